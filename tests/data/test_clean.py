@@ -3,11 +3,7 @@ import unicodedata
 
 import pytest
 
-<<<<<<< HEAD
-from fathom.config.schema.dataset import MessageCleaning
-=======
 from fathom.config.schema.dataset import KeyHash, MessageCleaning
->>>>>>> house
 from fathom.data.clean import fault, key, line_fault, one_line, tidy
 from fathom.data.split import by_key, deal, distinct, split_of
 from fathom.data.texts import Pair, TaskText

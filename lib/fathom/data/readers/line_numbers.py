@@ -72,13 +72,8 @@ def _pairs(
     text: str, needed: Container[int], files: dict[str, Path], dataset: NumberedDataset
 ) -> dict[int, Pair]:
     """Return the needed lines of a text, which are counted through all of its files."""
-<<<<<<< HEAD
-    own = next(task for task in dataset.tasks if dataset.text_of(task) == text)
-    sides = [short_code(language) for language in dataset.languages_of(own)]
-=======
     task = next(task for task in dataset.tasks if dataset.text_of(task) == text)
-    sides = [short(language) for language in dataset.languages_of(task)]
->>>>>>> house
+    sides = [short_code(language) for language in dataset.languages_of(task)]
     pairs: dict[int, Pair] = {}
     start = 0
     for source in dataset.sources:
