@@ -329,7 +329,8 @@ def _of_run(
         series |= _points(run.folder / "metrics.tsv")
     if not tolerance:
         series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
-    return groups | {"series": {name: series}}
+    groups["series"] = {name: series}
+    return groups
 
 
 def _settings(folder: Path) -> Values:
