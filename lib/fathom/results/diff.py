@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fathom.config import yaml_files
+from fathom.config import yaml_values
 from fathom.io import metrics
 from fathom.io.errors import FathomError, nearest
 from fathom.results.tree import RunResults, Tree, read_run, rows
@@ -338,7 +338,7 @@ def _settings(folder: Path) -> Values:
     path = folder / "spec.yaml"
     if not path.is_file():
         return {}
-    read = yaml_files.read(path, folder.parent).value
+    read = yaml_values.read(path, folder.parent).plain
     return {".".join(key): value for key, value in flat(read)}
 
 
