@@ -295,8 +295,8 @@ def _of_pair(
     for group, places in trees[0].items():
         yield from differences(group, places, trees[1][group], tolerance)
     if trees[0]["settings"] == trees[1]["settings"]:
-        digits = ({name: {"identity": run.identity}} for run in (own, other))
-        yield from differences("settings", *digits, tolerance)
+        first, second = ({name: {"identity": run.identity}} for run in (own, other))
+        yield from differences("settings", first, second, tolerance)
 
 
 def _of_run(
@@ -311,7 +311,7 @@ def _of_run(
         tolerance: above 0, diagnostics are not compared, of which only hashes are known.
     """
     changed = {path: digits for path, digits in run.training.files.items() if path not in equal}
-    groups: dict[str, dict[str, Values]] = {
+    groups: dict[str, dict[str, Any]] = {
         "settings": {name: _settings(run.folder) if "spec.yaml" in changed else {}},
         "recipe": {name: run.recipe},
         "measurements": {
@@ -329,7 +329,8 @@ def _of_run(
         series |= _points(run.folder / "metrics.tsv")
     if not tolerance:
         series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
-    return groups | {"series": {name: series}}
+    groups["series"] = {name: series}
+    return groups
 
 
 def _settings(folder: Path) -> Values:
