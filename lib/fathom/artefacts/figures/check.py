@@ -145,8 +145,8 @@ def _labels(axis: str, series: Series, run: KnownRun) -> tuple[str, ...]:
     """Return the labels of an axis; empty where config does not know them."""
     if axis == "task":
         return run.tasks
-    own = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
-    stack = {"layer": own, "memory": "decoder", "source": "encoder"}.get(axis, "")
+    shown = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
+    stack = {"layer": shown, "memory": "decoder", "source": "encoder"}.get(axis, "")
     layers = run.layers.get(stack, 0)
     return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
 
