@@ -12,7 +12,7 @@ from fathom.config.measurement_keys import file_of
 from fathom.config.reported import Reported
 from fathom.config.schema.table import Mark, Metric
 from fathom.config.yaml_files import read
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences

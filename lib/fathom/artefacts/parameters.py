@@ -23,8 +23,7 @@ from fathom.config.tables import Table
 from fathom.config.validation import check
 from fathom.config.yaml_files import YamlFile
 from fathom.io.errors import FathomError, Findings, unknown
-from fathom.io.hashes import identity
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import identity, read_record, write_record
 from fathom.results.recipe import PACKAGE, hashed
 
 KEY = "parameters"

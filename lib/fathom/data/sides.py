@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from fathom.config.spec import DataSpec
 from fathom.config.texts import is_marked, text_findings
-from fathom.io.integrity import Recorded, read_record
+from fathom.io.records import Recorded, read_record
 
 CORPUS = "corpus.json"
 MARK = "@@ "

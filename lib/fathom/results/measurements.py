@@ -15,7 +15,7 @@ from fathom.config.section import AsTuple, Section
 from fathom.config.validation import check
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, Findings
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 
 P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2

@@ -26,7 +26,7 @@ from fathom.config.schema.text_rules import (
     number_of,
 )
 from fathom.config.section import AsTuple, Doc, Section, plain
-from fathom.io.hashes import identity, short
+from fathom.io.records import identity, short
 
 SPLITS = ("train", "valid", "test")
 
