@@ -159,17 +159,6 @@ def test_longer_and_empty_lines_of_every_split_are_left_out(lines, corpus):
         assert total == len(read_lines(corpus / "bos" / f"{split}.bos"))
 
 
-def test_the_baseline_of_text_without_pairs_is_that_of_its_one_side(lines):
-    tensors = load(lines())
-    size = len(tensors.source_dictionary)
-    training = np.concatenate([ids for task in TASKS for ids in targets(tensors, task, "train")])
-    cost = -np.log((np.bincount(training, minlength=size) + 1) / (len(training) + size))
-    recorded = read_json(tensors.folder / "tensors.json")["unigram_nll_by_task"]
-    for task in TASKS:
-        valid = np.concatenate(targets(tensors, task, "valid"))
-        assert recorded[task] == pytest.approx(cost[valid].mean())
-
-
 def test_a_texts_own_end_symbol_is_unknown_and_not_the_end(corpus, foreign, tmp_path):
     copy = shutil.copytree(corpus, tmp_path / "corpus")
     lines = read_lines(copy / "kor" / "test.eng")
@@ -210,9 +199,11 @@ def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, foreign, t
     assert not (tmp_path / "tensors.json").exists()
 
 
-def test_unfinished_subwords_are_refused(corpus, tmp_path):
+def test_unfinished_subwords_and_tensors_are_refused(corpus, tmp_path):
     with pytest.raises(FathomError, match=r"subwords.json"):
         encode(small_data(), corpus, tmp_path, tmp_path / "out", silent)
+    with pytest.raises(FathomError, match=r"tensors.json"):
+        load(tmp_path)
 
 
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
@@ -220,15 +211,8 @@ def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     pairs = Selection(([short, long, short], [short, short, long]), 3, "train", "here")
     assert list(pairs) == [(short, short)]
     assert pairs.counts["left_out_long"] == 2
-
-
-def test_long_targets_of_validation_are_kept():
-    pairs = Selection(([["a"]], [["a"] * 9]), 3, "valid", "here")
-    assert list(pairs) == [(["a"], ["a"] * 9)]
-    assert pairs.counts["cut_sources"] == 0
-
-
-def test_a_split_without_pairs_is_refused():
+    # A long target of validation is kept, and a split without pairs is refused.
+    assert list(Selection(([["a"]], [long]), 3, "valid", "here")) == [(["a"], long)]
     with pytest.raises(FathomError, match="none of 0 pairs is left"):
         list(Selection(([], []), 3, "test", "here"))
 
@@ -283,11 +267,6 @@ def test_a_token_of_the_source_comes_before_each_sentence_and_is_counted(tokens)
     assert own.before == (("__bos__",), ("__bel__",), ("__hangul__",))
 
 
-def test_text_without_tokens_is_encoded_as_before(tokens):
-    record = read_json(tokens("none") / "tensors.json")
-    assert "target_tokens" not in record
-
-
 # Files of ids
 
 
@@ -324,22 +303,13 @@ def test_fairseq_and_we_read_the_same_sentences(tmp_path):
     assert [theirs[i].tolist() for i in range(len(theirs))] == ROWS
     assert ours.lengths.tolist() == theirs.sizes.tolist()
     assert len(ours) == len(ROWS)
-
-
-def test_all_ids_are_one_array_and_each_sentence_a_part_of_it(tmp_path):
-    write(tmp_path / "text", ROWS, 100_000)
-    sentences = Sentences(tmp_path / "text")
-    assert sentences.ids.tolist() == [number for row in ROWS for number in row]
-    assert sentences.starts.tolist() == [0, 2, 6, 7]
-    assert sentences[1].dtype == np.int64
+    # All ids are one array, and each sentence is a part of it.
+    assert ours.ids.tolist() == [number for row in ROWS for number in row]
+    assert ours.starts.tolist() == [0, 2, 6, 7]
+    assert ours[1].dtype == np.int64
 
 
 # Reading
-
-
-def test_tasks_come_in_the_order_of_the_data_set(tensors):
-    assert tensors.tasks == TASKS
-    assert [pairs.task for pairs in tensors.splits("train")] == [0, 1, 2]
 
 
 def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
@@ -355,12 +325,6 @@ def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
             assert PAD not in sentence
 
 
-def test_lengths_are_arrays_of_all_sentences(tensors):
-    pairs = tensors.split("bel", "valid")
-    assert isinstance(pairs.source_lengths, np.ndarray)
-    assert len(pairs) == len(pairs.source_lengths) == len(pairs.target_lengths) == 30
-
-
 def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
     assert len(tensors.source_dictionary) == 117 + 4
     assert len(tensors.target_dictionary) == 77 + 4
@@ -374,11 +338,6 @@ def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
 def test_an_unknown_task_or_split_names_the_nearest(tensors, task, split, nearest):
     with pytest.raises(FathomError, match=nearest):
         tensors.split(task, split)
-
-
-def test_unfinished_tensors_are_refused(tmp_path):
-    with pytest.raises(FathomError, match=r"tensors.json"):
-        load(tmp_path)
 
 
 def flip(path):

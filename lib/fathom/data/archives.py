@@ -24,6 +24,8 @@ from fathom.io.errors import FathomError
 MAX_EXPANSION = 100
 # Small archives are mostly headers, where a ratio says nothing.
 FREE_BYTES = 1 << 20
+# Files that are archives, by the end of their names.
+_ARCHIVES = (".zip", ".whl", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 # A table of columns, which has no members.
 TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
@@ -63,19 +65,21 @@ def visit(
 
 
 def check(path: Path) -> None:
-    """Check every member of an archive, or that a parquet file is whole.
+    """Check a file as its name says: every member of an archive, or that a parquet file is whole.
+
+    Other files, such as plain text, are left to their reader.
 
     Raises:
         FathomError: As `visit`.
     """
-    if path.suffix != TABLE:
+    if path.name.endswith(_ARCHIVES):
         visit(path, lambda name: False, lambda name, stream: None)
-        return
-    with open(path, "rb") as stream:
-        first = stream.read(len(_TABLE_MARK))
-        stream.seek(-min(len(_TABLE_MARK), path.stat().st_size), os.SEEK_END)
-        if not first == stream.read() == _TABLE_MARK:
-            raise _refusal("it does not begin and end as a parquet file", path)
+    elif path.suffix == TABLE:
+        with open(path, "rb") as stream:
+            first = stream.read(len(_TABLE_MARK))
+            stream.seek(-min(len(_TABLE_MARK), path.stat().st_size), os.SEEK_END)
+            if not first == stream.read() == _TABLE_MARK:
+                raise _refusal("it does not begin and end as a parquet file", path)
 
 
 def _unreadable(error: Exception, path: Path) -> Exception:

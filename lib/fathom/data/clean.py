@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 
-from fathom.config.schema.text_rules import MessageCleaning
+from fathom.config.schema.dataset import MessageCleaning
 from fathom.data.texts import Pair
 
 # Characters at which str.splitlines() ends a line, though the files end lines with LF alone.
@@ -65,12 +65,7 @@ def key(sentence: str) -> str:
 
 
 def fault(pair: Pair, rules: MessageCleaning) -> str | None:
-    """Return the first rule that a tidied pair breaks, or None.
-
-    Args:
-        pair: the pair.
-        rules: the numbers of the rules.
-    """
+    """Return the first rule that a tidied pair breaks, or None."""
     text, pivot = pair
     if sorted(_PLACEHOLDER.findall(text)) != sorted(_PLACEHOLDER.findall(pivot)):
         return "placeholders_differ"
@@ -89,12 +84,7 @@ def fault(pair: Pair, rules: MessageCleaning) -> str | None:
 
 
 def line_fault(text: str, rules: MessageCleaning) -> str | None:
-    """Return the first rule that a tidied sentence without translation breaks, or None.
-
-    Args:
-        text: the sentence.
-        rules: the numbers of the rules.
-    """
+    """Return the first rule that a tidied sentence without translation breaks, or None."""
     if _PLACEHOLDER.search(text):
         return "placeholders"
     if not has_letter(text):

@@ -4,8 +4,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from fathom.config.schema.dataset import SPLITS
-from fathom.config.schema.text_rules import KeyHash
+from fathom.config.schema.dataset import SPLITS, KeyHash
 from fathom.data.clean import key
 from fathom.data.texts import Pair, Sentence, TaskText
 
@@ -26,12 +25,7 @@ def distinct(sentences: Iterable[Sentence]) -> dict[str, Sentence]:
 
 
 def split_of(sentence_key: str, split: KeyHash) -> str:
-    """Return the split of a key: a pure function of salt and key, so all tasks agree.
-
-    Args:
-        sentence_key: the normalised sentence.
-        split: salt, and the shares of test and validation in thousandths.
-    """
+    """Return the split of a key: a pure function of salt and key, so all tasks agree."""
     place = digest(sentence_key, split.salt) % 1000
     if place < split.test_per_mille:
         return "test"
@@ -39,12 +33,7 @@ def split_of(sentence_key: str, split: KeyHash) -> str:
 
 
 def by_key(sentences: dict[str, Sentence], split: KeyHash) -> dict[str, list[Sentence]]:
-    """Return sentences by split, in the order of their keys.
-
-    Args:
-        sentences: one sentence for each key, as `distinct` returns them.
-        split: salt and shares.
-    """
+    """Return sentences by split, in the order of the keys under which `distinct` returns them."""
     splits: dict[str, list[Sentence]] = {name: [] for name in SPLITS}
     for sentence_key, sentence in sentences.items():
         splits[split_of(sentence_key, split)].append(sentence)
@@ -54,13 +43,7 @@ def by_key(sentences: dict[str, Sentence], split: KeyHash) -> dict[str, list[Sen
 def deal(
     text: TaskText[Sentence], tasks: Sequence[str], split: KeyHash
 ) -> dict[str, TaskText[Sentence]]:
-    """Deal a text's training sentences to tasks by hash; validation and test are each task's.
-
-    Args:
-        text: the text.
-        tasks: its tasks; each sentence is of one.
-        split: the salt.
-    """
+    """Deal a text's training sentences to tasks by hash; all have its validation and test."""
     dealt: dict[str, list[Sentence]] = {task: [] for task in tasks}
     for sentence in text.splits["train"]:
         # Other bytes than those of the split, which would be similar in all training sentences.
@@ -69,25 +52,21 @@ def deal(
     count = len(text.splits["train"])
     return {
         task: TaskText(
-            {**text.splits, "train": own},
+            {**text.splits, "train": part},
             text.read,
-            text.dropped + Counter(other_part=count - len(own)),
+            text.dropped + Counter(other_part=count - len(part)),
         )
-        for task, own in dealt.items()
+        for task, part in dealt.items()
     }
 
 
 def published(splits: dict[str, list[Pair]], clean: bool) -> TaskText[Pair]:
     """Return a text in the splits of its source, and count what they share.
 
-    A pair of the training text is dropped for the first of:
+    Validation and test stay as they are. A pair of the training text is dropped for the first of:
 
     1. empty: one side has no text;
     2. in_validation_or_test: the same pair is there, too. Only where `clean` asks for it.
-
-    Args:
-        splits: pairs by split; those of validation and test stay as they are.
-        clean: whether training loses what is also in validation or test.
     """
     held_out = {pair for split in SPLITS[1:] for pair in splits[split]} if clean else set()
     train: list[Pair] = []
@@ -99,19 +78,13 @@ def published(splits: dict[str, list[Pair]], clean: bool) -> TaskText[Pair]:
             dropped["in_validation_or_test"] += 1
         else:
             train.append(pair)
-    known = set(train)
-    shared = {split: sum(pair in known for pair in splits[split]) for split in SPLITS[1:]}
+    in_training = set(train)
+    shared = {split: sum(pair in in_training for pair in splits[split]) for split in SPLITS[1:]}
     count = sum(len(pairs) for pairs in splits.values())
     return TaskText(splits | {"train": train}, count, dropped, shared)
 
 
 def digest(text: str, salt: str, first: int = 0) -> int:
-    """Return eight bytes of the SHA-256 of a salt and a text, as a number.
-
-    Args:
-        text: a normalised sentence, or a title.
-        salt: another one gives other numbers.
-        first: the first of the bytes.
-    """
+    """Return eight bytes, from the `first` on, of the SHA-256 of a salt and a text, as a number."""
     hashed = hashlib.sha256(f"{salt}\0{text}".encode()).digest()
     return int.from_bytes(hashed[first : first + 8], "big")

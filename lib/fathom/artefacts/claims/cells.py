@@ -1,11 +1,11 @@
 """Cells that claims show, by row and column."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from fathom.artefacts.claims.language import RESULTS, TASKS, Key, Reference
 from fathom.artefacts.claims.numbers import Slice, Sum, Term, Unfit
-from fathom.config.cells import Cell
+from fathom.config.tables import Cell
 from fathom.config.vocabulary import Vocabulary
 from fathom.io.errors import nearest
 
@@ -66,29 +66,21 @@ def check_cells(reference: Reference, cells: Sequence[Cell]) -> None:
     rows, columns = (*reference.keys, Key(every=RESULTS))[:2]
     if rows.every in (TASKS, RESULTS):
         raise Unfit(f"`{rows.every}` is no row of {table}", "write `:` for all rows")
-    by_row: dict[str, dict[str, Cell]] = {}
-    for cell in cells:
-        by_row.setdefault(cell.id, {})[cell.column] = cell
+    names = dict.fromkeys(cell.id for cell in cells)
     for row in rows.ids:
-        if row not in by_row:
-            raise Unfit(f"{table} has no row '{row}'", nearest(row, by_row))
-        _check_row(f"{table}, row '{row}',", by_row[row], columns)
-    if not rows.ids:
-        _check_row(table, {cell.column: cell for cell in cells if cell.kind != "empty"}, columns)
+        if row not in names:
+            raise Unfit(f"{table} has no row '{row}'", nearest(row, names))
+    for row in rows.ids or [None]:
+        where = table if row is None else f"{table}, row '{row}',"
+        line = {cell.column: cell for cell in cells if row in (None, cell.id)}
+        for column in columns.ids:
+            if column not in line:
+                raise Unfit(f"{where} has no column '{column}'", nearest(column, line))
+            if row is not None and line[column].kind == "empty":
+                raise Unfit(f"{where} is empty in column '{column}'", "name another cell")
     if not places(reference, cells):
         what = f"{table} prints nothing in these rows and columns"
         raise Unfit(what, "name other rows or columns")
-
-
-def _check_row(name: str, row: Mapping[str, Cell], columns: Key) -> None:
-    """Refuse the columns that a row, or the whole table, does not have."""
-    for column in columns.ids:
-        if column not in row:
-            raise Unfit(f"{name} has no column '{column}'", nearest(column, row))
-        if row[column].kind == "empty":
-            raise Unfit(f"{name} is empty in column '{column}'", "name another cell")
-    if columns.every == TASKS and not any(cell.task for cell in row.values()):
-        raise Unfit(f"{name} has no tasks", "write `:` for all columns")
 
 
 def worst(cell: Cell, vocabulary: Vocabulary) -> float:

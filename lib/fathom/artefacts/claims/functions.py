@@ -98,25 +98,25 @@ def abs_(values: Any) -> Any:
 
 def first(curve: Any, share: Any) -> Curve:
     """Return the first share of a curve's points, at least one."""
-    part, name = _share(share), f"the first {share:.0%} of {_curve(curve, 1, 'first').name}"
+    part, name = _share(share), f"the first {share:.0%} of {_curve(curve, 'first').name}"
     return curve.chosen(name, lambda points: points.head(part(points)))
 
 
 def last(curve: Any, share: Any) -> Curve:
     """Return the last share of a curve's points, at least one."""
-    part, name = _share(share), f"the last {share:.0%} of {_curve(curve, 1, 'last').name}"
+    part, name = _share(share), f"the last {share:.0%} of {_curve(curve, 'last').name}"
     return curve.chosen(name, lambda points: points.tail(part(points)))
 
 
 def end(curve: Any) -> Sum:
     """Return the last value of a curve; a smaller scale may have no points of it."""
-    last_of = _curve(curve, 1, "end").number
+    last_of = _curve(curve, "end").number
     return last_of("end", lambda points: points.iloc[-1] if len(points) else math.nan)
 
 
 def sd(curve: Any, axis: Any) -> Curve:
     """Return the standard deviation (n - 1) along an axis, for each place on the other axes."""
-    name = f"deviations over {axis} of {_curve(curve, 2, 'sd').name}"
+    name = f"deviations over {axis} of {_curve(curve, 'sd', most=2).name}"
     if axis not in curve.axes:
         raise Unfit(f"{curve.name} has no axis '{axis}'", nearest(axis, curve.axes))
     left = [other for other in curve.axes if other != axis]
@@ -156,8 +156,7 @@ def others(picture: Any, row: Any) -> Curve:
 
 def near(intervals: Intervals, value: Any, target: Any, by: Any) -> Truth:
     """Return whether two numbers differ by at most an amount."""
-    if isinstance(by, Slice):
-        raise Unfit("near needs one number, and gets several", "name one row and one column")
+    _need(not isinstance(by, Slice), "near", "one number", by, "name one row and one column")
     return compare(intervals, abs_(value - target), "<=", by)
 
 
@@ -199,24 +198,28 @@ TRUTHS: dict[str, Callable[..., Truth]] = {
 } | {one.__name__: one for one in (near, trained, failed, significant)}
 
 
+def _need(fits: bool, taker: str, needed: str, value: Any, remedy: str) -> None:
+    """Refuse an argument that a function does not take."""
+    if not fits:
+        raise Unfit(f"{taker} needs {needed}, and gets {_given(value)}", remedy)
+
+
 def _several(values: Any, taker: str) -> tuple[Number, ...]:
-    if not isinstance(values, Slice):
-        remedy = "name several cells, or `:` for all"
-        raise Unfit(f"{taker} needs several numbers, and gets {given(values)}", remedy)
+    fits = isinstance(values, Slice)
+    _need(fits, taker, "several numbers", values, "name several cells, or `:` for all")
     return values.items
 
 
-def _curve(value: Any, most: int, taker: str) -> Curve:
+def _curve(value: Any, taker: str, most: int = 1) -> Curve:
     """Return a curve, or a picture where it may have two axes."""
-    if not isinstance(value, Curve) or not 0 < len(value.axes) <= most:
-        raise Unfit(f"{taker} needs a curve, and gets {given(value)}", "name a line of a figure")
+    fits = isinstance(value, Curve) and 0 < len(value.axes) <= most
+    _need(fits, taker, "a curve", value, "name a line of a figure")
     return value
 
 
 def _picture(value: Any, taker: str) -> Curve:
-    if not isinstance(value, Curve) or len(value.axes) != 2:
-        what = f"{taker} needs a picture, and gets {given(value)}"
-        raise Unfit(what, "name a panel of a heat map")
+    fits = isinstance(value, Curve) and len(value.axes) == 2
+    _need(fits, taker, "a picture", value, "name a panel of a heat map")
     return value
 
 
@@ -228,19 +231,16 @@ def _share(share: Any) -> "Callable[[DataFrame], int]":
 
 
 def _terms(cells: Any, taker: str) -> list[Term]:
-    """Return the terms of cells of a table."""
-    items = items_of(cells) if isinstance(cells, Sum | Slice) else [None]
-    terms = [_cell(item) for item in items]
-    if None in terms:
-        what = f"{taker} needs cells of a table, and gets {given(cells)}"
-        raise Unfit(what, "name rows of a table, without arithmetic")
-    return [term for term in terms if term is not None]
+    """Return the terms of cells of a table, which come without arithmetic."""
+    items = items_of(cells) if isinstance(cells, Sum | Slice) else ()
+    fits = isinstance(cells, Sum | Slice) and all(map(_is_cell, items))
+    _need(fits, taker, "cells of a table", cells, "name rows of a table, without arithmetic")
+    return [term for item in items for term in terms_of(item)]
 
 
-def _cell(item: Any) -> Term | None:
-    """Return the term of a number that is one cell, without arithmetic."""
+def _is_cell(item: Number) -> bool:
     plain = isinstance(item, Sum) and [*item.weights.values()] == [1.0] and not item.constant
-    return next((term for term in item.weights if term.of_table), None) if plain else None
+    return plain and all(term.of_table for term in terms_of(item))
 
 
 def _runs(cells: Any, taker: str) -> Iterable[Term]:
@@ -267,7 +267,7 @@ def _gains(term: Term) -> Truth:
     return Truth(answer, (Evidence(f"{term_text(term)}, {words}", answer),))
 
 
-def given(value: Any) -> str:
+def _given(value: Any) -> str:
     """Return how messages call an argument."""
     if isinstance(value, Curve):
         return ("one number", "a curve", "a picture")[len(value.axes)]

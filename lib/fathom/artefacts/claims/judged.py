@@ -7,12 +7,13 @@ from typing import Literal
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.cells import places
 from fathom.artefacts.claims.language import Reference, World, references, truth
+from fathom.artefacts.claims.numbers import Unfit
 from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, TOO_FEW, Evidence
 from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim, ClaimPart
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
+from fathom.config.spec import full_name
 from fathom.io.errors import FathomError
 
 UNDECIDED = "undecided"
@@ -134,8 +135,11 @@ def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
 
 
 def shown(part: ClaimPart) -> list[Reference]:
-    """Return everything that a part takes from tables and figures."""
-    return [*references(part.text), *references(part.guard_text or "0")]
+    """Return what a part takes from tables and figures; nothing where it cannot be read."""
+    try:
+        return [*references(part.text), *references(part.guard_text or "0")]
+    except Unfit:
+        return []
 
 
 def artefacts_of(part: ClaimPart) -> tuple[str, ...]:

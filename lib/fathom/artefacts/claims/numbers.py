@@ -220,7 +220,9 @@ class Curve(Quantity):
             name: of the function, for the output; the curve's alone if empty.
             function: from the values of a seed to the number.
         """
-        by_seed = {seed: float(function(points[VALUE])) for seed, points in self.by_seed.items()}
+        by_seed = {
+            seed: float(function(points.loc[:, VALUE])) for seed, points in self.by_seed.items()
+        }
         worst = math.nan
         if math.isinf(self.worst) and (self.words or self.lost):
             from pandas import Series

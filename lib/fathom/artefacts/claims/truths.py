@@ -80,7 +80,7 @@ def some(truths: Iterable[Truth]) -> Truth:
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
     parts = list(truths) or [Truth(ABSENT, (Evidence(TOO_FEW, ABSENT),))]
-    answer = min((part.answer for part in parts), key=order.index)
+    answer = next(one for one in order if any(part.answer == one for part in parts))
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 
@@ -119,7 +119,7 @@ def _compared(intervals: Intervals, difference: Number, operator: Operator) -> T
         return some(parts) if (operator in _ABOVE) == (difference.sign > 0) else every(parts)
     if next(iter(difference.weights.values()), 1.0) < 0:
         # `0.7 <= a - b` reads better as `a - b >= 0.7`.
-        difference, operator = -difference, _MIRRORED[operator]
+        difference, operator = difference * -1, _MIRRORED[operator]
     gap, interval = difference.value, Interval(None, "")
     answer: Answer = ABSENT
     if not difference.missing and math.isnan(gap):

@@ -10,8 +10,8 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import IO
 
-from fathom.config.languages import short
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
+from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY, one_length, plain, require, text_of, visit
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
@@ -35,10 +35,12 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
         tasks = [task for task in dataset.tasks if dataset.text_of(task) == text]
         needed = {line for task in tasks for split in SPLITS for line in numbers[task][split]}
         pairs = _pairs(text, needed, files, dataset)
+        for line in needed - pairs.keys():
+            what = f"the line number {line:,} is beyond the last line of '{text}'"
+            where = f"config/datasets/{dataset.name}.yaml: sources"
+            raise FathomError(what, where, "name all files of the text, in their order")
         for task in tasks:
-            splits = {
-                split: _chosen(text, numbers[task][split], pairs, dataset) for split in SPLITS
-            }
+            splits = {split: [pairs[line] for line in numbers[task][split]] for split in SPLITS}
             texts[task] = published(splits, dataset.split.clean)
     return texts
 
@@ -70,16 +72,16 @@ def _pairs(
     text: str, needed: Container[int], files: dict[str, Path], dataset: NumberedDataset
 ) -> dict[int, Pair]:
     """Return the needed lines of a text, which are counted through all of its files."""
-    own = next(task for task in dataset.tasks if dataset.text_of(task) == text)
-    sides = [short(language) for language in dataset.languages_of(own)]
+    task = next(task for task in dataset.tasks if dataset.text_of(task) == text)
+    sides = [short_code(language) for language in dataset.languages_of(task)]
     pairs: dict[int, Pair] = {}
     start = 0
     for source in dataset.sources:
         for name in dataset.codes(source, text) if source != dataset.split.source else ():
-            archive, members = files[source], [f"{name}.{side}" for side in sides]
-            read = _lines(archive, members, needed, start)
+            members = [f"{name}.{side}" for side in sides]
+            read = _lines(files[source], members, needed, start)
             counts = {member: read[member][1] - start for member in members}
-            start += one_length(counts, archive)
+            start += one_length(counts, files[source])
             foreign, pivot = (read[member][0] for member in members)
             pairs |= {line: Pair(foreign[line], pivot[line]) for line in foreign}
     return pairs
@@ -90,11 +92,7 @@ def _lines(
 ) -> dict[str, tuple[dict[int, str], int]]:
     """Return the needed lines of each member by number, and the number after its last line.
 
-    Args:
-        archive: a zip or a tar.
-        members: their names without folder.
-        needed: numbers of lines.
-        start: the number of the first line.
+    `start` is the number of the first line.
     """
     read: dict[str, tuple[dict[int, str], int]] = {}
 
@@ -110,15 +108,3 @@ def _lines(
     visit(archive, lambda member: plain(member) in members, take)
     require(members, read, archive)
     return read
-
-
-def _chosen(
-    text: str, numbers: Sequence[int], pairs: dict[int, Pair], dataset: NumberedDataset
-) -> list[Pair]:
-    """Return the pairs of some numbers, in their order."""
-    for number in numbers:
-        if number not in pairs:
-            what = f"the line number {number:,} is beyond the last line of '{text}'"
-            where = f"config/datasets/{dataset.name}.yaml: sources"
-            raise FathomError(what, where, "name all files of the text, in their order")
-    return [pairs[number] for number in numbers]

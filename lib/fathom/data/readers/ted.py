@@ -28,9 +28,12 @@ _MEMBERS = {
     "all_talks_dev.tsv": "valid",
     "all_talks_test.tsv": "test",
 }
+_REASONS = ("too_many_cells", "no_cell", "missing_mark", "empty")
+
+Texts = dict[str, TaskText[Pair]]
 
 
-def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText[Pair]]:
+def read(files: dict[str, Path], dataset: TalkDataset) -> Texts:
     """Read the talks of all tasks.
 
     Args:
@@ -40,27 +43,14 @@ def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText[Pai
     Raises:
         FathomError: If a table or a column is missing, or is not UTF-8.
     """
-    texts: dict[str, TaskText[Pair]] = {
-        task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks
-    }
+    texts: Texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks}
     for source, archive in files.items():
         _read_archive(archive, _columns(source, dataset), dataset, texts)
     return texts
 
 
-def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
-    """Return the column's name of each task that a source has, and of the pivot."""
-    languages = (*dataset.tasks, dataset.pivot)
-    columns = {language: dataset.codes(source, language)[0:1] for language in languages}
-    if not columns[dataset.pivot]:
-        where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
-        what = f"the column of the pivot '{dataset.pivot}' is not given"
-        raise FathomError(what, where, "add it to the tasks' columns")
-    return {language: names[0] for language, names in columns.items() if names}
-
-
 def _read_archive(
-    archive: Path, columns: dict[str, str], dataset: TalkDataset, texts: dict[str, TaskText[Pair]]
+    archive: Path, columns: dict[str, str], dataset: TalkDataset, texts: Texts
 ) -> None:
     """Add the pairs of an archive's three tables to each task's splits."""
     present = set()
@@ -76,6 +66,17 @@ def _read_archive(
             raise FathomError(f"the table {name} is missing", archive.name, REMEDY)
 
 
+def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
+    """Return the column's name of each task that a source has, and of the pivot."""
+    languages = (*dataset.tasks, dataset.pivot)
+    columns = {language: dataset.codes(source, language)[0:1] for language in languages}
+    if not columns[dataset.pivot]:
+        where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
+        what = f"the column of the pivot '{dataset.pivot}' is not given"
+        raise FathomError(what, where, "add it to the tasks' columns")
+    return {language: names[0] for language, names in columns.items() if names}
+
+
 def _plain(name: str) -> str:
     """Return a member's name without the leading dot that some packers write."""
     return name.removeprefix("./")
@@ -87,18 +88,9 @@ def _read_table(
     columns: dict[str, str],
     split: str,
     dataset: TalkDataset,
-    texts: dict[str, TaskText[Pair]],
+    texts: Texts,
 ) -> None:
-    """Add a table's pairs to each task's split.
-
-    Args:
-        stream: the table.
-        where: its name in messages.
-        columns: the column's name of each task and of the pivot.
-        split: the split that it holds.
-        dataset: tasks and marks.
-        texts: what is added to.
-    """
+    """Add a table's pairs to each task's split, and count the rows that give none."""
     rows = _rows(stream, where)
     header = next(rows, [])
     places = {language: _place(header, column, where) for language, column in columns.items()}
@@ -110,14 +102,14 @@ def _read_table(
         pivot, pivot_fault = _cell(row, pivot_place, marks)
         for task, place in places.items():
             text, text_fault = _cell(row, place, marks)
-            faults: set[str | None] = {pivot_fault, text_fault}
+            faults = {pivot_fault, text_fault}
             if len(row) > len(header):
                 faults = {"too_many_cells"}
             texts[task].read += 1
-            if faults == {None}:
+            if faults == {""}:
                 pairs[task].append(Pair(text, pivot))
             else:
-                texts[task].dropped[_first(faults)] += 1
+                texts[task].dropped[next(fault for fault in _REASONS if fault in faults)] += 1
     for task, read in pairs.items():
         before = texts[task].splits
         texts[task].splits = {**before, split: [*before[split], *read]}
@@ -141,17 +133,11 @@ def _place(header: list[str], column: str, where: str) -> int:
     return header.index(column)
 
 
-def _cell(row: list[str], place: int, marks: tuple[str, ...]) -> tuple[str, str | None]:
-    """Return a cell's text, and the reason why it has none."""
+def _cell(row: list[str], place: int, marks: tuple[str, ...]) -> tuple[str, str]:
+    """Return a cell's text, and the reason why it has none, or nothing."""
     if place >= len(row):
         return "", "no_cell"
     if any(mark in row[place] for mark in marks):
         return "", "missing_mark"
     text = one_line(html.unescape(row[place])).strip()
-    return text, None if text else "empty"
-
-
-def _first(faults: set[str | None]) -> str:
-    """Return the reason that comes first in the documented order."""
-    order = ("too_many_cells", "no_cell", "missing_mark", "empty")
-    return next(fault for fault in order if fault in faults)
+    return text, "" if text else "empty"
