@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from fathom.config.families import read_families, read_runs
+from fathom.config.check import models_in
 from fathom.config.figures import FigureSettings
-from fathom.config.inheritance import Entry
 from fathom.config.load import load
+from fathom.config.merge import Entry
 from fathom.config.project import Project
 from fathom.config.schema.figures import KINDS
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import MethodSettings, RunSettings
-from fathom.config.section import Section
-from fathom.config.validation import models_in
+from fathom.config.schema.section import Section
 from fathom.io.files import write_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -170,8 +169,8 @@ def _keys(title: str, part: type[Section]) -> list[str]:
 def _given(project: Project) -> dict[str, dict[str, list[str]]]:
     """Return, by path and value, the papers' families and runs that give it, with the source."""
     given: dict[str, dict[str, list[str]]] = {}
-    for paper, file in project.files["runs"].items():
-        for entry in (*read_families(file).values(), *read_runs(file).values()):
+    for paper, file in project.runs_files.items():
+        for entry in (*file.families.values(), *file.runs.values()):
             for path, value, source in _values(entry):
                 places = given.setdefault(path, {}).setdefault(_text(value), [])
                 line = f"{_chosen(path, entry)}{paper}" + (f" ({source})" if source else "")
@@ -184,19 +183,19 @@ def _chosen(path: str, entry: Entry) -> str:
     """Return the method or schedule to which a setting belongs, and a blank; else nothing."""
     for key in (("method",), ("training", "schedule")):
         if path.startswith(".".join(key) + "."):
-            return f"{entry.get((*key, 'name'))} "
+            return f"{entry.values.get(*key, 'name')} "
     return ""
 
 
 def _values(entry: Entry) -> Iterator[tuple[str, Any, str]]:
     """Yield path, value and source of each value of an entry."""
-    waiting = [((), entry.node)]
+    waiting = [((), entry.values)]
     while waiting:
-        path, node = waiting.pop(0)
-        if isinstance(node.value, dict):
-            waiting += [((*path, key), inner) for key, inner in node.value.items()]
+        path, value = waiting.pop(0)
+        if isinstance(value.value, dict):
+            waiting += [((*path, key), inner) for key, inner in value.items()]
         elif path:
-            yield ".".join(path), node.value, node.place.source
+            yield ".".join(path), value.plain, value.source
 
 
 def _text(value: Any) -> str:

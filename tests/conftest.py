@@ -49,20 +49,19 @@ def own_project():
     return load(ROOT)
 
 
-@pytest.fixture(scope="session")
-def known(own_project):
-    """The project's own runs and corpora, as papers may name them."""
-    return own_project.known()
-
-
 @pytest.fixture
-def faults(project, edit, known):
+def faults(project, edit):
     """A function that plants a fault in a file of a paper and returns what is found."""
-    from tests.support.papers import findings_of
+    from fathom.io.errors import Findings
+    from tests.support.checked import checked
 
     def plant(file, old, new):
         edit(f"config/papers/{file}", old, new)
-        return findings_of(project, file.split("/")[0], known)
+        try:
+            checked(project)
+        except Findings as error:
+            return [str(finding) for finding in error.findings]
+        return []
 
     return plant
 

@@ -36,7 +36,7 @@ def artefacts(project, tmp_path):
 def drawn(artefacts, paper, name):
     """Return a paper and its table or figure."""
     paper = artefacts.project.papers[paper]
-    return paper, (paper.tables | paper.figures)[name]
+    return paper, {**paper.tables, **paper.figures}[name]
 
 
 def write_scores(artefacts, name, value=20.0):

@@ -214,13 +214,13 @@ def test_printed_cells_answer(printed, text, paper, expected):
 )
 def test_keys_choose_cells(tmp_path, text, expected):
     (reference,) = references(f"{text} > 0")
-    assert places(reference, table(tmp_path).cells(KNOWN)) == expected
+    assert places(reference, KNOWN.cells(table(tmp_path))) == expected
 
 
 def test_the_worst_value_follows_from_what_is_better(tmp_path):
     text = TABLES.replace("[params, avg, tasks]", "[nll_valid, params, avg, tasks]")
     drawn = table(tmp_path, text=text)
-    cells = {cell.column: cell for cell in drawn.cells(KNOWN) if cell.id == "LL-D, 6/12"}
+    cells = {cell.column: cell for cell in KNOWN.cells(drawn) if cell.id == "LL-D, 6/12"}
     columns = ("avg", "nll_valid", "depth_decoder")
     ends = [str(worst(cells[name], drawn.vocabulary)) for name in columns]
     assert ends == ["-inf", "inf", "nan"]

@@ -47,7 +47,7 @@ def less(tmp_path):
         own, other = (
             result(part, sources)
             for place in (cell, base)
-            for part in drawn.cells(KNOWN)
+            for part in KNOWN.cells(drawn)
             if (part.row, part.column) == place
         )
         return difference(own, other, sources)
@@ -58,7 +58,7 @@ def less(tmp_path):
 def cells(results, *rows):
     """Return the cells of a task in some rows."""
     drawn = table(results.folder)
-    every = {(part.row, part.column): part for part in drawn.cells(KNOWN)}
+    every = {(part.row, part.column): part for part in KNOWN.cells(drawn)}
     return [result(every[row, "bos"], results.sources) for row in rows]
 
 

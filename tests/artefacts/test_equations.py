@@ -1,13 +1,11 @@
 """The index of equations, on a small library with one paper."""
 
 import textwrap
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from fathom.artefacts.equations import TaggedPlace, entries, line, markdown
-from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from tests.support.own_project import own_project
 from tests.support.refused import refused
@@ -66,8 +64,8 @@ def project(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
     about = PaperSettings.model_validate(PAPER, strict=False)
-    paper = Paper("deep", tmp_path, about, {}, {}, (), {})
-    return replace(own_project(), root=tmp_path, contents=SimpleNamespace(papers={"deep": paper}))
+    paper = SimpleNamespace(name="deep", about=about)
+    return SimpleNamespace(root=tmp_path, papers={"deep": paper})
 
 
 def places(project, number):

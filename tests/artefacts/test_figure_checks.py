@@ -1,18 +1,15 @@
 """What figures.yaml may say: names, series, axes and tables that exist and fit."""
 
-from dataclasses import replace
 from typing import get_args
 
 import pytest
 from matplotlib.colors import is_color_like
 
-from fathom.config.known import Known
 from fathom.config.schema.figures import Colour, KindSettings
 from fathom.io.errors import Findings
 from tests.support.small_figures import figure, findings
-from tests.support.small_tables import RUNS, TABLES, table
+from tests.support.small_tables import TABLES, table
 
-LAYERED = Known({"p/deep": replace(RUNS["p/deep"], layers={"encoder": 12, "decoder": 6})}, {})
 CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
 WEIGHTS = "kind: lines, series: mixture_weights, x: update, line_by: source, lines: {a: small}"
 SAMPLES = (
@@ -96,7 +93,7 @@ def test_a_place_that_the_axis_has_is_right(tmp_path, text, place):
     drawn = (
         f"kind: lines, series: {text}, x: {x}, select: {{{axis}: '{place}'}}, lines: {{a: deep}}"
     )
-    assert findings(figure(tmp_path, drawn), known=LAYERED) == []
+    assert findings(figure(tmp_path, drawn)) == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +109,7 @@ def test_a_place_that_the_axis_has_is_right(tmp_path, text, place):
 def test_a_place_that_the_axis_lacks_is_a_finding_with_its_key(tmp_path, text, axis, place, remedy):
     x = {"layer": "task", "task": "layer", "memory": "source", "source": "memory"}[axis]
     drawn = f"kind: lines, series: {text}, x: {x}, at: 50%, select: {{{axis}: '{place}'}}"
-    (finding,) = findings(figure(tmp_path, f"{drawn}, lines: {{a: deep}}"), known=LAYERED)
+    (finding,) = findings(figure(tmp_path, f"{drawn}, lines: {{a: deep}}"))
     assert finding.startswith(f"figures.yaml:1: figure1.select.{axis}: no {axis} '{place}'; ")
     assert remedy in finding
 

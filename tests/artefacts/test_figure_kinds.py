@@ -296,7 +296,7 @@ def given_bars(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, b
 
 def compared_bars(folder, results, printed=()):
     drawn = table(folder)
-    compared = compare_table(drawn, drawn.cells(KNOWN), printed, results.sources, "tiny")
+    compared = compare_table(drawn, KNOWN.cells(drawn), printed, results.sources, "tiny")
     return inputs([], {"table1": compared})
 
 

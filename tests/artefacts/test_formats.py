@@ -32,7 +32,7 @@ def compared_table(folder, comparable=True):
     drawn = table(folder, "table1")
     printed = (reported("6/6", "bos", "22.0", mark="bold"), reported("6/6", "avg", "29.5"))
     sources = typical(folder / "results", comparable).sources
-    return compare_table(drawn, drawn.cells(KNOWN), printed, sources, "paper")
+    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, "paper")
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def compare(tmp_path):
     def compared(comparable=True):
         drawn = table(tmp_path)
         sources = typical(tmp_path / "results", comparable).sources
-        return compare_table(drawn, drawn.cells(KNOWN), PRINTED, sources, "paper")
+        return compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")
 
     return compared
 

@@ -30,7 +30,7 @@ def cell(tmp_path):
     def resolved(results, row, column, name="table1", block=""):
         (one,) = [
             cell
-            for cell in table(tmp_path, name).cells(KNOWN)
+            for cell in KNOWN.cells(table(tmp_path, name))
             if (cell.row, cell.column) == (row, column) and block in ("", cell.block)
         ]
         return result(one, results.sources)
@@ -83,7 +83,7 @@ def of_seeds(results):
                 results.write("p/small", {}, seed, outcome=outcome)
         folders = {seed: results.path("p/small", seed) for seed in range(1, len(seeds) + 1)}
         source = replace(results.sources["p/small"], folders=folders)
-        cells = table(results.folder).cells(KNOWN)
+        cells = KNOWN.cells(table(results.folder))
         (own,) = [one for one in cells if (one.row, one.column) == ("6/6", "bos")]
         return result(own, {"p/small": source})
 
@@ -135,7 +135,7 @@ def test_a_seed_whose_gates_leave_no_layer_has_no_number(results):
     results.write("p/gated", {hard: scores(fra=39.5, missing=("bos",))}, 1)
     results.write("p/gated", {hard: scores(20.0, 38.0)}, 2)
     text = "t: {title: T, section: S, columns: [bos], gates: hard, rows: {a: gated}}"
-    (only,) = table(results.folder, "t", text).cells(KNOWN)
+    (only,) = KNOWN.cells(table(results.folder, "t", text))
     folders = {seed: results.path("p/gated", seed) for seed in (1, 2)}
     own = result(only, {"p/gated": replace(results.sources["p/gated"], folders=folders)})
     assert (own.value, own.lost) == (20.0, "1 of 2 seeds without a number")
@@ -158,7 +158,7 @@ def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(tmp_path, cell)
     )
     results.write("p/small", {"nll.valid.plain": record})
     text = "t: {title: T, section: S, columns: [nll_valid], rows: {a: small}}"
-    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
     assert result(only, results.sources).value == pytest.approx(2.0)  # bits
 
 
@@ -175,7 +175,7 @@ def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):
     record = Record(all=Number(value=27.3, spread=0.08, n=21))
     results.write("p/small", {"bleu.test.plain.window.13a": record})
     text = "t: {title: T, section: S, columns: [avg], value: bleu.window, rows: {a: small}}"
-    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
     own = result(only, results.sources)
     assert (own.value, own.stderr, own.interval) == (27.3, 0.08, None)
 
@@ -191,7 +191,7 @@ def test_checkpoints_and_tokens_are_not_counted_as_sentences(tmp_path, key, valu
     results = Results(tmp_path)
     results.write("p/small", {key: Record(all=Number(value=27.3, n=21))})
     text = f"t: {{title: T, section: S, columns: [{column}], value: {value}, rows: {{a: small}}}}"
-    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
     own = result(only, results.sources)
     assert own.value is not None
     assert own.sentences is None
@@ -209,7 +209,7 @@ def test_many_tasks_without_a_score_are_counted_rather_than_named(tmp_path):
     results = Results(tmp_path)
     results.write("p/gated", {"bleu.test.hard.13a": Record(tasks=numbers, missing=missing)})
     text = "t: {title: T, section: S, columns: [avg], gates: hard, rows: {a: gated}}"
-    (only,) = table(tmp_path, "t", text).cells(KNOWN)
+    (only,) = KNOWN.cells(table(tmp_path, "t", text))
     only = replace(only, tasks=tasks)
     assert result(only, results.sources).words == "no layer is left (3 of 6 tasks)"
 

@@ -32,7 +32,7 @@ def compared(folder, results=None, printed=PRINTED, name="table1", scale="paper"
     results = results or typical(folder / "results")
     drawn = table(folder, name)
     sources = {key: replace(source, **changes) for key, source in results.sources.items()}
-    return compare_table(drawn, drawn.cells(KNOWN), printed, sources, scale)
+    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, scale)
 
 
 def laid_out(*args, verdicts=False, **options):
@@ -127,7 +127,7 @@ def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path, results):
     results.score("p/deep", texts(0.1))
     results.score("p/control", texts(0.4, seed=2))
     drawn = table(tmp_path, marks={"bold": MARK})
-    own = compare_table(drawn, drawn.cells(KNOWN), PRINTED, results.sources, "paper")
+    own = compare_table(drawn, KNOWN.cells(drawn), PRINTED, results.sources, "paper")
     marks = {row: item(own, row, "bos").mark for row in ("6/6", "24/24", "Control")}
     assert marks == {"6/6": "", "24/24": "bold", "Control": ""}
     assert (item(own, "24/24", "avg").mark, item(own, "24/24", "params").mark) == ("bold", "")
@@ -325,7 +325,7 @@ def test_text_that_is_scored_as_it_is_says_so(tmp_path, results):
     results.write("p/deep", {"bleu.test.plain.none": scores(20.0, 38.0)})
     text = "t: {title: T, section: S, columns: [bos], metric: {tokenize: none}, rows: {a: deep}}"
     drawn = table(tmp_path, "t", text)
-    own = compare_table(drawn, drawn.cells(KNOWN), (), results.sources, "paper")
+    own = compare_table(drawn, KNOWN.cells(drawn), (), results.sources, "paper")
     (metric,) = [note for note in notes_of(own) if note.startswith("Metric")]
     assert "tokenizer none (the text is scored as it is)" in metric
 

@@ -13,6 +13,7 @@ import yaml
 
 from fathom.config.load import load
 from fathom.io.files import read_json
+from fathom.io.hashes import identity
 from fathom.io.signals import Stopped
 from fathom.results import measurements
 from tests.support.small_project import RUN, TEST_SENTENCES, paths
@@ -166,7 +167,11 @@ def test_a_corpus_is_counted_by_name_and_by_folder_with_the_same_bytes(own, text
     assert call("statistics", data.corpus_folder).code == 0
     assert path.read_bytes() == before
     file = measurements.read(path)
-    assert (file.rule, file.corpus, file.identity) == ("statistics", "small", data.corpus_identity)
+    assert (file.rule, file.corpus, file.identity) == (
+        "statistics",
+        "small",
+        identity(data.definition),
+    )
     pairs = file.measurements["pairs.test"].tasks
     assert {task: number.value for task, number in pairs.items()} == dict.fromkeys(
         ("bos", "kor"), TEST_SENTENCES

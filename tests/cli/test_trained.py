@@ -79,11 +79,11 @@ def test_the_layers_of_a_task_are_written_without_gates(gated, own, call):
 def test_a_method_that_computes_more_is_refused_before_torch_is_loaded(
     project, edit, call, monkeypatch
 ):
-    edit("papers/sample/runs.yaml", "method: static", "method: rezero")
+    edit("papers/sample/runs.yaml", "method: static", "method: dlcl")
     monkeypatch.setitem(sys.modules, "torch", None)
     line = call("export", RUN, "new", "--format", "fairseq").one_line
     assert f"{RUN}: " in line
-    assert "rezero" in line
+    assert "dlcl" in line
 
 
 def test_a_run_is_translated_by_the_decoder_that_its_settings_name(trained, own, call):

@@ -88,7 +88,7 @@ MISTAKES = {
          "families.base.model.encoder_layers", "layers"),
         ("no method", "    method: static\n", "", "runs.static", "method"),
         ("an unknown method", "method: static", "method: statc",
-         "families.base.method.name", "statc static"),
+         "families.base.method", "statc static"),
         ("an unknown setting of a method", "bottleneck: 128", "botleneck: 128",
          "runs.tuned.method.botleneck", "botleneck bottleneck"),
         ("a setting of a method that is too small", "bottleneck: 128", "bottleneck: 0",
@@ -168,7 +168,7 @@ MISTAKES = {
         ("a start with other pieces", ", pieces_of: domains}", "}",
          "runs.halves.start.run", "domains"),
         ("a start with another network", "training: {updates: 500}  # §6",
-         "model: {ffn: 512}\n    training: {updates: 500}  # §6",
+         "model: {ffn: 512}  # §6\n    training: {updates: 500}  # §6",
          "runs.tuned.start.run", "static ffn"),
         ("another decoder for an unusual network", "training: {updates: 75 epochs}}  # §4",
          "decoding: {decoder: ctranslate2}, method: adapters}  # §4",
@@ -357,7 +357,7 @@ MISTAKES = {
         ("an unknown group of updates", "updates: {main: 300,", "updates: {mian: 300,",
          "small.updates.mian", "mian main"),
         ("a group without updates", ", masked: 100}", "}",
-         "scales/long.yaml: updates", "masked deep"),
+         "small.updates", "masked deep"),
         ("an unknown scale of a paper", "small:\n", "smal:\n", "smal", "smal small"),
         ("a key that only a scale has", "long:\n", "long:\n  seeds: 3\n", "long.seeds", "seeds"),
         ("a scale of a paper without a mapping", "  updates: {main: 900}", "  3", "long", "3"),
@@ -768,7 +768,7 @@ def test_a_start_that_has_checked_reads_what_papers_print_only_where_it_is_asked
     project = load(edited((TABLES, "title: Text", "titel: Text")), check=False)
     assert project.spec("deep/static", "small")
     with pytest.raises(Findings):
-        assert project.papers["deep"].tables
+        assert [*project.papers["deep"].tables.values()]
 
 
 @pytest.mark.parametrize(

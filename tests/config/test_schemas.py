@@ -3,8 +3,8 @@
 import jsonschema
 import pytest
 
+from fathom.artefacts.schemas import schemas, text
 from fathom.config.load import load
-from fathom.config.schemas import schemas, text
 from tests.config.conftest import PROJECT
 from tests.support.specs import ROOT
 
@@ -22,15 +22,15 @@ def test_the_files_of_a_project_are_valid(root):
     """Every kind of file has a schema."""
     project = load(root, check=False)
     generated = schemas(project)
-    assert set(generated) == set(project.files)
+    assert set(generated) == set(project.files.kinds)
     for kind, schema in generated.items():
         validator = jsonschema.Draft202012Validator(schema)
         validator.check_schema(schema)
-        for file in project.files[kind].values():
+        for file in project.files.all(kind).values():
             errors = [
-                (list(error.path), error.message) for error in validator.iter_errors(file.value)
+                (list(error.path), error.message) for error in validator.iter_errors(file.plain)
             ]
-            assert not errors, file.name
+            assert not errors, file.file
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from fathom.config import reported
 from fathom.config.load import load
 from fathom.config.paper import find
-from fathom.config.values import parse
-from fathom.config.vocabulary import Tolerance
+from fathom.config.schema.columns import Tolerance
+from fathom.config.vocabulary import parse
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
 
@@ -18,7 +18,7 @@ MEASUREMENTS = ("bleu", "nll", "depth", "tokens", "parameters", "sharing", "pair
 
 def cells(project, table, paper="deep"):
     """Return the cells of a table by the ids of their row and column."""
-    found = project.papers[paper].tables[table].cells(project.known())
+    found = project.cells(project.papers[paper].tables[table])
     return {(cell.id, cell.column): cell for cell in found}
 
 

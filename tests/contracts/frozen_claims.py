@@ -45,6 +45,11 @@ def invented(*key):
     return int.from_bytes(digest[:6], "big") / 2**48
 
 
+def layers_of(spec):
+    """Return how many layers each stack of a run's network has."""
+    return {"encoder": spec.model.encoder_layers, "decoder": spec.model.decoder_layers}
+
+
 class World:
     """Invented files of all runs that tables and figures of the papers show."""
 
@@ -77,7 +82,7 @@ class World:
             cells = self.artefacts.cells(table)
             printed = {
                 (item.row, item.column): item
-                for item in read(paper.reported(name), table.cells(self.project.known()), ROOT)
+                for item in read(paper.reported(name), self.project.cells(table), ROOT)
             }
             for cell in cells:
                 if cell.kind != "empty" and cell.source in self.project.entries:
@@ -120,7 +125,7 @@ class World:
         """Return a measurement: close to what is printed, or usual."""
         name, qualifiers = words_of(key)
         tasks = self.project.datasets[self.project.run(run, "paper").data.dataset].tasks
-        layers = range(1, 1 + max(self.artefacts.project.known().runs[run].layers.values()))
+        layers = range(1, 1 + max(layers_of(self.project.spec(run)).values()))
         if name in ("gates", "samples"):
             return _array(run, seed, key, task=tasks, layer=layers)
         if name == "masks":
@@ -164,7 +169,6 @@ class World:
     def _series(self, run, seed, spec):
         """Write the series of a training."""
         folder = self.artefacts.paths.run(spec, seed)
-        known = self.project.known().runs[run]
         columns = ("nll", "valid_nll", "train_nll", "gradient_norm")
         lines = ["\t".join(("update", "epoch", *columns))]
         for at in UPDATES:
@@ -173,18 +177,18 @@ class World:
             lines.append("\t".join([str(at), str(at / 40), *(f"{one:.6f}" for one in numbers)]))
         (folder / "metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         places = {"encoder_gradient_ratio": ((), [()])}
-        for stack, layers in known.layers.items():
+        depths, tasks = layers_of(self.project.spec(run)), self.project.spec(run).data.tasks
+        for stack, layers in depths.items():
             labels = [str(layer) for layer in range(1, layers + 1)]
             for name in ("gradient_norm", "utilisation"):
                 places[f"{stack}_{name}"] = (("layer",), [(label,) for label in labels])
-            pairs = [(task, label) for task in known.tasks for label in labels]
+            pairs = [(task, label) for task in tasks for label in labels]
             for name in ("samples", "alpha"):
                 places[f"{stack}_{name}"] = (("task", "layer"), pairs)
-        depths = known.layers.get("encoder", 0), known.layers.get("decoder", 0)
         grid = [
             (str(source), str(memory))
-            for source in range(depths[0] + 1)
-            for memory in range(1, depths[1] + 1)
+            for source in range(depths["encoder"] + 1)
+            for memory in range(1, depths["decoder"] + 1)
         ]
         places["encoder_weights"] = (("source", "memory"), grid)
         for name, (axes, labels) in places.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fathom.config.load import load
 from fathom.config.reported import read
-from fathom.config.section import plain
+from fathom.config.schema.section import plain
 from fathom.config.show import describe
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def cells(project):
     """Return the cells of every table, by `scale:table`; the scale `-` is the papers' own."""
     return {
         f"{scale or '-'}:{paper.name}_{table.name}": [
-            [getattr(cell, key) for key in CELL] for cell in table.cells(project.known(scale))
+            [getattr(cell, key) for key in CELL] for cell in project.cells(table, scale)
         ]
         for scale in (None, "tiny")
         for paper in project.papers.values()
@@ -97,11 +97,10 @@ def cells(project):
 
 def reported(project):
     """Return the cells as the papers print them."""
-    known = project.known(None)
     return {
         f"{paper.name}_{table.name}": [
             {key: value for key, value in asdict(cell).items() if key != "where"}
-            for cell in read(paper.reported(table.name), table.cells(known))
+            for cell in read(paper.reported(table.name), project.cells(table))
         ]
         for paper in project.papers.values()
         for table in paper.tables.values()

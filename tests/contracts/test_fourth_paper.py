@@ -96,7 +96,7 @@ def test_one_mistake_is_one_finding(root, tmp_path, file, old, new, finding):
 
 
 def test_each_cell_of_its_table_has_a_run_of_its_own(grown):
-    cells = grown.papers[PAPER].tables["table1"].cells(grown.known())
+    cells = grown.cells(grown.papers[PAPER].tables["table1"])
     assert {cell.source for cell in cells} == RUNS
     assert len(cells) == len(RUNS)
 

@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from fathom.config.load import load
 from fathom.config.schema import run as settings
-from fathom.config.section import Doc, UnhashedValue
+from fathom.config.schema.section import Doc, UnhashedValue
 
 CARD = "config/methods/latent_layers.yaml"
 SETTING = """\
@@ -34,11 +34,17 @@ def before(own_project):
     return identities(own_project)
 
 
-@pytest.mark.parametrize("part", [settings.Model, settings.TrainingSettings, settings.DataSettings])
-def test_a_new_setting_at_its_absent_value_moves_no_identity(own_project, part):
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [
+        ("model", settings.Model),
+        ("training", settings.TrainingSettings),
+        ("data", settings.DataSettings),
+    ],
+)
+def test_a_new_setting_at_its_absent_value_moves_no_identity(own_project, key, part):
     field = (Annotated[bool, Doc("New."), UnhashedValue(False)], False)
     grown = create_model("Grown", __base__=part, added=field)
-    key = part.__name__.lower()
     for name in own_project.entries:
         old = getattr(own_project.run(name), key)
         new = grown.model_validate({k: getattr(old, k) for k in part.model_fields})
@@ -88,7 +94,7 @@ def test_a_row_may_name_another_papers_run(project, edit, before):
         "  ours: {rows: {Base: lamgd/m2o_diverse_transformer}}\n",
     )
     after = load(project)
-    cells = after.papers["latent_depth"].tables["table10"].cells(after.known())
+    cells = after.cells(after.papers["latent_depth"].tables["table10"])
     assert {cell.source for cell in cells if cell.row == "Base"} == {
         "lamgd/m2o_diverse_transformer"
     }

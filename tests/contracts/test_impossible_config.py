@@ -139,10 +139,6 @@ MISTAKES = {
         "methods/latent_layers.yaml", "{sample: noise_free", "{sampel: noise_free",
         says("unknown key", "sampel", where="settings.sampel", nearest="sample"),
     ),
-    "a neutral state of no parameter": (
-        "methods/latent_layers.yaml", "{alpha: 200.0}", "{alhpa: 200.0}",
-        says("unknown", "parameter", "alhpa", where="neutral.parameters.alhpa", nearest="alpha"),
-    ),
     # Settings that do not go together.
     "one table of two dictionaries": (
         RUNS, "tie_embeddings: decoder", "tie_embeddings: all",

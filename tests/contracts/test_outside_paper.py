@@ -12,7 +12,7 @@ import pytest
 from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.switches import VARIABLE
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_values import from_plain
 from fathom.io.errors import Findings
 from tests.contracts.test_fourth_paper import identities
 from tests.support.refused import refused
@@ -23,9 +23,7 @@ WORDS = ("suno", "pano", "akvo", "vento", "kampo", "nokto", "tago", "mano", "por
 
 
 def with_papers(*folders):
-    return load(
-        ROOT, layers=[YamlFile("--config", {"papers": [str(each) for each in folders]}, {})]
-    )
+    return load(ROOT, layers=[from_plain({"papers": [str(each) for each in folders]}, "--config")])
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,7 @@ def test_its_table_of_chrf_its_counts_and_its_claim_are_built(grown):
     demands = Needs(grown, "tiny")
     for name in ("outside_paper_table1", "outside_paper_table2"):
         assert demands.not_built(demands.artefacts[name]) == ""
-    cells = grown.papers["outside_paper"].tables["table1"].cells(grown.known())
+    cells = grown.cells(grown.papers["outside_paper"].tables["table1"])
     assert {cell.value.measurement for cell in cells if cell.value} == {"chrf"}
     assert [*grown.claims["outside_paper"]] == ["rezero_sings_better"]
 

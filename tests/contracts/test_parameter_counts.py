@@ -34,13 +34,12 @@ def lines():
 @pytest.fixture(scope="module")
 def counted(own_project):
     """A function that counts a run's parameters; of a run that starts from another, those added."""
-    from fathom.artefacts.parameters import read_parameters, vocabulary
+    from fathom.artefacts.parameters import vocabulary
     from fathom.methods.build import count
 
     def parameters(run):
         spec = own_project.spec(run)
-        file = own_project.files["parameters"][spec.paper]
-        sizes = vocabulary(own_project, run, read_parameters(spec.paper, file), file)
+        sizes = vocabulary(own_project, own_project.papers[spec.paper], run)
         specs = [spec] + ([own_project.spec(spec.start.name)] if spec.start else [])
         totals = [
             count(one.model, one.method, len(one.data.tasks), sizes.source, sizes.target)["total"]

@@ -3,7 +3,7 @@ import unicodedata
 
 import pytest
 
-from fathom.config.schema.text_rules import KeyHash, MessageCleaning
+from fathom.config.schema.dataset import KeyHash, MessageCleaning
 from fathom.data.clean import fault, key, line_fault, one_line, tidy
 from fathom.data.split import by_key, deal, distinct, split_of
 from fathom.data.texts import Pair, TaskText

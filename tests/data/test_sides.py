@@ -4,7 +4,7 @@ import pytest
 from fairseq.data.data_utils import post_process
 from fairseq.tokenizer import tokenize_line
 
-from fathom.config.texts import text_findings
+from fathom.config.rules import subword_faults
 from fathom.data.sides import (
     Text,
     evenly,
@@ -159,7 +159,7 @@ def test_each_key_of_the_subwords_is_a_model_of_its_texts(data, models):
     ],
 )
 def test_keys_that_ask_for_missing_text_are_named(data, where):
-    assert where in [finding.where for finding in text_findings(data)]
+    assert where in [".".join(key) for key, _, _ in subword_faults(data)]
     with pytest.raises(FathomError):
         text_models(data)
 

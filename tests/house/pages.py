@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from fathom.artefacts import deviations, equations
-from fathom.config import schemas
-from fathom.config.files import ConfigFiles
+from fathom.artefacts import deviations, equations, schemas
+from fathom.config.files import Files
 from fathom.config.load import load
 from fathom.config.project import Project
 from fathom.io.files import write_text
@@ -19,7 +18,7 @@ def schema(kind: str) -> Callable[[Project], str]:
 PAGES: dict[str, Callable[[Project], str]] = {
     "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
-    **{f"config/schemas/{kind}.json": schema(kind) for kind in ConfigFiles(ROOT)},
+    **{f"config/schemas/{kind}.json": schema(kind) for kind in Files(ROOT).kinds},
 }
 
 

@@ -6,14 +6,14 @@ Each choice of a method that its paper leaves open is explained in deviations.ya
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
+from fathom.config.deviations import OPEN
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.schema.paper import Equation
-from fathom.config.silent import OPEN
 from tests.house.tree import ROOT, Function, files, library, listed
 
 NUMBER = r"Eq\. \d+|Alg\. \d+"
@@ -142,7 +142,7 @@ def test_an_open_choice_and_a_method_without_a_paper_are_found(own_project):
         for entry in paper.deviations
         if "dlcl" not in entry.applies and "method.tau" not in entry.settings
     )
-    papers = {**own_project.papers, paper.name: replace(paper, deviations=fewer)}
+    papers = {**own_project.papers, paper.name: SimpleNamespace(deviations=fewer)}
     assert [*unexplained(own_project, papers)] == [
         "dlcl: no entry of latent_depth applies to it",
         "latent_layers: no entry has method.sample",

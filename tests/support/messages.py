@@ -324,5 +324,5 @@ MESSAGES = CONFIG | {
     "text of which task": "standard input has text, and nothing says of which task",
     "standard input closed": "standard input is closed",
     "type text": "type text of {}, a sentence a line",
-    "no seed": "'{}' is no seed",
+    "no seed": "'{}' is not a seed",
 }

@@ -1,44 +1,4 @@
-"""Papers of a project's folder, and everything that is wrong with them."""
+"""The papers of this project."""
 
-from pathlib import Path
-
-from fathom.config import paper as papers
-from fathom.config import vocabulary
-from fathom.config.known import Known
-from fathom.config.load import refuse
-from fathom.config.paper import Paper
-from fathom.config.yaml_files import YamlFile, read
-from fathom.io.errors import FathomError, Findings
-
-# Those of the project's papers whose cells and runs tests count; another paper changes no count.
+# Those whose cells and runs tests count; another paper changes no count.
 PAPERS = ("latent_depth", "transparent_attention", "lamgd")
-FILES = ("paper", "runs", "tables", "figures", "deviations")
-
-
-def files_of(root: Path, name: str) -> dict[str, YamlFile]:
-    """Return the files of a paper by kind."""
-    folder = root / "config" / "papers" / name
-    return {
-        kind: read(folder / f"{kind}.yaml", root)
-        for kind in FILES
-        if (folder / f"{kind}.yaml").exists()
-    }
-
-
-def paper_of(root: Path, name: str) -> Paper:
-    """Return a paper of a project's folder."""
-    words = vocabulary.load(read(root / "config" / "columns.yaml", root))
-    folder = root / "config" / "papers" / name
-    paper, findings, _ = papers.load(folder, files_of(root, name), words)
-    refuse(findings)
-    return paper
-
-
-def findings_of(root: Path, name: str, known: Known) -> list[str]:
-    """Return all that is wrong with a paper, a line each."""
-    try:
-        paper = paper_of(root, name)
-        wrong: list[FathomError] = list(papers.findings(paper, known, root))
-    except Findings as error:
-        wrong = list(error.findings)
-    return [str(finding) for finding in wrong]

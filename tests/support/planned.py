@@ -1,7 +1,5 @@
 """The project's own config with a data set that no reader makes yet."""
 
-from dataclasses import replace
-
 from fathom.config.project import Project
 from fathom.config.schema.dataset import Dataset, PlannedDataset
 
@@ -14,4 +12,6 @@ def planned(project: Project) -> Project:
     card = project.datasets[DATASET]
     values = {name: getattr(card, name) for name in Dataset.model_fields}
     without = PlannedDataset.model_validate(values | {"not_built": REASON})
-    return replace(project, datasets={**project.datasets, DATASET: without})
+    other = Project(project.root, project.files, project.switches)
+    other.datasets = {**project.datasets, DATASET: without}
+    return other

@@ -3,9 +3,10 @@
 from fathom.artefacts.figures import check
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.table.sources import ResultSource
-from fathom.config.figures import load
+from fathom.config.figures import read_figure
 from fathom.config.measurement_keys import file_of
-from fathom.config.yaml_files import read
+from fathom.config.merge import expand
+from fathom.config.yaml_values import read
 from fathom.io import series
 from fathom.results.measurements import Measurements, Record, write
 from fathom.results.recipe import RECIPE
@@ -20,12 +21,13 @@ def figure(folder, text, name="figure1"):
     """Return a figure whose own keys are given as YAML, in flow style."""
     path = folder / "figures.yaml"
     path.write_text(f"{name}: {{title: A title, section: §4, {text}}}\n", encoding="utf-8")
-    return load(read(path, folder), "p")[name]
+    (entries,) = expand(read(path, folder))
+    return read_figure("p", entries[name])
 
 
-def findings(figure, tables=None, known=KNOWN):
+def findings(figure, tables=None):
     """Return what is wrong with a figure."""
-    return [str(finding) for finding in check.findings(figure, known, tables or {})]
+    return [str(finding) for finding in check.findings(figure, KNOWN, tables or {})]
 
 
 def run(folder, name="small", updates=100, seeds=(1,), unused=(), shown_as=None):

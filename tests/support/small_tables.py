@@ -7,11 +7,14 @@ from types import SimpleNamespace
 
 from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.config import tables, vocabulary
-from fathom.config.known import Known, KnownRun
+from fathom.config.check import check
 from fathom.config.measurement_keys import file_of
+from fathom.config.merge import expand
 from fathom.config.reported import Reported
-from fathom.config.schema.table import Mark, Metric
-from fathom.config.yaml_files import read
+from fathom.config.schema.table import Mark, Metric, TableSettings
+from fathom.config.spec import full_name
+from fathom.config.yaml_values import read
+from fathom.io.errors import unknown
 from fathom.io.integrity import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
@@ -51,13 +54,52 @@ table4:
   blocks: {A: {columns: [bos, avg]}, B: {columns: [fra, avg]}}
   unequal: deep starts from small
 """
-RUNS = {
-    "p/small": KnownRun(TASKS, "g", 100, (1, 2), ("plain",)),
-    "p/deep": KnownRun(TASKS, "g", 200, (1,), ("plain",)),
-    "p/gated": KnownRun(TASKS, "g", 100, (1,), ("soft", "hard"), ("decoder",)),
-    "p/control": KnownRun(TASKS, "g", 100, (1,), ("plain",)),
-}
-KNOWN = Known(RUNS, {"text": TASKS, "other": ("kor",)})
+SEEDS = {"p/small": (1, 2), "p/deep": (1,), "p/gated": (1,), "p/control": (1,)}
+
+
+class Known:
+    """The runs and data sets that a small paper's tables and figures may name, as a project."""
+
+    def __init__(self):
+        self.entries = SEEDS
+        self.datasets = {
+            "text": SimpleNamespace(tasks=TASKS),
+            "other": SimpleNamespace(tasks=("kor",)),
+        }
+        self.methods = {
+            "static": SimpleNamespace(about=SimpleNamespace(gates=False)),
+            "latent_layers": SimpleNamespace(about=SimpleNamespace(gates=True)),
+        }
+
+    def has_run(self, name):
+        return name in SEEDS
+
+    def names_in(self, paper):
+        return [name.removeprefix(f"{paper}/") for name in SEEDS]
+
+    def run_in(self, paper, run, where):
+        if not self.has_run(full_name(paper, run)):
+            raise unknown("run", run, where, self.names_in(paper))
+        return full_name(paper, run)
+
+    def spec(self, name, scale=None):
+        gated = name == "p/gated"
+        return SimpleNamespace(
+            data=SimpleNamespace(tasks=TASKS),
+            model=SimpleNamespace(encoder_layers=12, decoder_layers=6),
+            method=SimpleNamespace(
+                name="latent_layers" if gated else "static", stacks=("decoder",) if gated else ()
+            ),
+            gates=("soft", "hard") if gated else ("plain",),
+        )
+
+    def cells(self, table, scale=None):
+        cells, findings = tables.resolve_cells(table, self, scale)
+        assert not findings
+        return cells
+
+
+KNOWN = Known()
 SPEC = SimpleNamespace(decoding_identity=lambda gates, window=False: HASH + "0" * 56)
 
 
@@ -70,10 +112,13 @@ def table(folder, name="table1", text=TABLES, marks=None):
     """Return a table, read from a file in a folder."""
     path = folder / "tables.yaml"
     path.write_text(text, encoding="utf-8")
-    file = read(path, folder)
-    marks = marks or {"bold": Mark(means="gain", to="6/6")}
+    (entries,) = expand(read(path, folder))
+    values = entries[name].values
+    settings, findings = check(TableSettings, values)
+    assert not findings
+    marks = settings.marks or marks or {"bold": Mark(means="gain", to="6/6")}
     metric = Metric(tokenize="13a", unknown_for=())
-    return tables.load(file, "p", vocabulary_of_the_project(), metric, marks)[name]
+    return tables.Table("p", name, settings, values, vocabulary_of_the_project(), metric, marks)
 
 
 def reported(row, column, value="", stderr="", mark="", right="", note=""):
@@ -169,17 +214,17 @@ class Results:
         runs = {
             name: ResultSource(
                 name,
-                {seed: self.path(name, seed) for seed in run.seeds},
+                {seed: self.path(name, seed) for seed in seeds},
                 lambda key: file_of(key, SPEC),
                 "f" * 64,
                 self.comparable,
                 decoding=partial(self.decoding, name),
             )
-            for name, run in RUNS.items()
+            for name, seeds in SEEDS.items()
         }
         corpora = {
             name: ResultSource(name, {CORPUS: self.folder / name}, lambda _: "statistics")
-            for name in KNOWN.corpora
+            for name in KNOWN.datasets
         }
         return runs | corpora
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.schema import run as settings
-from fathom.config.schema.method import MethodCard, read_card
+from fathom.config.schema.method import MethodCard, read_method
 from fathom.config.spec import DataSpec, Spec, StartSpec
-from fathom.config.yaml_files import read
+from fathom.config.yaml_values import read
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("aaa", "bbb")
@@ -48,7 +48,7 @@ TREE: dict[str, Any] = {
 @cache
 def card(name: str) -> MethodCard:
     """Return the real card of a method."""
-    read_one, findings = read_card(name, read(ROOT / f"config/methods/{name}.yaml", ROOT))
+    read_one, findings = read_method(name, read(ROOT / f"config/methods/{name}.yaml", ROOT))
     assert read_one is not None, findings
     return read_one
 

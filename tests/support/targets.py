@@ -1,6 +1,5 @@
 """Targets of the project's own config, with switches and a folder of results of the test's."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -32,5 +31,5 @@ def targets(
         project: another project than the own one.
         **switches: the user's, such as seeds and row.
     """
-    project = replace(project or own_project(), switches=Switches(scale=scale, **switches))
+    project = (project or own_project()).with_switches(Switches(scale=scale, **switches))
     return Targets(Needs(project, scale), Paths(results, scale))

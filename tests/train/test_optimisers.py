@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.config.schema.run import Adam, TrainingSettings
-from fathom.config.schema.schedules import Noam, Polynomial
+from fathom.config.schema.run import Adam, Noam, Polynomial, TrainingSettings
 from fathom.nn.hooks import ParameterGroup
 from fathom.train.optimisers import AdamW, LazyAdam, clip, clip_each, rate_of, theta_adam
 from fathom.train.schedules import (

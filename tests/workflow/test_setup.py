@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fathom.config.switches import VARIABLE
-from fathom.config.yaml_files import YamlFile
+from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
 from tests.support.targets import ROOT
@@ -196,7 +196,7 @@ def project(tmp_path):
 
 
 def switches(**values):
-    return [YamlFile("--config", values, {})]
+    return [from_plain(values, "--config")]
 
 
 def test_a_state_is_known_after_it_was_remembered(project):

@@ -14,17 +14,15 @@ from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.artefacts.table.view import label
 from fathom.config import reported
-from fathom.config.cells import Cell
 from fathom.config.figures import Figure
-from fathom.config.known import full_name
 from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.reported import Reported
-from fathom.config.spec import Spec
+from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
-from fathom.config.tables import Table
+from fathom.config.tables import Cell, Table
 from fathom.io.errors import FathomError
 
 NAMED = 3  # missing runs that a message names
@@ -76,7 +74,7 @@ class Artefacts:
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
         """Return a table's cells; tasks are those of the data at the scale."""
-        return table.cells(self.project.known(self.scale))
+        return self.project.cells(table, self.scale)
 
     def compared(self, paper: Paper, table: Table) -> ComparedTable:
         """Return a table with all of its cells, from the measurements that exist.
@@ -100,7 +98,7 @@ class Artefacts:
         Raises:
             FathomError: If they cannot be used.
         """
-        cells = table.cells(self.project.known())
+        cells = self.project.cells(table)
         return reported.read(paper.reported(table.name), cells, self.project.root)
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:

@@ -7,10 +7,10 @@ from fathom.artefacts.claims import judged as claims
 from fathom.artefacts.claims.worlds import Printed
 from fathom.artefacts.figures import check as figures
 from fathom.artefacts.needs import Needs
-from fathom.config.known import Known, full_name
 from fathom.config.paper import Paper
-from fathom.config.plain import REMEDY, require_plain_gates
 from fathom.config.project import Project
+from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
+from fathom.config.spec import full_name
 from fathom.io.errors import FathomError, Findings
 
 
@@ -22,12 +22,11 @@ def findings(project: Project, paper: str | None = None) -> list[FathomError]:
         paper: the paper that is asked for; None for all, with parameters.yaml, runs that nothing
             uses, and decodings that a table asks for and that cannot be made.
     """
-    known = project.known()
     papers = [project.papers[paper]] if paper else [*project.papers.values()]
-    found = [finding for each in papers for finding in _of_paper(project, each, known)]
+    found = [finding for each in papers for finding in _of_paper(project, each)]
     if paper is None:
         found += parameters.findings(project)
-        found = found or [*_unused_runs(project, known), *_decodings(project)]
+        found = found or [*_unused_runs(project), *_decodings(project)]
     return [*{str(finding): finding for finding in found}.values()]
 
 
@@ -41,11 +40,11 @@ def require(project: Project, paper: str | None = None) -> None:
         raise Findings(found)
 
 
-def _of_paper(project: Project, paper: Paper, known: Known) -> Iterator[FathomError]:
+def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in a paper's figures, and then in the claims that show none of those."""
     wrong = set()
     for figure in paper.figures.values():
-        found = figures.findings(figure, known, paper.tables)
+        found = figures.findings(figure, project, paper.tables)
         wrong |= {figure.name} if found else set()
         yield from found
     printed = Printed(project, paper)
@@ -56,20 +55,20 @@ def _of_paper(project: Project, paper: Paper, known: Known) -> Iterator[FathomEr
                 yield from found
 
 
-def _unused_runs(project: Project, known: Known) -> Iterator[FathomError]:
+def _unused_runs(project: Project) -> Iterator[FathomError]:
     """Yield the runs that no table, no figure and no other run uses."""
     used = set()
     for name, entry in project.entries.items():
-        start = entry.get(("start", "run"))
+        start = entry.values.get("start", "run")
         if isinstance(start, str):
             used.add(full_name(name.split("/")[0], start))
     for paper in project.papers.values():
-        used |= {cell.source for table in paper.tables.values() for cell in table.cells(known)}
+        used |= {cell.source for table in paper.tables.values() for cell in project.cells(table)}
         for figure in paper.figures.values():
             used |= {full_name(paper.name, run) for run in figure.settings.runs}
-    for name in known.runs:
+    for name in project.entries:
         if name not in used:
-            where = project.entries[name].where(())
+            where = project.entries[name].values.where
             yield FathomError("no table and no figure uses this run", where, "use it or delete it")
 
 
@@ -82,9 +81,10 @@ def _decodings(project: Project) -> Iterator[FathomError]:
             run = resolved.run
             if run is None or run.decoding is None or run.decoding.decoder != "ctranslate2":
                 continue
-            where = resolved.entry.where(("decoding", "decoder"))
+            where = resolved.entry.values.place("decoding", "decoder")
             for _, gates in needs.decodings(name):
                 try:
-                    require_plain_gates(project.methods[run.method.name], gates, where, REMEDY)
+                    card = project.methods[run.method.name]
+                    require_plain_gates(card, gates, where, CTRANSLATE2_REMEDY)
                 except FathomError as error:
                     yield FathomError(f"{error.what} (at scale {scale})", where, error.remedy)

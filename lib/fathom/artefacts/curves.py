@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import VALUE, RunFiles
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
-from fathom.config.cells import Cell
 from fathom.config.schema.figures import UPDATE, series_named
+from fathom.config.tables import Cell
 from fathom.io.errors import FathomError
 from fathom.io.metrics import Row
 from fathom.results import training_record

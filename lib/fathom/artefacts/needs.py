@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from fathom.config.cells import Cell
 from fathom.config.figures import Figure
-from fathom.config.known import full_name
 from fathom.config.measurement_keys import ALWAYS_SCORED, METRICS
 from fathom.config.paper import Paper
 from fathom.config.project import Project
-from fathom.config.tables import Table
+from fathom.config.spec import full_name
+from fathom.config.tables import Cell, Table
 
 _WINDOW = "window"
 
@@ -67,11 +66,12 @@ class Needs:
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
-        known = self.project.known(self.scale)
         artefacts = []
         for paper in self.project.papers.values():
             cells = {
-                name: [cell for cell in table.cells(known) if cell.kind != "empty"]
+                name: [
+                    cell for cell in self.project.cells(table, self.scale) if cell.kind != "empty"
+                ]
                 for name, table in paper.tables.items()
             }
             for table in paper.tables.values():

@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config import reported
-from fathom.config.cells import Cell
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
-from fathom.config.schema.parameters import Parameters, VocabularySizes
-from fathom.config.spec import Spec
-from fathom.config.tables import Table
-from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
-from fathom.io.errors import FathomError, Findings, unknown
+from fathom.config.schema.parameters import VocabularySizes
+from fathom.config.spec import Spec, full_name
+from fathom.config.tables import Cell, Table
+from fathom.config.yaml_values import Value
+from fathom.io.errors import FathomError, unknown
 from fathom.io.hashes import identity
 from fathom.io.integrity import read_record, write_record
 from fathom.results.recipe import PACKAGE, hashed
@@ -118,62 +115,48 @@ def printed_counts(project: Project) -> Iterator[PrintedCount]:
     Raises:
         Findings: If a reported cell or a parameters.yaml is wrong.
     """
-    known = project.known()
     for paper in project.papers.values():
-        file = project.files["parameters"].get(paper.name)
         for table in paper.tables.values():
-            cells = {(cell.id, cell.column): cell for cell in table.cells(known)}
+            cells = {(cell.id, cell.column): cell for cell in project.cells(table)}
             for item in reported.read(paper.reported(table.name), cells.values(), project.root):
                 cell = cells[item.row, item.column]
                 if cell.key == KEY and item.value:
-                    yield _printed(project, paper, table, cell, item, cells, file)
+                    yield _printed(project, paper, table, cell, item, cells)
 
 
-def read_parameters(paper: str, file: YamlFile | None) -> Parameters:
-    """Return a paper's parameters.yaml.
+def vocabulary(project: Project, paper: Paper, run: str) -> VocabularySizes:
+    """Return the sizes of a run's dictionaries: those of the last family that the run is like.
+
+    Args:
+        paper: whose parameters.yaml says it.
+        run: the run's full name.
 
     Raises:
-        FathomError: If there is none.
-        Findings: What is wrong in it.
+        FathomError: If there are none.
     """
-    if file is None:
-        where = f"config/papers/{paper}/parameters.yaml"
-        raise FathomError("the sizes of the dictionaries are not known", where, "write the file")
-    parameters, findings = check(Parameters, file.value, file.where)
-    if parameters is None:
-        raise Findings(findings)
-    return parameters
-
-
-def vocabulary(
-    project: Project, run: str, parameters: Parameters, file: YamlFile | None
-) -> VocabularySizes:
-    """Return the sizes of a run's dictionaries: those of the last family that the run is like."""
-    ancestors = project.entries[run].ancestors
-    fitting = [sizes for sizes in parameters.vocabularies if sizes.like in ancestors]
+    ancestors = project.entry(run).ancestors
+    fitting = [sizes for sizes in paper.parameters.vocabularies if sizes.like in ancestors]
     if not fitting:
-        where = file.where(("vocabularies",)) if file else ""
+        where = (paper.file("parameters") or Value(None)).place("vocabularies")
         raise FathomError(f"no sizes of dictionaries for {run}", where, "add an entry")
     return fitting[-1]
 
 
 def findings(project: Project) -> Iterator[FathomError]:
-    """Yield what is wrong in the papers' parameters.yaml: keys, families, tables."""
-    for paper, file in project.files["parameters"].items():
-        parameters, wrong = check(Parameters, file.value, file.where)
-        yield from wrong
-        if parameters is None or paper not in project.papers:
+    """Yield families and tables in the papers' parameters.yaml that do not exist."""
+    for paper in project.papers.values():
+        if (file := paper.file("parameters")) is None:
             continue
-        families, tables = project.families.get(paper, ()), project.papers[paper].tables
-        for number, sizes in enumerate(parameters.vocabularies):
+        families = project.families(paper.name)
+        for number, sizes in enumerate(paper.parameters.vocabularies):
             if sizes.like not in families:
-                where = file.where(("vocabularies", number, "like"))
-                yield unknown("family", sizes.like, where, families, full_name(paper, sizes.like))
-        for number, item in enumerate(parameters.unexplained):
+                where = file.place("vocabularies", number, "like")
+                yield unknown("family", sizes.like, where, families)
+        for number, item in enumerate(paper.parameters.unexplained):
             for table in item.tables:
-                if table not in tables:
-                    where = file.where(("unexplained", number, "tables"))
-                    yield unknown("table", table, where, tables, full_name(paper, table))
+                if table not in paper.tables:
+                    where = file.place("unexplained", number, "tables")
+                    yield unknown("table", table, where, paper.tables)
 
 
 def _printed(
@@ -183,7 +166,6 @@ def _printed(
     cell: Cell,
     item: Reported,
     cells: Mapping[tuple[str, str], Cell],
-    file: YamlFile | None,
 ) -> PrintedCount:
     mark = table.marks.get(item.mark)
     added_to = None
@@ -191,11 +173,10 @@ def _printed(
         rows = (other for other in cells.values() if other.block == cell.block)
         source = next((other.source for other in rows if other.row == mark.to), "")
         added_to = project.spec(source or full_name(paper.name, mark.to))
-    parameters = read_parameters(paper.name, file)
-    sizes = vocabulary(project, cell.source, parameters, file)
+    sizes = vocabulary(project, paper, cell.source)
     reasons = (
         each.reason
-        for each in parameters.unexplained
+        for each in paper.parameters.unexplained
         if table.name in each.tables and (not each.columns or item.column in each.columns)
     )
     return PrintedCount(

@@ -12,8 +12,8 @@ import typer
 from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.config.plain import REMEDY, require_plain_gates
 from fathom.config.project import Project
+from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
 from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
@@ -205,7 +205,7 @@ class OpenRun:
         if decoding is not None and decoding.decoder == "ctranslate2":
             card = self.project.methods[self.spec.method.name]
             for name in gates:
-                require_plain_gates(card, name, self.spec.name, REMEDY)
+                require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
 
     def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
         """Return split and gates of the decoding that the user named, or of all in config."""

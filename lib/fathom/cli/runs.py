@@ -24,7 +24,7 @@ from fathom.cli.options import (
     open_scale,
 )
 from fathom.cli.terminal import answer, report, report_of, suggest
-from fathom.config.plain import require_plain_gates
+from fathom.config.rules import require_plain_gates
 from fathom.config.spec import Spec
 from fathom.config.switches import VARIABLE
 from fathom.decode.ready import (

@@ -4,7 +4,6 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,7 +74,7 @@ def plan(
     project, paths = open_scale(scale, results)
     if seeds is not None:
         switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
-        project = replace(project, switches=switches)
+        project = project.with_switches(switches)
     targets = Targets(Needs(project, paths.scale), paths)
     if target not in targets.names:
         raise targets.unknown(target)

@@ -1,56 +1,33 @@
-"""What a paper leaves open or what is done differently, and why: deviations.yaml."""
+"""What a paper leaves open or what is done differently, and why: deviations.yaml.
 
+A value of runs.yaml or paper.yaml whose source says that it is not the paper's must be explained
+by an entry.
+"""
+
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field
 
-from pydantic import Field
-
-from fathom.config.section import AsTuple, Doc, Section
-from fathom.config.setting_paths import unknown_part
-from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
-from fathom.io.errors import ANY, Dependent, FathomError, Partly, closest, nearest
+from fathom.config.check import check
+from fathom.config.runs import RunsFile, unknown_setting
+from fathom.config.schema.deviations import DeviationSettings
+from fathom.config.schema.method import MethodCard
+from fathom.config.yaml_values import Key, Value
+from fathom.io.errors import FathomError, nearest, refuse
 
 PAPER = "paper"
+# A value whose source has one of these words is not the paper's; an entry must name it.
+OPEN = re.compile(r"silent|unstated|released|not in the paper|leaves it open")
 # Besides settings of runs an entry may name short forms of runs.yaml and parts of paper.yaml.
 _OF_ENTRIES = ("like", "layers")
 OF_PAPER = ("metric", "marks")
-
-
-class DeviationSettings(Section):
-    """The form of an entry."""
-
-    title: Annotated[str, Doc("A few words that name the choice.")]
-    paper: Annotated[str, Doc("What the paper says, with the place, or that it is silent.")]
-    released: Annotated[str, Doc("What the released code does, where there is any.")] = ""
-    ours: Annotated[str, Doc("What is done here, at the paper's own scale.")]
-    why: Annotated[str, Doc("What speaks for it.")]
-    applies: Annotated[
-        tuple[str, ...],
-        AsTuple,
-        Field(min_length=1),
-        Doc("Families, methods, tables, figures, or `paper` for all of it; never runs."),
-    ]
-    settings: Annotated[
-        tuple[str, ...],
-        AsTuple,
-        Doc("What it decides, as training.clip or metric.tokenize."),
-    ] = ()
+# Keys that are no choices of a paper, unless the source names them or the line has no others.
+_NO_CHOICES = {"name", "run", "for", "like", "group", "seeds"}
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """An entry of deviations.yaml.
-
-    Attributes:
-        name: its key.
-        title: a few words that name the choice.
-        paper, released, ours, why: what the paper says, what the released code does, what is done
-            here, and what speaks for it.
-        applies: families, methods, tables, figures, or `paper`.
-        settings: paths of runs.yaml and paper.yaml that it decides.
-    """
+    """An entry of deviations.yaml; the fields are those of `DeviationSettings`."""
 
     name: str
     title: str
@@ -60,86 +37,185 @@ class Deviation:
     why: str
     applies: tuple[str, ...]
     settings: tuple[str, ...]
+    values: Value = field(default=Value(None), repr=False, compare=False)
 
 
-def load(file: YamlFile) -> dict[str, Deviation]:
+def load(file: Value) -> tuple[Deviation, ...]:
     """Read a paper's deviations.yaml.
 
     Raises:
-        Partly: everything that is wrong in the file alone.
+        Findings: If anything is wrong in an entry.
     """
-    entries: dict[str, Deviation] = {}
+    entries: list[Deviation] = []
     findings: list[FathomError] = []
-    for name, value in file.value.items():
-        settings, wrong = check(DeviationSettings, value, file.where, (name,))
+    for name, values in file.items():
+        settings, wrong = check(DeviationSettings, values)
         findings += wrong
         if settings is not None:
-            entries[name] = Deviation(name=name, **settings.model_dump())
-    if findings:
-        raise Partly(findings, entries, [name for name in file.value if name not in entries])
-    return entries
+            entries.append(Deviation(name=name, **settings.model_dump(), values=values))
+    refuse(findings)
+    return tuple(entries)
 
 
-def findings(
-    deviations: Iterable[Deviation],
-    file: YamlFile,
-    names: Collection[str],
-    runs: Collection[str],
+def apply_faults(
+    deviations: Iterable[Deviation], names: Collection[str], runs: Collection[str]
 ) -> Iterator[FathomError]:
     """Yield entries that apply to what does not exist, or to a run.
 
     Args:
         deviations: the entries.
-        file: deviations.yaml.
         names: the paper's families, tables and figures, and all methods.
         runs: the names of the paper's runs, which no entry lists.
     """
     for entry in deviations:
-        for position, name in enumerate(entry.applies):
-            where = file.where((entry.name, "applies", position))
-            if name in runs:
+        for number, name in enumerate(entry.applies):
+            where = entry.values.place("applies", number)
+            if name in {*runs} - {*names}:
                 yield FathomError(f"'{name}' is a run", where, "name a family, method or table")
             elif name != PAPER and name not in names:
-                what, valid = f"no family, method, table or figure '{name}'", (PAPER, *names)
-                on = [(kind, name) for kind in ("family", "method", "table", "figure")]
-                like = closest(name, valid) is not None
-                yield Dependent(what, where, nearest(name, valid), on, like)
+                what = f"no family, method, table or figure '{name}'"
+                yield FathomError(what, where, nearest(name, (PAPER, *names)))
 
 
-def setting_findings(
-    deviations: Iterable[Deviation],
-    files: Mapping[str, YamlFile],
-    methods: Mapping[str, type[Section]],
+def setting_faults(
+    deviations: Iterable[Deviation], paper: Value, cards: Collection[MethodCard]
 ) -> Iterator[FathomError]:
     """Yield the paths of entries that name no setting, with the nearest valid one.
 
     Args:
         deviations: the entries.
-        files: the paper's files by kind, deviations.yaml among them.
-        methods: the classes of all methods' settings.
+        paper: paper.yaml.
+        cards: of all methods.
     """
     for entry in deviations:
-        for position, dotted in enumerate(entry.settings):
-            wrong = _unknown(dotted, files.get("paper"), methods)
+        for number, dotted in enumerate(entry.settings):
+            wrong = _unknown(dotted, paper, cards)
             if wrong and dotted not in _OF_ENTRIES:
-                where = files["deviations"].where((entry.name, "settings", position))
-                on = [(kind, ANY) for kind in ("method", "mark")]
-                yield Dependent(f"no setting '{dotted}'", where, nearest(*wrong), on)
+                where = entry.values.place("settings", number)
+                yield FathomError(f"no setting '{dotted}'", where, nearest(*wrong))
 
 
 def _unknown(
-    dotted: str, paper: YamlFile | None, methods: Mapping[str, type[Section]]
+    dotted: str, paper: Value, cards: Collection[MethodCard]
 ) -> tuple[str, Collection[str]] | None:
     """Return the part of a path that neither runs nor paper.yaml have, and what is possible."""
     first, *others = dotted.split(".")
-    if paper is None or first not in OF_PAPER:
-        part, names = unknown_part(dotted, methods) or ("", [])
-        top = [*_OF_ENTRIES, *OF_PAPER] if part == first else []
-        return (part, [*names, *top]) if part else None
-    value = paper.value.get(first)
+    if first not in OF_PAPER:
+        wrong = unknown_setting(dotted, cards)
+        if wrong and wrong[0] == first:
+            return first, [*wrong[1], *_OF_ENTRIES, *OF_PAPER]
+        return wrong
+    value = paper.at((first,))
     for part in others:
-        names = value if isinstance(value, Mapping) else {}
+        names = [name for name, _ in value.items()]
         if part not in names:
             return part, names
-        value = names[part]
+        value = value.at((part,))
     return None
+
+
+def silent_faults(
+    deviations: Iterable[Deviation],
+    runs: Value,
+    entries: RunsFile,
+    paper: Value,
+    shown: Mapping[str, Collection[str]],
+) -> Iterator[FathomError]:
+    """Yield the values of runs.yaml and paper.yaml that are not the paper's and in no entry.
+
+    Args:
+        deviations: the paper's entries.
+        runs: runs.yaml.
+        entries: its families and runs with all that they inherit.
+        paper: paper.yaml.
+        shown: the tables and figures that show a run, by its name.
+    """
+    deviations = list(deviations)
+    names = _names(entries, shown)
+    for section in ("families", "runs"):
+        for _, entry in runs.at((section,)).items():
+            here = names.get(entry.key, set())
+            yield from _unexplained(deviations, _open_values(entry, len(entry.key)), here)
+    for key in OF_PAPER:
+        if part := paper.find(key):
+            yield from _unexplained(deviations, _open_values(part, 0), set())
+
+
+def _names(entries: RunsFile, shown: Mapping[str, Collection[str]]) -> dict[Key, set[str]]:
+    """Return what an entry may apply to where it explains a family or run, by its key.
+
+    These are the family or run itself, what it is like, its method, and what shows it.
+    """
+    names: dict[Key, set[str]] = {}
+    for entry in (*entries.families.values(), *entries.runs.values()):
+        here = names.setdefault(entry.values.key, set())
+        method = str(entry.values.get("method", "name"))
+        here |= {method, *entry.ancestors, *shown.get(entry.name, ())}
+    return names
+
+
+def _unexplained(
+    deviations: Collection[Deviation], values: Mapping[str, Value], names: Collection[str]
+) -> Iterator[FathomError]:
+    """Yield the open values that no entry has.
+
+    Args:
+        deviations: the paper's entries.
+        values: the values by their path, such as `training.clip`.
+        names: what an entry may apply to besides the whole paper.
+    """
+    fitting = [entry for entry in deviations if {*names, PAPER}.intersection(entry.applies)]
+    settings = [setting for entry in fitting for setting in entry.settings]
+    for path, value in values.items():
+        if not any(_covers(setting, path) for setting in settings):
+            what = "the paper is silent, and deviations.yaml says nothing"
+            remedy = f"name {path} in the `settings` of an entry, or what is silent in the comment"
+            yield FathomError(what, value.where, remedy)
+
+
+def _open_values(section: Value, above: int) -> dict[str, Value]:
+    """Return the values that a source calls open, by path; `above` keys are no part of a path.
+
+    A part of a source, up to a semicolon, is about the values whose keys it names, as in
+    `§3; clip silent`. If it names none, it is about all values that no other part names.
+    """
+    opened: dict[str, Value] = {}
+    for source, values in _by_source(section):
+        if not OPEN.search(source):
+            continue
+        named = [value for value in values if len(value.key) > above]
+        choices = [v for v in named if not {*v.key[above:]} & _NO_CHOICES] or named
+        parts = {part: _about(part, named, above) for part in source.split(";")}
+        others = [v for v in choices if not any(v in own for own in parts.values())]
+        for part, own in parts.items():
+            for value in (own or others or choices) if OPEN.search(part) else ():
+                opened[".".join(map(str, value.key[above:]))] = value
+    return opened
+
+
+def _by_source(section: Value) -> Iterator[tuple[str, list[Value]]]:
+    """Yield each source with the values of which it is the source."""
+    values: dict[tuple[int, str], list[Value]] = {}
+
+    def add(value: Value, comment: tuple[int, str]) -> None:
+        if not isinstance(value.value, dict):
+            values.setdefault(comment, []).append(value)
+        for _, inside in value.items():
+            # A comment belongs to a key and all below it that have no other.
+            own = (inside.line, inside.source)
+            add(inside, comment if inside.source == value.source else own)
+
+    add(section, (section.line, section.source))
+    for (_, source), own in values.items():
+        yield source, own
+
+
+def _about(part: str, values: Iterable[Value], above: int) -> list[Value]:
+    """Return the values of which a part of a source has a key as a word."""
+    words = {*re.findall(r"\w+", part)}
+    return [value for value in values if words.intersection(map(str, value.key[above:]))]
+
+
+def _covers(setting: str, path: str) -> bool:
+    """Return whether a setting is a value, a part that holds it, or a part of it."""
+    return f"{path}.".startswith(f"{setting}.") or f"{setting}.".startswith(f"{path}.")

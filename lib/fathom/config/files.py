@@ -1,55 +1,41 @@
-"""The YAML files of config/, by kind and name."""
+"""The YAML files of config/ and of papers elsewhere, by kind and name."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fathom.config.inheritance import NAME, NAME_RULE
-from fathom.config.paper_scales import with_papers
-from fathom.config.yaml_files import YamlFile, name_of, read
-from fathom.io.errors import FathomError, Findings, nearest
+from fathom.config.merge import NAME, NAME_RULE
+from fathom.config.yaml_values import Value, name_of, read
+from fathom.io.errors import FathomError, findings_in, nearest
 
-_KINDS = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
-# What says what there is to train; the other files say what papers print of it.
-OF_RUNS = ("config", "scales", *_KINDS, "runs")
+_SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
 _OF_PAPERS = ("paper", "scales", "runs", "tables", "figures", "claims", "deviations", "parameters")
 # What a paper's folder may have in folders of its own.
-_OWN = {"source": "sources", "dataset": "datasets"}
+_IN_PAPERS = {"source": "sources", "dataset": "datasets"}
 
 
-class ConfigFiles(Mapping[str, Mapping[str, YamlFile]]):
-    """Every YAML file of config/, by kind and name; a kind is read when it is first asked for.
-
-    Attributes:
-        root: the project's folder.
-        folders: the papers' folders by name.
-    """
+class Files:
+    """Every YAML file of config/, by kind and name; a file is read when it is first asked for."""
 
     def __init__(self, root: Path):
-        """Find the files of the project; none is read yet.
-
-        Args:
-            root: the project's folder.
-        """
+        """Find the files of the project; none is read yet."""
         config = root / "config"
         self.root = root
-        self.folders: dict[str, Path] = {}
-        self._taken: list[tuple[Path, Path]] = []
-        self._places: dict[str, dict[str, Path]] = {kind: {} for kind in ("config", "columns")}
-        self._places |= {kind: {} for kind in (*_KINDS, *_OF_PAPERS)}
-        self._places["config"]["config"] = config / "config.yaml"
-        self._places["columns"]["columns"] = config / "columns.yaml"
-        for kind, folder in _KINDS.items():
+        self.folders: dict[str, Path] = {}  # the papers' folders by name
+        self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in (*_SHARED, *_OF_PAPERS)}
+        self._paths["config"] = {"config": config / "config.yaml"}
+        self._paths["columns"] = {"columns": config / "columns.yaml"}
+        self._taken: list[FathomError] = []
+        self._read: dict[Path, Value | FathomError] = {}
+        for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
         for folder in sorted(path for path in config.glob("papers/*") if path.is_dir()):
             self._include(folder)
-        self._read: dict[str, dict[str, YamlFile]] = {}
-        self._unreadable: dict[str, list[str]] = {}
 
     def include(self, folders: Iterable[Path], where: str) -> Iterator[FathomError]:
-        """Add papers from outside the project; yield folders that are none.
+        """Add papers from outside the project; yield folders that cannot be added.
 
         Args:
-            folders: one for each paper, with the files that config/papers/<paper> would have.
+            folders: a folder for each paper, with the files of config/papers/<paper>.
             where: the switch that names them.
         """
         for folder in folders:
@@ -59,93 +45,95 @@ class ConfigFiles(Mapping[str, Mapping[str, YamlFile]]):
             elif other is None:
                 self._include(folder)
             elif not other.samefile(folder):
-                what = f"the name '{name}' is taken by {name_of(other, self.root)}"
+                what = f"the name '{name}' is taken by {self.name_of(other)}"
                 yield FathomError(what, f"{where} {folder}", "rename the folder")
+
+    def name_of(self, path: Path) -> str:
+        """Return a path as messages print it."""
+        return name_of(path, self.root)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of files, such as runs."""
+        return [*self._paths]
+
+    def names(self, kind: str) -> list[str]:
+        """Return the names of a kind's files in alphabetical order, also of unreadable ones."""
+        return sorted(self._paths[kind])
+
+    @property
+    def papers(self) -> list[str]:
+        """The names of the papers, which have a file of any kind."""
+        return sorted({name for kind in _OF_PAPERS for name in self._paths[kind]})
+
+    def read(self, kind: str, name: str) -> Value:
+        """Return a file.
+
+        Raises:
+            FathomError: If it cannot be read, or its name is none that a file may have.
+        """
+        path = self._paths[kind][name]
+        if path not in self._read:
+            try:
+                if not NAME.fullmatch(name):
+                    place = path.parent if kind in _OF_PAPERS else path
+                    raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
+                self._read[path] = read(path, self.root)
+            except FathomError as error:
+                self._read[path] = error
+        value = self._read[path]
+        if isinstance(value, FathomError):
+            raise value
+        return value
+
+    def all(self, kind: str) -> dict[str, Value]:
+        """Return the files of a kind by name.
+
+        Raises:
+            FathomError: If one of them cannot be read.
+        """
+        return {name: self.read(kind, name) for name in self.names(kind)}
+
+    def readable(self, kind: str) -> Iterator[tuple[str, Value]]:
+        """Yield the files of a kind that can be read, by name; `faults` has what others are."""
+        for name in self.names(kind):
+            try:
+                yield name, self.read(kind, name)
+            except FathomError:
+                continue
+
+    def faults(self) -> Iterator[FathomError]:
+        """Read all files; yield what cannot be read, and what nothing reads."""
+        yield from self._taken
+        for folder in self.folders.values():
+            yield from self._unread(folder)
+        for kind, paths in self._paths.items():
+            for name in sorted(paths):
+                try:
+                    self.read(kind, name)
+                except FathomError as error:
+                    yield from findings_in(error)
 
     def _include(self, folder: Path) -> None:
         self.folders[folder.name] = folder
         for kind in _OF_PAPERS:
             if (folder / f"{kind}.yaml").exists():
-                self._places[kind][folder.name] = folder / f"{kind}.yaml"
-        for kind, name in _OWN.items():
+                self._paths[kind][folder.name] = folder / f"{kind}.yaml"
+        for kind, name in _IN_PAPERS.items():
             self._find(kind, folder / name)
 
     def _find(self, kind: str, folder: Path) -> None:
-        """Add the files of a folder; of two of one name, the one that was there is read."""
+        """Add the files of a folder; of two of the same name, the first is read."""
         for path in sorted(folder.glob("*.yaml")):
-            first = self._places[kind].setdefault(path.stem, path)
+            first = self._paths[kind].setdefault(path.stem, path)
             if first != path:
-                self._taken.append((path, first))
+                what = f"the name '{path.stem}' is taken by {self.name_of(first)}"
+                self._taken.append(FathomError(what, self.name_of(path), "choose another name"))
 
-    @property
-    def papers(self) -> list[str]:
-        """The names of the papers, which have a file of any kind; none is read for this."""
-        places = [self._places[kind] for kind in _OF_PAPERS]
-        return sorted({name for named in places for name in named if NAME.fullmatch(name)})
-
-    def unreadable(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and name of the files that were asked for and cannot be read."""
-        for kind, names in self._unreadable.items():
-            yield from ((kind, name) for name in names)
-
-    def __getitem__(self, kind: str) -> Mapping[str, YamlFile]:
-        """Return the files of a kind by name.
-
-        Raises:
-            Findings: what cannot be read.
-        """
-        if kind not in self._read:
-            findings = list(self._reading(kind))
-            if findings:
-                raise Findings(findings)
-        return self._read[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the kinds."""
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        """Return the number of kinds."""
-        return len(self._places)
-
-    def findings(self, kinds: Iterable[str]) -> Iterator[FathomError]:
-        """Read files of some kinds that were not asked for before; yield what cannot be read."""
-        for kind in self._places:
-            if kind in {*kinds} - self._read.keys():
-                yield from self._reading(kind)
-
-    def unread(self) -> Iterator[FathomError]:
-        """Yield the files that nothing reads."""
-        for path, first in self._taken:
-            what = f"the name '{path.stem}' is taken by {name_of(first, self.root)}"
-            yield FathomError(what, name_of(path, self.root), "choose another name")
-        for folder in self.folders.values():
-            yield from self._unread_in(folder)
-
-    def _reading(self, kind: str) -> Iterator[FathomError]:
-        """Read the files of a kind; yield what cannot be read."""
-        files: dict[str, YamlFile] = {}
-        wrong: list[str] = []
-        for name, path in sorted(self._places[kind].items()):
-            try:
-                if not NAME.fullmatch(name):
-                    at = path.parent if kind in _OF_PAPERS else path
-                    raise FathomError(NAME_RULE, name_of(at, self.root), "choose another name")
-                files[name] = read(path, self.root)
-            except FathomError as error:
-                yield from error.findings if isinstance(error, Findings) else [error]
-                wrong.append(name)
-        if kind == "scale":
-            yield from self.findings(["scales"])
-            files, findings = with_papers(files, self["scales"])
-            yield from findings
-            wrong += self._places[kind].keys() - {*files, *wrong}
-        self._read[kind], self._unreadable[kind] = files, wrong
-
-    def _unread_in(self, folder: Path) -> Iterator[FathomError]:
+    def _unread(self, folder: Path) -> Iterator[FathomError]:
         """Yield what nothing reads in a paper's folder; hidden files and notes may be there."""
-        known = [*(f"{kind}.yaml" for kind in _OF_PAPERS), "reported", *_OWN.values()]
+        known = [*(f"{kind}.yaml" for kind in _OF_PAPERS), "reported", *_IN_PAPERS.values()]
         for path in sorted(folder.iterdir()):
             if path.name not in known and path.name[0] != "." and path.suffix != ".md":
-                where = name_of(path, self.root)
-                yield FathomError("nothing reads this file", where, nearest(path.name, known))
+                remedy = nearest(path.name, known)
+                yield FathomError("nothing reads this file", self.name_of(path), remedy)

@@ -2,50 +2,37 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path
 
-from fathom.config.cells import Cell
-from fathom.config.known import Known
+from fathom.config.catalogue import Catalogue
 from fathom.config.schema.table import WITH_DIFFERENCE
-from fathom.config.tables import Table, mark_findings
-from fathom.config.yaml_files import name_of
-from fathom.io.errors import Dependent, FathomError, Partly, closest, nearest
+from fathom.config.tables import Cell, Table, mark_faults
+from fathom.config.yaml_values import name_of
+from fathom.io.errors import FathomError, closest, nearest, refuse
 
-HEADER = ("row", "column", "value", "stderr", "mark", "right", "note")
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
+EQUAL = "="
 _OF_A_HUNDRED = ("BLEU", "chrF")
 # Python also reads digits of other scripts, and 1_000, as numbers.
-_PRINTED = re.compile(r"-?[0-9]+([.][0-9]+)?")
-_SIGNED, EQUAL = re.compile(r"[+-]?[0-9]+([.][0-9]+)?"), "="
+_PRINTED, _SIGNED = re.compile(r"-?[0-9]+([.][0-9]+)?"), re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A cell as the paper prints it.
+    """A cell as the paper prints it; all fields but the last are columns of the CSV."""
 
-    Attributes:
-        row: the id of its row, as in `Cell.id`.
-        column: the id of its column.
-        value: the digits as printed; empty where the paper has no number.
-        stderr: the printed standard error; empty without one.
-        mark: what the print of the cell claims, such as `bold`; the table says what it means.
-        right: the number that is compared, where the printed one is a misprint.
-        note: the outcome of a run without a result, or EMPTY; what else is printed with a number.
-        where: its file and line.
-    """
-
-    row: str
+    row: str  # the id of its row, as in `Cell.id`
     column: str
-    value: str
-    stderr: str
-    mark: str
-    right: str
-    note: str
-    where: str
+    value: str  # the digits as printed; empty where the paper has no number
+    stderr: str  # the printed standard error
+    mark: str  # what the print of the cell claims, such as `bold`; the table says what it means
+    right: str  # the number that is compared, if the printed one is a misprint
+    note: str  # the outcome of a run without a result, or EMPTY; what is printed with a number
+    where: str  # its file and line
 
     @property
     def number(self) -> float | None:
@@ -75,6 +62,11 @@ class Reported:
         return len(self.value.partition(".")[2])
 
 
+HEADER = tuple(field.name for field in fields(Reported))[:-1]
+# Row and column of a cell.
+Place = tuple[str, str]
+
+
 def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[Reported, ...]:
     """Read the reported cells of a table, in the order of the file.
 
@@ -84,70 +76,59 @@ def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[R
         root: the project's folder, which messages leave out.
 
     Raises:
-        Partly: every line that is wrong, and every cell that is not reported; what is at a place of
-            the table is right, also where its number is not.
+        Findings: If a line is wrong, or a cell is not reported.
     """
-    name = name_of(path, root) if root else str(path)
+    reported, findings = _read(path, name_of(path, root) if root else str(path), cells)
+    refuse(findings)
+    return tuple(reported)
+
+
+def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported], list[FathomError]]:
+    """Return the lines that are at a place of the table, and what is wrong with any line."""
     places = {(cell.id, cell.column): cell for cell in cells}
+    printed = {place: None for place, cell in places.items() if not cell.ours}
+    reported: dict[Place, Reported] = {}
     findings: list[FathomError] = []
-    reported: dict[tuple[str, str], Reported] = {}
-    for number, fields in enumerate(_table(path, name), start=2):
-        where = f"{name}:{number}"
-        if len(fields) != len(HEADER):
-            remedy = f"write {len(HEADER)}; quote an id that has a comma"
-            findings.append(FathomError(f"{len(fields)} fields", where, remedy))
+    for line in _lines(path, name):
+        if isinstance(line, FathomError):
+            findings.append(line)
             continue
-        cell = Reported(*fields, where=where)
-        wrong = [*_form(cell), *_position(cell, places, reported)]
-        findings += wrong
-        reported.setdefault((cell.row, cell.column), cell)
-    printed = [key for key, place in places.items() if not place.ours]
+        findings += [*_form(line), *_position(line, places, printed, reported)]
+        reported.setdefault((line.row, line.column), line)
     # A misspelled line is one finding, not also one of the cell that it means.
-    meant = {_meant(key, printed) for key in reported}
+    meant = {_meant(place, printed) for place in reported}
     for row, column in printed:
         if (row, column) not in meant:
             what = f"no reported cell for row '{row}' and column '{column}'"
-            line = _line(row, column, "<number>", "", "", "", "")
+            line = _written(row, column, "<number>", "", "", "", "")
             findings.append(FathomError(what, name, f"add {line} or note {EMPTY}"))
-    if findings:
-        right = {cell.where: cell for key, cell in reported.items() if key in places}
-        raise Partly(findings, right, ())
-    return tuple(reported.values())
+    return [line for place, line in reported.items() if place in printed], findings
 
 
-def faults_of_form(path: Path, root: Path) -> Iterator[FathomError]:
-    """Yield what is wrong with each line by itself, where the table's cells are not known.
-
-    Args:
-        path: the CSV.
-        root: the project's folder, which messages leave out.
-    """
-    name = name_of(path, root)
+def form_faults(path: Path, root: Path) -> Iterator[FathomError]:
+    """Yield what is wrong with a file and with each of its lines alone."""
     try:
-        lines = _table(path, name)
+        for line in _lines(path, name_of(path, root)):
+            yield from [line] if isinstance(line, FathomError) else _form(line)
+    except FathomError as error:
+        yield error
+
+
+def reported_faults(
+    path: Path, table: Table, cells: tuple[Cell, ...], catalogue: Catalogue
+) -> Iterator[FathomError]:
+    """Yield what is wrong between a table's reported cells, its cells and its runs."""
+    try:
+        reported, findings = _read(path, name_of(path, catalogue.root), cells)
     except FathomError as error:
         yield error
         return
-    for number, fields in enumerate(lines, start=2):
-        if len(fields) == len(HEADER):
-            yield from _form(Reported(*fields, where=f"{name}:{number}"))
-
-
-def findings(
-    table: Table, cells: tuple[Cell, ...], reported: Iterable[Reported], known: Known
-) -> Iterator[FathomError]:
-    """Yield marks without a meaning, impossible scores, and standard errors of one seed."""
+    yield from findings
     places = {(cell.id, cell.column): cell for cell in cells}
     used: dict[str, Reported] = {}
     for item in reported:
-        if item.mark and item.mark not in table.marks:
-            what, remedy = f"mark '{item.mark}' has no meaning", _unknown_mark(item.mark, table)
-            yield Dependent(what, item.where, remedy, [("mark", item.mark)])
         used.setdefault(item.mark, item)
-        mark = table.marks.get(item.mark)
-        if mark and mark.means == WITH_DIFFERENCE and item.difference is None:
-            what = f"'{item.note}' is no difference, which the mark '{item.mark}' says it is"
-            yield FathomError(what, item.where, f"write it as -0.6, or {EQUAL}")
+        yield from _mark(item, table)
         cell = places[item.row, item.column]
         unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
         number = item.right or item.value
@@ -155,24 +136,35 @@ def findings(
             what = f"{number} is more than 100 {unit}"
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
-        if item.stderr and cell.kind == "run" and len(known.runs[cell.source].seeds) < 2:
+        if item.stderr and cell.kind == "run" and len(catalogue.seeds(cell.source, None)) < 2:
             what = f"± of a run with one seed, {cell.source}"
             yield FathomError(what, item.where, "give the run `seeds`")
     for name, mark in table.marks.items():
+        # The table's own marks are checked with the table.
         if name in used and table.settings.marks is None:
-            for finding in mark_findings(table, name, mark, cells, known):
-                yield FathomError(finding.what, used[name].where, finding.remedy)
+            yield from mark_faults(table, mark, cells, catalogue, used[name].where)
 
 
-def _unknown_mark(mark: str, table: Table) -> str:
-    """Return the remedy of a mark that `marks` does not have."""
-    if closest(mark, table.marks) is not None:
-        return nearest(mark, table.marks)
-    return f"leave the field empty if it only means the best, or explain '{mark}' under `marks`"
+def _mark(item: Reported, table: Table) -> Iterator[FathomError]:
+    """Yield a mark without a meaning, or without the number that it announces."""
+    mark = table.marks.get(item.mark)
+    if item.mark and mark is None:
+        remedy = f"leave the field empty if it only means the best, or explain '{item.mark}'"
+        remedy += " under `marks`"
+        if closest(item.mark, table.marks) is not None:
+            remedy = nearest(item.mark, table.marks)
+        yield FathomError(f"mark '{item.mark}' has no meaning", item.where, remedy)
+    if mark and mark.means == WITH_DIFFERENCE and item.difference is None:
+        what = f"'{item.note}' is not a difference, which the mark '{item.mark}' says it is"
+        yield FathomError(what, item.where, f"write it as -0.6, or {EQUAL}")
 
 
-def _table(path: Path, name: str) -> list[list[str]]:
-    """Return the lines of a CSV below its header."""
+def _lines(path: Path, name: str) -> Iterator[Reported | FathomError]:
+    """Yield each line below the header, or that it has another number of fields.
+
+    Raises:
+        FathomError: If it cannot be read, is not CSV, or has another header.
+    """
     try:
         # Excel begins a file with a mark that no one sees.
         text = path.read_text(encoding="utf-8-sig")
@@ -189,59 +181,66 @@ def _table(path: Path, name: str) -> list[list[str]]:
         raise FathomError(f"not CSV ({error})", where, "correct the line") from None
     if not lines or tuple(lines[0]) != HEADER:
         raise FathomError("another header", f"{name}:1", f"write {','.join(HEADER)}")
-    return lines[1:]
+    for number, values in enumerate(lines[1:], start=2):
+        where = f"{name}:{number}"
+        if len(values) == len(HEADER):
+            yield Reported(*values, where=where)
+        else:
+            remedy = f"write {len(HEADER)}; quote an id that has a comma"
+            yield FathomError(f"{len(values)} fields", where, remedy)
 
 
-def _form(cell: Reported) -> Iterator[FathomError]:
-    """Yield what is wrong with a line by itself."""
-    for text in (cell.value, cell.stderr, cell.right):
-        negative = text == cell.stderr and text.startswith("-")
+def _form(item: Reported) -> Iterator[FathomError]:
+    """Yield what is wrong with a line alone."""
+    for text in (item.value, item.stderr, item.right):
+        negative = text == item.stderr and text.startswith("-")
         if text and (negative or not _PRINTED.fullmatch(text)):
-            yield FathomError(f"'{text}' is no number", cell.where, "write the digits as printed")
-    if not cell.value and cell.note not in (*OUTCOMES, EMPTY):
-        what = f"no outcome '{cell.note}'" if cell.note else "neither a number nor an outcome"
-        yield FathomError(what, cell.where, nearest(cell.note, (*OUTCOMES, EMPTY)))
-    if not cell.value and (cell.stderr or cell.mark or cell.right):
+            what = f"'{text}' is not a number"
+            yield FathomError(what, item.where, "write the digits as printed")
+    if not item.value and item.note not in (*OUTCOMES, EMPTY):
+        what = f"no outcome '{item.note}'" if item.note else "neither a number nor an outcome"
+        yield FathomError(what, item.where, nearest(item.note, (*OUTCOMES, EMPTY)))
+    if not item.value and (item.stderr or item.mark or item.right):
         what = "stderr, mark or right without a number"
-        yield FathomError(what, cell.where, "write the value, or clear them")
+        yield FathomError(what, item.where, "write the value, or clear them")
 
 
 def _position(
-    cell: Reported,
-    places: dict[tuple[str, str], Cell],
-    seen: dict[tuple[str, str], Reported],
+    item: Reported,
+    places: Mapping[Place, Cell],
+    printed: Collection[Place],
+    seen: Mapping[Place, Reported],
 ) -> Iterator[FathomError]:
     """Yield what is wrong with a line's place in the table."""
-    key = (cell.row, cell.column)
-    printed = {key for key, place in places.items() if not place.ours}
+    place = (item.row, item.column)
     rows = dict.fromkeys(row for row, _ in printed)
-    if cell.row not in rows:
-        yield FathomError(f"no row '{cell.row}'", cell.where, nearest(cell.row, rows))
-    elif key not in printed:
-        columns = [column for row, column in places if (row, column) in printed and row == cell.row]
-        what = f"row '{cell.row}' has no column '{cell.column}'"
-        yield FathomError(what, cell.where, nearest(cell.column, columns))
-    elif key in seen:
-        what = f"this cell is also in line {seen[key].where.rpartition(':')[2]}"
-        yield FathomError(what, cell.where, "delete one of the two")
-    elif (cell.note == EMPTY) != (places[key].kind == "empty"):
-        what = f"N/A, where the table has {places[key].source}"
-        if cell.note != EMPTY:
-            yield FathomError("this cell is empty in the table", cell.where, f"note {EMPTY}")
-        else:
-            yield FathomError(what, cell.where, "name the column in the row's `empty`")
+    if item.row not in rows:
+        yield FathomError(f"no row '{item.row}'", item.where, nearest(item.row, rows))
+    elif place not in printed:
+        columns = [column for row, column in printed if row == item.row]
+        what = f"row '{item.row}' has no column '{item.column}'"
+        yield FathomError(what, item.where, nearest(item.column, columns))
+    elif place in seen:
+        what = f"this cell is also in line {seen[place].where.rpartition(':')[2]}"
+        yield FathomError(what, item.where, "delete one of the two")
+    elif item.note == EMPTY and places[place].kind != "empty":
+        what = f"N/A, where the table has {places[place].source}"
+        yield FathomError(what, item.where, "name the column in the row's `empty`")
+    elif item.note != EMPTY and places[place].kind == "empty":
+        yield FathomError("this cell is empty in the table", item.where, f"note {EMPTY}")
 
 
-def _meant(key: tuple[str, str], printed: list[tuple[str, str]]) -> tuple[str, str]:
+def _meant(place: Place, printed: Collection[Place]) -> Place:
     """Return the printed cell that a line's row and column mean: itself, or the nearest one."""
-    if key in printed:
-        return key
-    row = closest(key[0], dict.fromkeys(row for row, _ in printed)) or key[0]
-    return row, closest(key[1], [column for other, column in printed if other == row]) or key[1]
+    if place in printed:
+        return place
+    row = closest(place[0], dict.fromkeys(row for row, _ in printed)) or place[0]
+    columns = [column for each, column in printed if each == row]
+    return row, closest(place[1], columns) or place[1]
 
 
-def _line(*fields: str) -> str:
+def _written(*values: str) -> str:
     """Return a line of a CSV."""
     text = StringIO()
-    csv.writer(text, lineterminator="").writerow(fields)
+    csv.writer(text, lineterminator="").writerow(values)
     return text.getvalue()

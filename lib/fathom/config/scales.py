@@ -1,236 +1,168 @@
-"""Scales: what is cut down, by kind of run, so that a chain fits a machine."""
+"""Scales: a scale's file on top of the one it is like, and a run's entry at a scale."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from annotated_types import MinLen
-from pydantic import Field, field_validator
-
-from fathom.config.inheritance import Entry
-from fathom.config.places import Place
+from fathom.config.check import check
+from fathom.config.merge import Entry, merge
 from fathom.config.schema.run import RunSettings
-from fathom.config.schema.types import Count, Positive, Seeds, Text
-from fathom.config.section import AsTuple, Doc, Section, fields_of, plain
-from fathom.config.setting_paths import unknown_part
-from fathom.config.validation import check
-from fathom.config.yaml_files import KeyPath, YamlFile
-from fathom.io.errors import ANY, Dependent, FathomError, nearest
+from fathom.config.schema.scale import PaperScale, Rule, Scale
+from fathom.config.schema.section import Section, fields_of, plain
+from fathom.config.yaml_values import Key, Value
+from fathom.io.errors import FathomError, refuse, unknown
 
-_RATIO = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
-_UPDATES = ("training", "updates")
+UPDATES: Key = ("training", "updates")
 # What a rule may ask of a run besides its settings.
-_ASKED = ("like", "run", "paper")
+ASKED = ("like", "run", "paper")
 
 
-class Rule(Section):
-    """Settings of the runs that fit: `when` holds at the paper's own scale."""
-
-    when: Annotated[
-        dict[str, Any],
-        Doc("A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`."),
-    ] = Field(default_factory=dict)
-    set: Annotated[dict[str, Any], MinLen(1), Doc("The value at each path.")]
-
-
-class CheckLearning(Section):
-    """The run that shows whether a scale works at all."""
-
-    run: Annotated[Text, Doc("The run that must learn, `<paper>/<run>`.")]
-    nats_below_unigram: Annotated[Positive, Doc("How much it must learn (nats a token).")]
-
-
-class Scale(Section):
-    """The keys of config/scales/<name>.yaml; a scale that gives none is the papers' own."""
-
-    title: Annotated[Text, Doc("One sentence: what is cut down.")]
-    like: Annotated[
-        Text | None, Doc("Another scale, whose keys and rules come before this one's.")
-    ] = None
-    seeds: Annotated[Seeds | None, Doc("The seeds of every run; null: the papers'.")] = None
-    times: Annotated[
-        dict[str, str], Doc("The ratio of every setting with the unit layers or width.")
-    ] = Field(default_factory=dict)
-    datasets: Annotated[dict[str, str], Doc("The data set that substitutes another.")] = Field(
-        default_factory=dict
-    )
-    updates: Annotated[
-        dict[str, dict[str, Count]],
-        Doc("Updates by paper and group; settings in updates follow the run's own ratio."),
-    ] = Field(default_factory=dict)
-    rules: Annotated[tuple[Rule, ...], AsTuple, Doc("From top to bottom; a later rule wins.")] = ()
-    check_learning: Annotated[CheckLearning | None, Field()] = None
-
-    @field_validator("times")
-    @classmethod
-    def _ratios(cls, times: dict[str, str]) -> dict[str, str]:
-        for unit, ratio in times.items():
-            if unit not in ("layers", "width"):
-                raise ValueError(f"no unit '{unit}'; {nearest(unit, ('layers', 'width'))}")
-            if not _RATIO.fullmatch(ratio):
-                raise ValueError(f"'{ratio}' is no ratio; write 1/4")
-        return times
-
-
-def scaled(
-    entry: Entry,
-    paper: RunSettings,
-    name: tuple[str, str],
-    scale: Scale,
-    file: YamlFile,
-) -> Entry:
-    """Return a run's entry at a scale.
-
-    Factors by unit come first, then the data set and the group's updates, then the rules. Of a
-    method a rule sets only what neither the run nor its families give.
+def layered(
+    name: str, read: Callable[[str], Value], names: set[str], papers: Mapping[str, Value]
+) -> Value:
+    """Return a scale's file with all that comes before it, and what papers say of each.
 
     Args:
-        entry: the run as runs.yaml gives it.
-        paper: the same run, checked and with all defaults.
-        name: its paper and its name.
+        name: the scale.
+        read: returns a scale's file.
+        names: those of all scales.
+        papers: scales.yaml of the papers that have one.
+
+    Raises:
+        Findings: If a `like` names no scale or goes in a circle, or a paper's part is wrong.
+    """
+    chain = [name]
+    while isinstance(like := read(chain[0]).get("like"), str):
+        where = read(chain[0]).place("like")
+        if like in chain:
+            what = f"`like` goes in a circle: {' > '.join((*reversed(chain), like))}"
+            refuse([FathomError(what, where, "delete one of these `like`")])
+        if like not in names:
+            refuse([unknown("scale", like, where, names)])
+        chain.insert(0, like)
+    layers: list[Value] = []
+    for layer in chain:
+        parts = {paper: part for paper, file in papers.items() if (part := file.find(layer))}
+        refuse(finding for part in parts.values() for finding in check(PaperScale, part)[1])
+        layers += [read(layer), *(_of_paper(paper, part) for paper, part in parts.items())]
+    value = layers[0]
+    for layer in layers[1:]:
+        value = merge(value, layer, join=True)
+    # A key that is missing is missing in the scale's own file.
+    return read(name).over(value.value)
+
+
+def _of_paper(paper: str, part: Value) -> Value:
+    """Return a scale's part of a paper's scales.yaml with the keys of a scale's own file."""
+    inside = dict(part.value)
+    if "updates" in inside:
+        inside["updates"] = part.over({paper: inside["updates"]})
+    if "rules" in inside:
+        rules = inside["rules"]
+        inside["rules"] = rules.over([_of_papers_runs(paper, rule) for rule in rules.value])
+    return part.over(inside)
+
+
+def _of_papers_runs(paper: str, rule: Value) -> Value:
+    """Return a rule of a paper, which asks also that a run is the paper's."""
+    when = rule.at(("when",))
+    asked = {"paper": when.over(paper), **(when.value or {})}
+    if (run := when.find("run")) is not None:
+        asked["run"] = run.wrap([f"{paper}/{name}" for name in _as_list(run.plain)])
+    return rule.put(("when",), when.over(asked))
+
+
+def scaled(entry: Entry, run: RunSettings, name: str, scale: Scale, file: Value) -> Entry:
+    """Return a run's entry at a scale; the entry itself if nothing changes.
+
+    The data set comes first, then ratios by unit and the group's updates, then the rules, of which
+    a later one wins.
+
+    Args:
+        entry: the run as runs.yaml gives it, its preset written out.
+        run: the same, checked and with all defaults.
+        name: `<paper>/<run>`.
         scale: the scale.
-        file: the scale's file, for the places of the values.
+        file: its values, for their places.
     """
-    changes: dict[KeyPath, tuple[Any, Place]] = {}
-    top = Place(file, ())
+    changes: dict[Key, Value] = {}
     for key in ("dataset", "pieces_of"):
-        given = getattr(paper.data, key)
-        if given in scale.datasets:
-            place = top.below(("datasets", given))
-            changes[("data", key)] = scale.datasets[given], place
-    changes |= _by_unit(paper, scale, name[0], top)
+        if (dataset := getattr(run.data, key)) in scale.datasets:
+            changes["data", key] = file.at(("datasets", dataset))
+    changes |= _by_unit(run, name.partition("/")[0], scale, file)
     for number, rule in enumerate(scale.rules):
-        if not applies(rule, entry, paper, name):
+        if not applies(rule, entry, run, name):
             continue
-        for dotted, value in rule.set.items():
+        for dotted in rule.set:
             path = tuple(dotted.split("."))
-            if path[0] == "method" and (path in _given(entry) or not _has(paper, path)):
-                continue
-            changes[path] = value, top.below(("rules", number, "set", dotted))
-    for path, (value, place) in changes.items():
-        if value != entry.get(path):
-            entry = entry.with_value(path, value, place)
-    return entry
+            if _may_set(path, entry, run):
+                # What was set before loses its place too, so that a later rule comes later.
+                changes.pop(path, None)
+                changes[path] = file.at(("rules", number, "set", dotted))
+    values = entry.values
+    for path, value in changes.items():
+        if value.plain != values.get(*path):
+            values = values.put(path, value)
+    return entry if values is entry.values else Entry(entry.name, values, entry.ancestors)
 
 
-def applies(rule: Rule, entry: Entry, paper: RunSettings, name: tuple[str, str]) -> bool:
+def _may_set(path: Key, entry: Entry, run: RunSettings) -> bool:
+    """Return whether a rule may set a path: of a method only what no run or family gives."""
+    if path[0] != "method":
+        return True
+    known = len(path) == 2 and path[1] in fields_of(type(run.method))
+    return known and entry.values.find(*path) is None
+
+
+def applies(rule: Rule, entry: Entry, run: RunSettings, name: str) -> bool:
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
-    origins = _origins(entry, name)
     return all(
-        any(
-            plain(value) == given
-            for value in _several(origins[key] if key in origins else _value(paper, key))
-            for given in _several(values)
-        )
-        for key, values in rule.when.items()
+        any(value in _as_list(wanted) for value in values_of(key, entry, run, name))
+        for key, wanted in rule.when.items()
     )
 
 
-def missing_values(
-    rule: Rule, runs: Iterable[tuple[Entry, RunSettings, tuple[str, str]]]
-) -> Iterator[tuple[str, Any, list[Any]]]:
-    """Yield the key and the value of a rule's `when` that no run has, and those that runs have.
-
-    Args:
-        rule: the rule.
-        runs: entry, settings at the paper's own scale, and name of each run.
-    """
-    runs = list(runs)
-    for key, values in rule.when.items():
-        known = [
-            plain(value)
-            for entry, run, name in runs
-            for value in _several(_origins(entry, name).get(key) or _value(run, key))
-        ]
-        for given in _several(values):
-            if given not in known:
-                yield key, given, [value for value in known if value is not None]
+def values_of(key: str, entry: Entry, run: RunSettings, name: str) -> list[Any]:
+    """Return what a run has for a key of `when`; several values where it has a list."""
+    origins = {"run": name, "paper": name.partition("/")[0], "like": entry.ancestors}
+    if key in origins:
+        return _as_list(origins[key])
+    value: Any = run
+    for part in key.split("."):
+        value = getattr(value, part, None)
+    return [plain(item) for item in _as_list(value)]
 
 
-def units(run: RunSettings) -> Iterator[tuple[KeyPath, str, Any]]:
+def units(section: Section, above: Key = ()) -> Iterator[tuple[Key, str, Any]]:
     """Yield path, unit and value of each setting of a run that has a unit."""
-    waiting: list[tuple[KeyPath, Section]] = [((), run)]
-    while waiting:
-        above, part = waiting.pop()
-        for key, field in fields_of(type(part)).items():
-            value, extra = getattr(part, key), field.json_schema_extra
-            if isinstance(value, Section):
-                waiting.append(((*above, key), value))
-            elif isinstance(extra, dict) and "unit" in extra and value is not None:
-                yield (*above, key), str(extra["unit"]), value
+    for key, field in fields_of(type(section)).items():
+        value, extra = getattr(section, key), field.json_schema_extra
+        if isinstance(value, Section):
+            yield from units(value, (*above, key))
+        elif isinstance(extra, dict) and "unit" in extra and value is not None:
+            yield (*above, key), str(extra["unit"]), value
 
 
-def _by_unit(
-    paper: RunSettings, scale: Scale, paper_name: str, top: Place
-) -> dict[KeyPath, tuple[Any, Place]]:
+def _by_unit(run: RunSettings, paper: str, scale: Scale, file: Value) -> dict[Key, Value]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
-    changes: dict[KeyPath, tuple[Any, Place]] = {}
-    updates = scale.updates.get(paper_name, {}).get(paper.group or "")
-    updates_place = top.below(("updates", paper_name, paper.group or ""))
-    for path, unit, value in units(paper):
+    changes: dict[Key, Value] = {}
+    group, whole = run.group or "", run.training.updates
+    updates = scale.updates.get(paper, {}).get(group)
+    updates_place = file.at(("updates", paper, group))
+    for path, unit, value in units(run):
         if unit in scale.times and value:
-            up, down = (int(part) for part in scale.times[unit].split("/"))
+            up, down = map(int, scale.times[unit].split("/"))
             number = max(1, int(value * up / down + 0.5))
-            changes[path] = type(value)(number), top.below(("times", unit))
-        elif unit == "updates" and updates is not None and path != _UPDATES:
-            # Where the run's length is in epochs, the ratio is known only with the corpus.
-            whole = paper.training.updates
-            if isinstance(whole, int) and isinstance(value, int):
-                # Rounded up, in whole numbers.
-                changes[path] = -(-value * updates // whole), updates_place
+            changes[path] = file.at(("times", unit)).over(type(value)(number))
+        if unit != "updates" or updates is None or path == UPDATES:
+            continue
+        # Where the run's length is in epochs, the ratio is known only with the corpus.
+        if isinstance(whole, int) and isinstance(value, int):
+            # Rounded up, in whole numbers.
+            changes[path] = updates_place.over(-(-value * updates // whole))
     if updates is not None:
-        changes[_UPDATES] = updates, updates_place
+        changes[UPDATES] = updates_place
     return changes
 
 
-def _origins(entry: Entry, name: tuple[str, str]) -> dict[str, Any]:
-    """Return what a rule may ask of a run besides its settings."""
-    return {"run": "/".join(name), "paper": name[0], "like": entry.ancestors}
-
-
-def _given(entry: Entry) -> set[KeyPath]:
-    """Return the settings of the method that the run or a family gives, null included."""
-    method = entry.node.get(("method",))
-    return {("method", key) for key in (method.value if method else {})}
-
-
-def _has(paper: RunSettings, path: KeyPath) -> bool:
-    return len(path) == 2 and path[1] in type(paper.method).model_fields
-
-
-def _value(part: Any, dotted: str) -> Any:
-    """Return the value at a path of settings; None where there is none."""
-    for key in dotted.split("."):
-        part = getattr(part, key, None)
-    return part
-
-
-def _several(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def read_scale(file: YamlFile) -> tuple[Scale | None, list[FathomError]]:
-    """Check a scale's file."""
-    return check(Scale, file.value, file.where)
-
-
-def path_findings(
-    scale: Scale, file: YamlFile, methods: Mapping[str, type[Section]]
-) -> Iterator[FathomError]:
-    """Yield the paths of rules that no run can have, with the nearest valid one.
-
-    Args:
-        scale: the scale.
-        file: its file.
-        methods: the classes of all methods' settings.
-    """
-    for number, rule in enumerate(scale.rules):
-        for part, paths in (("when", rule.when), ("set", rule.set)):
-            for dotted in paths:
-                if part == "when" and dotted in _ASKED:
-                    continue
-                wrong = unknown_part(dotted, methods)
-                if wrong:
-                    where = file.where(("rules", number, part, dotted))
-                    what, on = f"no setting '{dotted}'", [("method", ANY)]
-                    yield Dependent(what, where, nearest(*wrong), on)

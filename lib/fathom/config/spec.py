@@ -12,20 +12,19 @@ from fathom.config.schema.run import Subwords
 from fathom.io.hashes import identity, short
 
 
+def full_name(paper: str, run: str) -> str:
+    """Return `<paper>/<run>` of a run that a paper's files name, with or without its paper."""
+    return run if "/" in run else f"{paper}/{run}"
+
+
 @dataclass(frozen=True)
 class DataSpec:
-    """Which text, in which direction, in which pieces.
-
-    Attributes:
-        settings: what config says.
-        tasks: the tasks of the data set, in its order.
-        definition: the data set with its sources' checksums, cleaning and split, so that another
-            definition is another run.
-        pieces_definition: that of the data set whose pieces are used; None for its own.
-    """
+    """Which text, in which direction, in which pieces."""
 
     settings: settings.DataSettings
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...]  # in the order of the data set
+    # The data set with its sources' checksums, cleaning and split: another definition is another
+    # run. With `pieces_of`, also that of the data set whose pieces are used.
     definition: dict[str, Any] = field(repr=False)
     pieces_definition: dict[str, Any] | None = field(default=None, repr=False)
 
@@ -36,7 +35,7 @@ class DataSpec:
 
     @property
     def direction(self) -> str | None:
-        """Into the pivot language or out of it."""
+        """Into the pivot language (many_to_one) or out of it; None where there is no choice."""
         return self.settings.direction
 
     @property
@@ -63,11 +62,6 @@ class DataSpec:
         return self.settings.subwords
 
     @cached_property
-    def corpus_identity(self) -> str:
-        """The hash of the data set's definition."""
-        return identity(self.definition)
-
-    @cached_property
     def subwords_identity(self) -> str:
         """The hash of what determines the subword models and dictionaries."""
         return identity(
@@ -86,10 +80,10 @@ class DataSpec:
             hashed["pieces_of"] = self.pieces_definition
         return hashed
 
-    @property
+    @cached_property
     def corpus_folder(self) -> str:
         """The name of the corpus's folder."""
-        return f"{self.dataset}-{short(self.corpus_identity)}"
+        return f"{self.dataset}-{short(identity(self.definition))}"
 
     @property
     def pieces_corpus_folder(self) -> str:
@@ -101,8 +95,7 @@ class DataSpec:
     @property
     def subwords_folder(self) -> str:
         """The name of the folder of subword models and dictionaries."""
-        name = self.settings.pieces_of or self.dataset
-        return f"{name}-{short(self.subwords_identity)}"
+        return f"{self.settings.pieces_of or self.dataset}-{short(self.subwords_identity)}"
 
     @cached_property
     def folder(self) -> str:
@@ -142,17 +135,10 @@ class StartSpec:
 
 @dataclass(frozen=True)
 class Spec:
-    """A training with everything that determines it, and how it is decoded.
+    """A training with everything that determines it, and how it is decoded."""
 
-    Attributes:
-        paper, run: the paper's folder in config/papers, and the run's name in its runs.yaml.
-        gates: the gates with which the run may be decoded: "plain", or "soft" and "hard"; the first
-            is used for validation.
-        decoding: None for a network without a decoder.
-    """
-
-    paper: str
-    run: str
+    paper: str  # its folder in config/papers
+    run: str  # the name in its runs.yaml
     data: DataSpec
     model: settings.Model
     method: settings.MethodSettings
@@ -160,8 +146,9 @@ class Spec:
     outcome: settings.Outcome
     masking: settings.Masking | None
     start: StartSpec | None
+    # With which it may be decoded: "plain", or "soft" and "hard"; the first validates.
     gates: tuple[str, ...]
-    decoding: settings.Decoding | None
+    decoding: settings.Decoding | None  # None for a network without a decoder
     scoring: settings.Scoring
 
     @property

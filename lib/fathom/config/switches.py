@@ -6,15 +6,23 @@ They come from config.yaml of the project, then of the working folder, then `--c
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
-from fathom.config.schema.types import MOST_SEEDS, SEED_LIMIT, Count, Text, Whole
-from fathom.config.section import Doc, Pattern, Section
-from fathom.config.yaml_files import KeyPath, YamlFile, read
+from fathom.config.schema.section import (
+    MOST_SEEDS,
+    SEED_LIMIT,
+    Count,
+    Doc,
+    Pattern,
+    Section,
+    Text,
+    Whole,
+)
+from fathom.config.yaml_values import Value, from_plain, read
 from fathom.io.errors import FathomError, brief
 
 FILE = Path("config") / "config.yaml"
@@ -29,7 +37,7 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
     """Return the seeds that a user names: 3 is 1 to 3, `2-4` a range, `2,5` a list.
 
     Raises:
-        ValueError: the value has none of these forms, or a seed is out of bounds.
+        ValueError: If the value has none of these forms, or a seed is out of bounds.
     """
     if value is None:
         return None
@@ -63,7 +71,7 @@ def seed_list(text: str | int) -> tuple[int, ...]:
     """Return the seeds that a user names, as `read_seeds` does.
 
     Raises:
-        FathomError: the text names no seeds.
+        FathomError: If the text names no seeds.
     """
     try:
         return read_seeds(text) or ()
@@ -76,22 +84,24 @@ def one_seed(text: str | int) -> int:
     """Return the seed of one training.
 
     Raises:
-        FathomError: the text is no number, names several seeds, or is out of bounds.
+        FathomError: If the text is not a number, names several seeds, or is out of bounds.
     """
     if _SEED.fullmatch(str(text)) and int(text) < SEED_LIMIT:
         return int(text)
     remedy = f"write one number below {SEED_LIMIT}; `snakemake … --config seeds=1,2` trains several"
-    raise FathomError(f"'{brief(text)}' is no seed", "--seed", remedy)
+    raise FathomError(f"'{brief(text)}' is not a seed", "--seed", remedy)
 
 
 def results_folder(name: str) -> str:
     """Return the name of the folder of results.
 
     Raises:
-        ValueError: it is empty, or Snakemake would read signs of it as its own.
+        ValueError: If it is empty, or Snakemake would read characters of it as its own.
     """
     if not name or re.search(r"[{}\x00-\x1f]", name):
-        raise ValueError(f"'{brief(name)}' is no folder; write a path without {{, }} and line ends")
+        raise ValueError(
+            f"'{brief(name)}' is not a folder; write a path without {{, }} and line ends"
+        )
     return name
 
 
@@ -99,7 +109,7 @@ def open_results(name: str | Path) -> Path:
     """Return the folder of results, which need not exist yet.
 
     Raises:
-        FathomError: there can be no folder of this name, or a file or a broken link is there.
+        FathomError: If there can be no folder of this name, or a file or a broken link is there.
     """
     try:
         path = Path(results_folder(str(name)))
@@ -109,7 +119,7 @@ def open_results(name: str | Path) -> Path:
     except (ValueError, OSError) as error:
         what, _, remedy = str(getattr(error, "strerror", None) or error).partition("; ")
         raise FathomError(what, f"results {brief(name)}", remedy or "name another folder") from None
-    what = "a file, not a folder" if first.exists() else "a link to nothing"
+    what = "a file, not a folder" if first.exists() else "a broken symbolic link"
     raise FathomError(what, f"results {first}", "delete it, or name another folder as `results`")
 
 
@@ -130,7 +140,7 @@ def require_even_shares(micro_batches: int, processes: int) -> None:
         processes: that train one run together: one for each device.
 
     Raises:
-        FathomError: some of them would have more micro-batches than others.
+        FathomError: If some of them would have more micro-batches than others.
     """
     if micro_batches % processes:
         what = f"multiples of {micro_batches} micro-batches, which {processes} devices cannot share"
@@ -212,7 +222,7 @@ class Switches(Section):
     diagnose_every: Annotated[Whole, Doc("Then for every N-th update; 0 records none.")] = 100
 
 
-def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None) -> list[YamlFile]:
+def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None) -> list[Value]:
     """Return what comes after the project's config.yaml; later layers win.
 
     Args:
@@ -221,7 +231,7 @@ def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None
         changes: what `--config` or a module's `config:` gives.
 
     Raises:
-        FathomError: the working folder's file is not YAML, or the variable is no mapping.
+        FathomError: If the working folder's file is not YAML, or the variable not a mapping.
     """
     own = folder.resolve() / FILE
     used = own.is_file() and own != project.resolve() / FILE
@@ -230,25 +240,21 @@ def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None
     except json.JSONDecodeError:
         given = None
     if not isinstance(given, dict):
-        raise FathomError("this is no JSON mapping", VARIABLE, "unset the variable")
+        raise FathomError("this is not a JSON mapping", VARIABLE, "unset the variable")
     return [
         *([read(own, folder.resolve())] if used else []),
-        YamlFile(VARIABLE, given, {}),
-        YamlFile("--config", dict(changes or {}), {}),
+        from_plain(given, VARIABLE),
+        from_plain(dict(changes or {}), "--config"),
     ]
 
 
-def merge(files: Iterable[YamlFile]) -> tuple[dict[str, Any], Callable[[KeyPath], str]]:
-    """Return the keys of all files, later files winning, and where each key comes from."""
-    values: dict[str, Any] = {}
-    sources: dict[str | int, YamlFile] = {}
-    files = list(files)
-    first = next(iter(files), YamlFile(str(FILE), {}, {}))
+def merged(files: Iterable[Value]) -> Value:
+    """Return the keys of all files, of which later ones win; a missing key is missing in the first.
+
+    Without files, config.yaml cannot be read: what is missing has its place.
+    """
+    files = [*files] or [Value({}, str(FILE))]
+    values: dict[str, Value] = {}
     for file in files:
         values |= file.value
-        sources |= dict.fromkeys(file.value, file)
-
-    def where(path: KeyPath) -> str:
-        return sources.get(path[0], first).where(path)
-
-    return values, where
+    return files[0].over(values)

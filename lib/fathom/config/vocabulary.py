@@ -1,105 +1,138 @@
-"""What can be measured, and the columns that tables share: config/columns.yaml."""
+"""What can be measured, what a cell can show of it, and the columns that tables share.
 
+What a cell shows is written as `bleu.valid.soft` or `tokens.train.en in millions`: a measurement,
+its qualifiers in any order, and a unit. A qualifier may be left out: the split is then test, and
+the gates are the table's.
+"""
+
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Any
 
-from pydantic import Field, field_validator
-
-from fathom.config.section import Doc, Section
-from fathom.config.validation import check
-from fathom.config.values import QUALIFIERS_OF, ShownValue, parse
-from fathom.config.yaml_files import YamlFile
+from fathom.config.check import check
+from fathom.config.measurement_keys import NAMES, QUALIFIERS
+from fathom.config.schema.columns import Column, ColumnsFile, Measurement
+from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, Findings, nearest
 
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
-_INTERVAL = re.compile(r"(\d+(?:\.\d+)?) or the interval")
+# Which kinds of qualifier each measurement has, in the order of a key.
+QUALIFIERS_OF = {name: qualifiers for name, (_, qualifiers) in NAMES.items()}
+# A number times its factor is in this unit.
+UNITS = {"bits": 1 / math.log(2), "millions": 1e-6, "thousands": 1e-3, "percent": 100.0}
+_VALUE = re.compile(r"(\w+)((?:\.\w+)*)(?: in (\w+))?")
+_FORM = "write `measurement.qualifiers in unit`"
+
+# Two-letter codes of measurements (ISO 639-1) for those of data sets (ISO 639-3).
+_SHORT_CODES = {
+    **{"aze": "az", "bel": "be", "bos": "bs", "bul": "bg", "ces": "cs", "deu": "de"},
+    **{"ell": "el", "eng": "en", "fra": "fr", "glg": "gl", "hin": "hi", "kor": "ko"},
+    **{"mar": "mr", "mkd": "mk", "por": "pt", "rus": "ru", "slk": "sk", "tur": "tr"},
+}
+
+
+def short_code(language: str) -> str:
+    """Return the two-letter code of a language, or the code itself if there is none."""
+    return _SHORT_CODES.get(language, language)
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """How far a cell may be off; exactly one of the three is given.
+class ShownValue:
+    """What a cell shows; a qualifier that is not given, or that there is not, is empty."""
 
-    Attributes:
-        at_least: floor under half the bootstrap interval and twice the deviation over seeds.
-        absolute: in units of the cell.
-        relative: a share of the reported value.
-    """
+    measurement: str
+    split: str = ""
+    stack: str = ""
+    gates: str = ""  # empty where the table chooses
+    window: bool = False  # the best mean over consecutive checkpoints, with its spread
+    language: str = ""
+    unit: str | None = None  # that is printed; None for the unit in which it is measured
 
-    at_least: float | None = None
-    absolute: float | None = None
-    relative: float | None = None
+    @property
+    def has_gates(self) -> bool:
+        """Whether a run has a number of this kind for each of its gates."""
+        return "gates" in QUALIFIERS_OF[self.measurement]
 
-    @classmethod
-    def parse(cls, within: float | int | str) -> "Tolerance":
-        """Read `0.5`, `1%` or `0.4 or the interval`.
+    @property
+    def has_tokenizer(self) -> bool:
+        """Whether the number depends on the metric's tokenizer."""
+        return "tokenizer" in QUALIFIERS_OF[self.measurement]
 
-        Raises:
-            ValueError: the text has no such form.
-        """
-        if not isinstance(within, str):
-            return cls(absolute=float(within))
-        if percent := _PERCENT.fullmatch(within):
-            return cls(relative=float(percent[1]) / 100)
-        if interval := _INTERVAL.fullmatch(within):
-            return cls(at_least=float(interval[1]))
-        raise ValueError(
-            f"'{within}' is no tolerance; write 0.5, 1% of the reported value, "
-            "or 0.4 or the interval"
-        )
+    @property
+    def counts_sentences(self) -> bool:
+        """Whether a number is taken from test sentences, and not from tokens or checkpoints."""
+        return NAMES[self.measurement][0] == "scores" and not self.window
 
+    @property
+    def factor(self) -> float:
+        """What a measured number is multiplied with to give the printed unit."""
+        return UNITS.get(self.unit or "", 1.0)
 
-class Measurement(Section):
-    """A measurement that a table may show."""
-
-    of: Annotated[
-        Literal["run", "network", "gates", "corpus"],
-        Doc("What has it: a run with a result, any network, a run's gates, or a corpus."),
-    ]
-    title: Annotated[str, Doc("As a column's heading.")] = ""
-    unit: Annotated[str, Doc("The unit in which it is measured.")] = ""
-    decimals: Annotated[int, Field(ge=0), Doc("Digits where the paper prints none.")] = 2
-    better: Annotated[Literal["higher", "lower"] | None, Doc("Which end is good.")] = None
-    within: Annotated[float | int | str | None, Doc("How far a cell may be off.")] = None
-    within_task: Annotated[float | int | str | None, Doc("The same for the cell of one task.")] = (
-        None
-    )
-
-    @field_validator("within", "within_task")
-    @classmethod
-    def _has_a_form(cls, within: float | int | str | None) -> float | int | str | None:
-        if within is not None:
-            Tolerance.parse(within)
-        return within
-
-    def tolerance(self, task: str | None) -> Tolerance | None:
-        """Return how far a cell may be off, or None where nobody says.
+    def key(self, gates: str, metric: str) -> str:
+        """Return the key of the measurement.
 
         Args:
-            task: the cell's task; None where it covers several.
+            gates: of the decoding; used where the measurement has gates.
+            metric: the tokenizer; used where the measurement has one.
         """
-        within = self.within if task is None or self.within_task is None else self.within_task
-        return None if within is None else Tolerance.parse(within)
+        words = {
+            "split": self.split or "test",
+            "stack": self.stack,
+            "gates": self.gates or gates,
+            "window": "window" if self.window else "",
+            "language": self.language,
+            "tokenizer": metric,
+        }
+        parts = [words[kind] for kind in QUALIFIERS_OF[self.measurement]]
+        return ".".join([self.measurement, *filter(None, parts)])
 
 
-class Column(Section):
-    """A column that several tables have."""
+def parse(text: str, measurements: Iterable[str]) -> ShownValue:
+    """Read what a cell shows.
 
-    title: Annotated[str, Doc("Its printed heading.")]
-    value: Annotated[str | None, Doc("What it shows; without one, the table's value.")] = None
+    Args:
+        text: as config has it.
+        measurements: the names of those that a table may show.
+
+    Raises:
+        FathomError: If there is no such measurement, qualifier or unit; its place is the text.
+    """
+    match = _VALUE.fullmatch(text)
+    if not match:
+        raise FathomError(f"'{text}' is not a value", text, _FORM)
+    name, words, unit = match[1], match[2].split(".")[1:], match[3]
+    names = tuple(measurements)
+    if name not in names or name not in QUALIFIERS_OF:
+        raise FathomError(f"no measurement '{name}'", text, nearest(name, names))
+    if unit is not None and unit not in UNITS:
+        raise FathomError(f"no unit '{unit}'", text, nearest(unit, UNITS))
+    kinds = QUALIFIERS_OF[name]
+    given: dict[str, Any] = {}
+    for word in words:
+        kind = _kind(word, kinds, given)
+        if kind is None:
+            possible = [w for k in kinds if k not in given for w in QUALIFIERS[k] or ()]
+            raise FathomError(f"{name} has no '{word}'", text, nearest(word, possible))
+        given[kind] = True if kind == "window" else word
+    for kind in ("stack", "language"):
+        if kind in kinds and kind not in given:
+            possible = QUALIFIERS[kind] or ("train.en",)
+            remedy = f"write {' or '.join(f'{name}.{word}' for word in possible)}"
+            raise FathomError(f"{name} needs a {kind}", text, remedy)
+    return ShownValue(measurement=name, unit=unit, **given)
 
 
-class ColumnsFile(Section):
-    """The form of config/columns.yaml."""
-
-    measurements: dict[str, Measurement]
-    columns: dict[str, Column]
+def _kind(word: str, kinds: Iterable[str], given: Container[str]) -> str | None:
+    """Return the kind of a qualifier; a word that no other kind has is a language."""
+    free = [kind for kind in kinds if kind not in given]
+    fitting = (kind for kind in free if word in (QUALIFIERS[kind] or ()))
+    return next(fitting, "language" if "language" in free else None)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The measurements and shared columns, by name."""
+    """The measurements and shared columns of config/columns.yaml, by name."""
 
     measurements: Mapping[str, Measurement]
     columns: Mapping[str, Column]
@@ -113,30 +146,29 @@ class Vocabulary:
         return self.columns[column].title if column in self.columns else column
 
 
-def load(file: YamlFile) -> Vocabulary:
-    """Build the vocabulary from config/columns.yaml.
+def load(file: Value) -> Vocabulary:
+    """Return the vocabulary of config/columns.yaml.
 
     Raises:
-        Findings: everything that is wrong in the file.
+        Findings: If anything is wrong in the file.
     """
-    settings, findings = check(ColumnsFile, file.value, file.where)
+    settings, findings = check(ColumnsFile, file)
     if settings is not None:
-        findings = list(_findings(settings, file))
+        findings = [*_faults(settings, file)]
     if findings or settings is None:
         raise Findings(findings)
     return Vocabulary(settings.measurements, settings.columns)
 
 
-def _findings(settings: ColumnsFile, file: YamlFile) -> Iterator[FathomError]:
+def _faults(settings: ColumnsFile, file: Value) -> Iterator[FathomError]:
     for name in settings.measurements:
         if name not in QUALIFIERS_OF:
-            where = file.where(("measurements", name))
+            where = file.place("measurements", name)
             yield FathomError(f"nothing measures '{name}'", where, nearest(name, QUALIFIERS_OF))
     for name, column in settings.columns.items():
-        if column.value is None:
-            continue
         try:
-            parse(column.value, settings.measurements)
+            if column.value is not None:
+                parse(column.value, settings.measurements)
         except FathomError as error:
-            where = file.where(("columns", name, "value"))
+            where = file.place("columns", name, "value")
             yield FathomError(error.what, where, error.remedy)

@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 
-from fathom.config.schema.text_rules import MessageCleaning
+from fathom.config.schema.dataset import MessageCleaning
 from fathom.data.texts import Pair
 
 # Characters at which str.splitlines() ends a line, though the files end lines with LF alone.

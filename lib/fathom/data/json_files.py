@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from fathom.config.schema.dataset import PackageDataset
-from fathom.config.schema.package_reads import JsonFiles
+from fathom.config.schema.dataset import JsonFiles, PackageDataset
 from fathom.data.archives import REMEDY, visit
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError

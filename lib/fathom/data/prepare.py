@@ -9,9 +9,8 @@ from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
-from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset
+from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, number_of
 from fathom.config.schema.source import Source
-from fathom.config.schema.text_rules import number_of
 from fathom.data.fetch import RECORD, fetched
 from fathom.data.texts import TaskText
 from fathom.io.errors import FathomError, Findings

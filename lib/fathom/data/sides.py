@@ -15,8 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fathom.config.rules import is_marked, subword_faults
 from fathom.config.spec import DataSpec
-from fathom.config.texts import is_marked, text_findings
+from fathom.io.errors import FathomError
 from fathom.io.integrity import Recorded, read_record
 
 CORPUS = "corpus.json"
@@ -75,8 +76,8 @@ def text_models(data: DataSpec) -> tuple[TextModel, ...]:
     Raises:
         FathomError: If a key asks for text that is not there, or is cut already.
     """
-    for finding in text_findings(data):
-        raise finding
+    for key, what, remedy in subword_faults(data):
+        raise FathomError(what, ".".join(map(str, key)), remedy)
     definition = data.pieces_definition or data.definition
     foreign = tuple(Text(task, language) for task, language in definition["tasks"])
     pivot = tuple(Text(text.task, definition["pivot"]) for text in foreign if "pivot" in definition)

@@ -4,8 +4,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from fathom.config.schema.dataset import SPLITS
-from fathom.config.schema.text_rules import KeyHash
+from fathom.config.schema.dataset import SPLITS, KeyHash
 from fathom.data.clean import key
 from fathom.data.texts import Pair, Sentence, TaskText
 

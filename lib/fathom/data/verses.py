@@ -10,8 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from fathom.config.schema.dataset import PackageDataset
-from fathom.config.schema.package_reads import Verses
+from fathom.config.schema.dataset import PackageDataset, Verses
 from fathom.data.archives import REMEDY, visit
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError

@@ -1,9 +1,8 @@
 """The errors that users see: what is wrong, where, and what to do."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
-from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _USER = re.compile(r"(?<=://)[^\s/?#]*@")
@@ -23,13 +22,11 @@ class FathomError(Exception):
     """
 
     def __init__(self, what: str, where: str, remedy: str):
-        """Keep the three parts apart, so that a caller can add to them."""
         what, where, remedy = (_printable(text) for text in (what, where, remedy))
         super().__init__(what, where, remedy)
         self.what, self.where, self.remedy = what, where, remedy
 
     def __str__(self) -> str:
-        """One line: where, what, remedy."""
         return f"{self.where}: {self.what}; {self.remedy}"
 
 
@@ -37,14 +34,24 @@ class Findings(FathomError):
     """Several mistakes, reported together rather than the first alone."""
 
     def __init__(self, findings: Iterable[FathomError]):
-        """Keep the findings in the order in which they were given."""
         self.findings = tuple(findings)
         first = self.findings[0]
         super().__init__(first.what, first.where, first.remedy)
 
     def __str__(self) -> str:
-        """One line a finding."""
         return "\n".join(str(finding) for finding in self.findings)
+
+
+def findings_in(error: FathomError) -> tuple[FathomError, ...]:
+    """Return the findings of an error that may be several."""
+    return error.findings if isinstance(error, Findings) else (error,)
+
+
+def refuse(findings: Iterable[FathomError]) -> None:
+    """Raise all findings together, each once, if there are any."""
+    unique = {str(finding): finding for finding in findings}
+    if unique:
+        raise Findings(unique.values())
 
 
 def printed(error: FathomError) -> str:
@@ -52,60 +59,7 @@ def printed(error: FathomError) -> str:
     return str(error) if "\n" in str(error) else f"fathom: {error}"
 
 
-class Partly(Findings):
-    """What is wrong with some entries of a file; the others are right.
-
-    Attributes:
-        right: the entries that are right, by name.
-        wrong: the names of the others; a `*` is for what is not known of a name.
-    """
-
-    def __init__(
-        self, findings: Iterable[FathomError], right: Mapping[str, Any], wrong: Iterable[str]
-    ):
-        """Keep each finding once."""
-        super().__init__({str(finding): finding for finding in findings}.values())
-        self.right, self.wrong = right, tuple(wrong)
-
-
-def right_and_wrong(
-    read: Callable[..., Mapping[str, Any]], *arguments: Any
-) -> tuple[Mapping[str, Any], list[FathomError], tuple[str, ...]]:
-    """Return what a function that may raise Partly reads: what is right, findings, wrong names."""
-    try:
-        return read(*arguments), [], ()
-    except Partly as error:
-        return error.right, [*error.findings], error.wrong
-
-
-# Of a kind, where it does not matter which one.
-ANY = "*"
-
-
-class Dependent(FathomError):
-    """A finding that is none where something else is wrong, which then is the cause.
-
-    Attributes:
-        on: the kinds and names on which it depends, such as ("data set", "ted8") or ("run", ANY).
-        misspelled: whether it is about a name that is like a valid one.
-    """
-
-    def __init__(
-        self,
-        what: str,
-        where: str,
-        remedy: str,
-        on: Iterable[tuple[str, str]] = (),
-        misspelled: bool = False,
-    ):
-        """Say on what it depends."""
-        super().__init__(what, where, remedy)
-        self.on, self.misspelled = tuple(on), misspelled
-
-
-def unknown(
-    kind: str, name: object, where: str, valid: Iterable[object], full: str = ""
-) -> Dependent:
+def unknown(kind: str, name: object, where: str, valid: Iterable[object]) -> FathomError:
     """Return the finding that a name does not exist, with the nearest valid one.
 
     Args:
@@ -113,11 +67,8 @@ def unknown(
         name: as it is written.
         where: its place.
         valid: what could have been written.
-        full: the name with its paper, where that is left out.
     """
-    what, valid = f"no {kind} '{brief(name)}'", [*valid]
-    on = [(kind, full or str(name))]
-    return Dependent(what, where, nearest(name, valid), on, closest(name, valid) is not None)
+    return FathomError(f"no {kind} '{brief(name)}'", where, nearest(name, valid))
 
 
 def without_secrets(text: str) -> str:
@@ -131,7 +82,7 @@ def _printable(text: str) -> str:
 
 
 def brief(value: object) -> str:
-    """Return a value as a message prints it: at most 60 signs."""
+    """Return a value as a message prints it: at most 60 characters."""
     text = str(value)
     return text if len(text) <= 60 else f"{text[:50]}…"
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
-from fathom.config.schema.types import STACKS
+from fathom.config.schema.section import STACKS
 from fathom.io.errors import FathomError
 from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision
 from fathom.nn.hooks import Method, Stack

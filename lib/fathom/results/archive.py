@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from fathom.config.measurement_keys import Decodable
-from fathom.config.section import AsTuple, Section
+from fathom.config.schema.section import AsTuple, Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.integrity import read_record, write_record

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fathom.config import yaml_files
+from fathom.config import yaml_values
 from fathom.io import metrics
 from fathom.io.errors import FathomError, nearest
 from fathom.results.tree import RunResults, Tree, read_run, rows
@@ -295,8 +295,8 @@ def _of_pair(
     for group, places in trees[0].items():
         yield from differences(group, places, trees[1][group], tolerance)
     if trees[0]["settings"] == trees[1]["settings"]:
-        digits = ({name: {"identity": run.identity}} for run in (own, other))
-        yield from differences("settings", *digits, tolerance)
+        first, second = ({name: {"identity": run.identity}} for run in (own, other))
+        yield from differences("settings", first, second, tolerance)
 
 
 def _of_run(
@@ -311,7 +311,7 @@ def _of_run(
         tolerance: above 0, diagnostics are not compared, of which only hashes are known.
     """
     changed = {path: digits for path, digits in run.training.files.items() if path not in equal}
-    groups: dict[str, dict[str, Values]] = {
+    groups: dict[str, dict[str, Any]] = {
         "settings": {name: _settings(run.folder) if "spec.yaml" in changed else {}},
         "recipe": {name: run.recipe},
         "measurements": {
@@ -329,7 +329,8 @@ def _of_run(
         series |= _points(run.folder / "metrics.tsv")
     if not tolerance:
         series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
-    return groups | {"series": {name: series}}
+    groups["series"] = {name: series}
+    return groups
 
 
 def _settings(folder: Path) -> Values:
@@ -337,7 +338,7 @@ def _settings(folder: Path) -> Values:
     path = folder / "spec.yaml"
     if not path.is_file():
         return {}
-    read = yaml_files.read(path, folder.parent).value
+    read = yaml_values.read(path, folder.parent).plain
     return {".".join(key): value for key, value in flat(read)}
 
 

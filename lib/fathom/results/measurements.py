@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from fathom.config.check import check
 from fathom.config.measurement_keys import rule_of
-from fathom.config.section import AsTuple, Section
-from fathom.config.validation import check
+from fathom.config.schema.section import AsTuple, Section
+from fathom.config.yaml_values import from_plain
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, Findings
 from fathom.io.integrity import read_record, write_record
@@ -116,16 +117,14 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
     if schema != SCHEMA:
         raise FathomError(f"schema {schema}, but {SCHEMA} is needed", str(path), remedy)
 
-    def where(place: tuple[str | int, ...]) -> str:
-        return ": ".join([str(path), *([".".join(map(str, place))] if place else [])])
-
-    part, problems = check(model, value, where)
-    if part is None or problems:
+    try:
+        return model.model_validate(value)
+    except ValidationError:
+        _, problems = check(model, from_plain(value, str(path)))
         raise Findings(
             FathomError(problem.what, problem.where, f"{problem.remedy}, or {remedy}")
             for problem in problems
-        )
-    return part
+        ) from None
 
 
 def _has_shape(values: list[Any], labels: list[list[str] | None]) -> bool:

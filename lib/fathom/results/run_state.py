@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json

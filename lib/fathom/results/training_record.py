@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from fathom.config.section import Section
+from fathom.config.schema.section import Section
 from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError

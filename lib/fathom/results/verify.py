@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fathom.config import yaml_files
+from fathom.config.yaml_values import read
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
@@ -83,7 +83,7 @@ class Verified:
         if not texts or SPEC not in content["files"] or settings in self.findings:
             return
         # The settings of the data name its folder.
-        data = yaml_files.read(settings, settings.parent).value.get("data")
+        data = read(settings, settings.parent).get("data")
         text = texts.get(short(identity(data)))
         if text is not None and sha256(text) != content["tensors_sha256"]:
             what = f"the run was trained on other encoded text than that in {text.parent}"

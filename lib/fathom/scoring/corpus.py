@@ -8,10 +8,9 @@ which articles are drawn is too long to be cut into tokens: of it sentences alon
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from fathom.config.languages import short
-from fathom.config.schema.dataset import SPLITS, Dataset
+from fathom.config.schema.dataset import SPLITS, Dataset, HeldOut
 from fathom.config.schema.source import Source
-from fathom.config.schema.text_rules import HeldOut
+from fathom.config.vocabulary import short_code
 from fathom.data.prepare import require_built
 from fathom.io.hashes import identity
 from fathom.io.integrity import Recorded
@@ -45,7 +44,7 @@ def measure(
                 for task in built.tasks
                 if language in built.languages_of(task)
             }
-            records |= _vocabulary(counts, f"{split}.{short(language)}")
+            records |= _vocabulary(counts, f"{split}.{short_code(language)}")
     file = Measurements(
         rule="statistics",
         recipe={"scoring": RECIPE["scoring"]},

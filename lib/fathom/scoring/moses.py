@@ -14,7 +14,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
-from fathom.config.languages import short
+from fathom.config.vocabulary import short_code
 
 NAME = "moses"
 # As many lines as sacreBLEU's own tokenizers remember: references are cut once.
@@ -29,7 +29,7 @@ class MosesTokens(BaseTokenizer):
     """
 
     def __init__(self, language: str):
-        self.language = short(language)
+        self.language = short_code(language)
 
     def __call__(self, line: str) -> str:
         """Return a line's tokens with single blanks between them."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from inspect import signature
 
-from fathom.config.schema.schedules import Schedule
+from fathom.config.schema.run import Schedule
 
 LearningRate = Callable[[int], float]
 

@@ -12,8 +12,8 @@ from fathom.artefacts.needs import Needs
 from fathom.cluster import jobs
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.config.switches import FILE, VARIABLE, layers, merge, one_or_several, open_results
-from fathom.config.yaml_files import YamlFile, read
+from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_several, open_results
+from fathom.config.yaml_values import Value, read
 from fathom.io.errors import FathomError, printed
 from fathom.io.hashes import identity
 from fathom.results.recipe import PACKAGE, hashed
@@ -83,17 +83,17 @@ def _first_module() -> str | None:
     return first
 
 
-def state_of(project: Path, layers: Iterable[YamlFile]) -> str:
+def state_of(project: Path, layers: Iterable[Value]) -> str:
     """Return one hash of config/, papers outside it, the switches and the code that checks them.
 
     Args:
         layers: switches that come after config.yaml's (config/switches.py).
     """
     layers = list(layers)
-    given, _ = merge([read(project / FILE, project), *layers])
-    papers = one_or_several(given.get("papers", ()))
+    given = merged([read(project / FILE, project), *layers])
+    papers = one_or_several(given.get("papers", default=()))
     folders = [project / "config", *(Path(str(folder)) for folder in papers)]
-    switches = [layer.value for layer in layers]
+    switches = [layer.plain for layer in layers]
     return identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE), switches])
 
 

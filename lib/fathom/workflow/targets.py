@@ -10,8 +10,7 @@ from fathom.artefacts.needs import Artefact, Needs
 from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.dataset import BuiltDataset, Dataset
-from fathom.config.schema.text_rules import HeldOut
+from fathom.config.schema.dataset import BuiltDataset, Dataset, HeldOut
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.hashes import identity, short
@@ -370,7 +369,7 @@ class Targets:
         """Return the hash of an artefact's definition: a changed one is drawn again."""
         files = [str(path) for path in self.measured(artefact)]
         cells = [[cell.id, cell.column, cell.source, cell.key] for cell in artefact.cells]
-        return short(identity([artefact.spec.entry.values, files, cells]))
+        return short(identity([artefact.spec.values.plain, files, cells]))
 
     def reduced(self, artefact: Artefact) -> str:
         """Return a sentence on the runs that do not have the paper's own settings; or nothing."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from fathom.artefacts.claims.language import RESULTS, TASKS, Key, Reference
 from fathom.artefacts.claims.numbers import Slice, Sum, Term, Unfit
-from fathom.config.cells import Cell
+from fathom.config.tables import Cell
 from fathom.config.vocabulary import Vocabulary
 from fathom.io.errors import nearest
 

@@ -9,8 +9,9 @@ from fathom.artefacts.claims.language import Reference
 from fathom.artefacts.claims.numbers import VALUE, Curve, Sum, Unfit
 from fathom.artefacts.table.sources import NOT_RUN, lost_words
 from fathom.config.figures import Figure
-from fathom.config.known import Known, full_name
+from fathom.config.project import Project
 from fathom.config.schema.figures import Drawn
+from fathom.config.spec import full_name
 from fathom.io.errors import nearest
 
 if TYPE_CHECKING:
@@ -39,13 +40,13 @@ class Labelled:
         return Curve(self.name, self.axes, rows=self.rows, **parts)
 
 
-def labelled(reference: Reference, figure: Figure, known: Known) -> Labelled:
+def labelled(reference: Reference, figure: Figure, project: Project) -> Labelled:
     """Return what labels of a figure name: panel, then line; or panel, row and column.
 
     Args:
         reference: the figure with its labels.
         figure: the figure.
-        known: runs, whose tasks label pictures.
+        project: its runs, whose tasks label pictures.
 
     Raises:
         Unfit: the labels name nothing, or several curves.
@@ -72,7 +73,7 @@ def labelled(reference: Reference, figure: Figure, known: Known) -> Labelled:
         choices = " or ".join(panels if len(panels) > 1 else lines)
         raise Unfit(f"{artefact} names several curves", f"add {choices}")
     drawn = left[0]
-    axes, free = [*drawn.axes], _places(drawn, figure.paper, known)
+    axes, free = [*drawn.axes], _places(drawn, figure.paper, project)
     rows = free[0][2] if free else ()
     for label in rest:
         at = next((at for at, (*_, valid) in enumerate(free) if label in valid), None)
@@ -86,12 +87,12 @@ def labelled(reference: Reference, figure: Figure, known: Known) -> Labelled:
     return Labelled(name, drawn, chosen, tuple(axes), rows if len(axes) == 2 else ())
 
 
-def _places(drawn: Drawn, paper: str, known: Known) -> list[tuple[str, str, tuple[str, ...]]]:
+def _places(drawn: Drawn, paper: str, project: Project) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return the columns of a picture with their axes and labels; nothing for a curve."""
     if len(drawn.axes) == 1:
         return []
-    run = known.runs.get(full_name(paper, drawn.run))
-    labels = {"task": run.tasks if run else ()}
+    run = full_name(paper, drawn.run)
+    labels = {"task": project.spec(run).data.tasks if project.has_run(run) else ()}
     rows, columns = (labels.get(axis.removesuffix("_2"), ()) for axis in drawn.axes)
     return [("row", drawn.axes[0], drawn.rows or rows), ("column", drawn.axes[1], columns)]
 

@@ -12,8 +12,8 @@ from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, TOO_FEW, Eviden
 from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim, ClaimPart
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
+from fathom.config.spec import full_name
 from fathom.io.errors import FathomError
 
 UNDECIDED = "undecided"

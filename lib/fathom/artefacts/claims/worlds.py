@@ -32,10 +32,10 @@ from fathom.artefacts.table.notes import DOUBTFUL
 from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING
 from fathom.config import reported
-from fathom.config.cells import Cell
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.schema.table import DIFFERENCE, GAIN
+from fathom.config.tables import Cell
 from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 
@@ -72,14 +72,14 @@ class Printed:
 
     def shown(self, reference: Reference) -> Any:
         """Return printed cells; of a figure, that nothing is printed."""
-        name, known = reference.artefact, self.project.known()
+        name = reference.artefact
         if name in self.paper.figures:
-            what = labelled(reference, self.paper.figures[name], known)
+            what = labelled(reference, self.paper.figures[name], self.project)
             return replace(what, name=name).made(words=NOT_PRINTED, missing=True)
         if name not in self.paper.tables:
             valid = (*self.paper.tables, *self.paper.figures)
             raise Unfit(f"no table or figure '{name}'", nearest(name, valid))
-        cells = self.paper.tables[name].cells(known)
+        cells = self.project.cells(self.paper.tables[name])
         check_cells(reference, cells)
         if name not in self._tables:
             self._tables[name] = self._terms(name, cells)
@@ -135,7 +135,7 @@ class Results:
         name = reference.artefact
         if name in self.paper.figures:
             figure = self.paper.figures[name]
-            what = labelled(reference, figure, self.artefacts.project.known())
+            what = labelled(reference, figure, self.artefacts.project)
             if name not in self._points:
                 inputs = self.artefacts.inputs(self.paper, figure)
                 self._points[name] = kinds.by_seed(figure, inputs)

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fathom.artefacts.figures.grouped_bars import TASKS, columns_of
-from fathom.config.cells import Cell
 from fathom.config.figures import Figure
-from fathom.config.known import Known, KnownRun, full_name
+from fathom.config.project import Project
 from fathom.config.schema.figures import (
     LOWEST,
     NONE,
@@ -20,23 +19,24 @@ from fathom.config.schema.figures import (
     Series,
     series_named,
 )
-from fathom.config.schema.types import STACKS
-from fathom.config.tables import Table
-from fathom.config.yaml_files import KeyPath
+from fathom.config.schema.section import STACKS
+from fathom.config.spec import Spec, full_name
+from fathom.config.tables import Cell, Table
+from fathom.config.yaml_values import Key
 from fathom.io.errors import FathomError, nearest, unknown
 
 ENDS = ("first", "last")  # words for a place on an axis
 
 
-def findings(figure: Figure, known: Known, tables: Mapping[str, Table]) -> list[FathomError]:
+def findings(figure: Figure, project: Project, tables: Mapping[str, Table]) -> list[FathomError]:
     """Return the names that a figure uses and that do not exist, and what does not fit.
 
     Args:
         figure: the figure.
-        known: runs, by whose tasks and layers places are checked.
+        project: its runs, by whose tasks and layers places are checked.
         tables: the tables of its paper.
     """
-    check, settings = _Check(figure, known), figure.settings
+    check, settings = _Check(figure, project), figure.settings
     if isinstance(settings, Lines):
         _lines(check, settings)
     elif isinstance(settings, HeatMap):
@@ -53,31 +53,34 @@ class _Check:
     """Collects what is wrong in a figure, or in one of its panels."""
 
     figure: Figure
-    known: Known
+    project: Project
     found: list[FathomError] = field(default_factory=list)
     panel: str = ""
 
-    def where(self, path: KeyPath) -> str:
+    def where(self, path: Key) -> str:
         """Return where a key is written: in the panel, or else for all panels of the figure."""
         inside = ("panels", self.panel, *path)
-        in_panel = self.panel and self.figure.entry.get(inside) is not None
-        return self.figure.entry.where(inside if in_panel else path)
+        in_panel = self.panel and self.figure.values.find(*inside) is not None
+        return self.figure.values.place(*(inside if in_panel else path))
 
-    def wrong(self, path: KeyPath, what: str, remedy: str) -> None:
+    def wrong(self, path: Key, what: str, remedy: str) -> None:
         """Add a finding."""
         self.found.append(FathomError(what, self.where(path), remedy))
 
-    def name(self, kind: str, name: str, valid: Iterable[str], path: KeyPath) -> bool:
+    def name(self, kind: str, name: str, valid: Iterable[str], path: Key) -> bool:
         """Return whether a name exists."""
         names = tuple(valid)
         if name not in names:
             self.found.append(unknown(kind, name, self.where(path), names))
         return name in names
 
-    def run(self, name: str, path: KeyPath) -> KnownRun | None:
-        """Return what is known of a run."""
-        self.name("run", name, self.known.names(self.figure.paper), path)
-        return self.known.runs.get(full_name(self.figure.paper, name))
+    def run(self, name: str, path: Key) -> Spec | None:
+        """Return what a run is."""
+        run = full_name(self.figure.paper, name)
+        if self.project.has_run(run):
+            return self.project.spec(run)
+        self.name("run", name, self.project.names_in(self.figure.paper), path)
+        return None
 
     def series(self, name: str | None) -> Series | None:
         """Return a series."""
@@ -131,7 +134,7 @@ def _lines(check: _Check, settings: Lines) -> None:
             check.name("line", label, part.lines, ("colours", label))
 
 
-def _places(check: _Check, select: Mapping[str, str], series: Series, run: KnownRun) -> None:
+def _places(check: _Check, select: Mapping[str, str], series: Series, run: Spec) -> None:
     """Check places on axes at the paper's own settings."""
     for axis, place in select.items():
         labels = _labels(axis, series, run)
@@ -141,13 +144,14 @@ def _places(check: _Check, select: Mapping[str, str], series: Series, run: Known
             check.wrong(("select", axis), f"no {axis} '{place}'", remedy)
 
 
-def _labels(axis: str, series: Series, run: KnownRun) -> tuple[str, ...]:
+def _labels(axis: str, series: Series, run: Spec) -> tuple[str, ...]:
     """Return the labels of an axis; empty where config does not know them."""
     if axis == "task":
-        return run.tasks
+        return run.data.tasks
     own = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
     stack = {"layer": own, "memory": "decoder", "source": "encoder"}.get(axis, "")
-    layers = run.layers.get(stack, 0)
+    counts = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}
+    layers = counts.get(stack, 0)
     return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
 
 
@@ -173,7 +177,7 @@ def _heat_map(check: _Check, settings: HeatMap) -> None:
             short = isinstance(settings.panels.get(check.panel), str)
             run = check.run(part.run, () if short else ("run",))
             for name in part.order if run else ():
-                check.name("task", name, run.tasks if run else (), ("order",))
+                check.name("task", name, run.data.tasks if run else (), ("order",))
 
 
 def _labelled_points(check: _Check, settings: LabelledPoints) -> None:
@@ -192,9 +196,7 @@ def _grouped_bars(check: _Check, settings: GroupedBars, tables: Mapping[str, Tab
     if not check.name("table", settings.table, tables, ("table",)):
         return
     table = tables[settings.table]
-    cells, unresolved = table.resolve(check.known)
-    if unresolved:
-        return  # the table's own findings say why rows are missing
+    cells = check.project.cells(table)
     rows: dict[str, set[str]] = {}
     for cell in cells:
         rows.setdefault(cell.id, set()).add(cell.column)
@@ -217,9 +219,9 @@ def _grouped_bars(check: _Check, settings: GroupedBars, tables: Mapping[str, Tab
     _bar_columns(check, drawn, cells, table)
 
 
-def _rows_of(settings: GroupedBars) -> list[tuple[KeyPath, str]]:
+def _rows_of(settings: GroupedBars) -> list[tuple[Key, str]]:
     """Return the key and the row of each row that is drawn or subtracted."""
-    bars: list[tuple[KeyPath, str]] = [(("less",), settings.less)]
+    bars: list[tuple[Key, str]] = [(("less",), settings.less)]
     bars += [(("bars", label), row) for label, row in settings.bars.items()]
     return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
 

@@ -11,8 +11,8 @@ from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.runs import PageRun
 from fathom.artefacts.page.tables import PageTable
 from fathom.config.figures import Figure
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
+from fathom.config.spec import full_name
 
 
 @dataclass(frozen=True)

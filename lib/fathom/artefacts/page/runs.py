@@ -11,9 +11,9 @@ from fathom.artefacts.deviations import applying
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.deviations import Deviation
-from fathom.config.known import full_name
 from fathom.config.paper import Paper
 from fathom.config.show import Setting, describe
+from fathom.config.spec import full_name
 from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord, device_seconds
 

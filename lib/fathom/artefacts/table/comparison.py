@@ -11,11 +11,10 @@ from fathom.artefacts.table.differences import Difference, difference, significa
 from fathom.artefacts.table.results import CellResult, result
 from fathom.artefacts.table.sources import ResultSource
 from fathom.artefacts.table.verdicts import Verdict, allowed_difference, judge, with_difference
-from fathom.config.cells import Cell
-from fathom.config.known import full_name
 from fathom.config.reported import Reported
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
-from fathom.config.tables import Table
+from fathom.config.spec import full_name
+from fathom.config.tables import Cell, Table
 from fathom.io.files import write_text
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.table.results import CellResult, SeedNumber, number
 from fathom.artefacts.table.sources import ResultSource
-from fathom.config.cells import Cell
 from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
+from fathom.config.tables import Cell
 from fathom.io.errors import FathomError
 from fathom.scoring.students_t import half_interval
 

@@ -15,7 +15,7 @@ from fathom.artefacts.table.sources import (
     lost_words,
     without_update,
 )
-from fathom.config.cells import Cell
+from fathom.config.tables import Cell
 from fathom.results import measurements
 from fathom.results.measurements import Record
 

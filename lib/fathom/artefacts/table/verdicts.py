@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import MISSING, NOT_MEASURED, NOT_RUN
 from fathom.config.reported import Reported
-from fathom.config.vocabulary import Tolerance
+from fathom.config.schema.columns import Tolerance
 
 REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
 NO_RESULT_AS_REPORTED = "no result as reported"

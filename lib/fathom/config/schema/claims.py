@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fathom.config.section import Doc, Section
+from fathom.config.schema.section import Doc, Section
 
 Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
 

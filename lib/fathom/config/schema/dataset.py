@@ -4,35 +4,241 @@ The class of a card follows its `format`, which is also the name of its reader i
 card with `not_built` describes a data set that no reader makes yet.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from annotated_types import Ge, Le, MinLen
+from pydantic import Field, model_validator
 
-from fathom.config.schema.package_reads import Read
+from fathom.config.schema.section import AsTuple, Doc, Names, Pattern, Section, Text, plain
 from fathom.config.schema.source import Source
-from fathom.config.schema.text_rules import (
-    ArticleCleaning,
-    ByFile,
-    Counts,
-    HeldOut,
-    KeyHash,
-    LineNumbers,
-    MessageCleaning,
-    Names,
-    NoCleaning,
-    Published,
-    TalkCleaning,
-    number_of,
-)
-from fathom.config.section import AsTuple, Doc, Section, plain
+from fathom.config.yaml_values import Key
+from fathom.io.errors import nearest
 from fathom.io.hashes import identity, short
 
 SPLITS = ("train", "valid", "test")
+# The key at fault, what is wrong, and what to write.
+Fault = tuple[Key, str, str]
 
 Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
+Tasks = Annotated[tuple[Task, ...], *Names]
 Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Codes = Annotated[tuple[str, ...], *Names]
+PerMille = Annotated[int, Ge(0), Le(1000)]
+# Exactly, or as papers print it.
+Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
+Salt = Annotated[Text, Doc("Hashed before the text; another salt, another split.")]
+Clean = Annotated[
+    bool, Doc("Whether a pair that is also in validation or test is left out of training.")
+]
+
+
+def number_of(size: int | str) -> tuple[int, int]:
+    """Return a size as a whole number, and one unit of its last digit.
+
+    Args:
+        size: a whole number, or thousands (k) or millions (M) as papers print them.
+    """
+    if isinstance(size, int):
+        return size, 1
+    integer, _, decimals = size[:-1].partition(".")
+    unit = 10 ** ({"k": 3, "M": 6}[size[-1]] - len(decimals))
+    return int(integer + decimals) * unit, unit
+
+
+# What must come out
+
+
+class Counts(Section):
+    """How many pairs or sentences a task has, exactly or as papers print it: 5.64k, 4.5M."""
+
+    train: Annotated[Size, Doc("For training.")]
+    valid: Annotated[Size, Doc("For validation.")]
+    test: Annotated[Size, Doc("For test.")]
+
+
+# What is dropped
+
+
+class MessageCleaning(Section):
+    """What is dropped of message catalogues; lengths are characters."""
+
+    equal_plurals: Annotated[
+        Literal["both", "plural"],
+        Doc("Pairs of a message with equal translations for one and for many: both, or one."),
+    ]
+    max_characters: Annotated[int, Ge(1), Doc("The most characters of either side.")]
+    max_ratio: Annotated[
+        float, Ge(1), Doc("The most characters of the translation per character of English.")
+    ]
+    min_ratio: Annotated[
+        float, Ge(0), Le(1), Doc("The fewest characters of it per character of English.")
+    ]
+    ratio_from: Annotated[
+        int, Ge(1), Doc("The ratios count from this many characters of English on.")
+    ]
+
+
+class ArticleCleaning(Section):
+    """What is dropped of the sentences of articles."""
+
+    max_characters: Annotated[int, Ge(1), Doc("The most characters of a sentence.")]
+
+
+class TalkCleaning(Section):
+    """What is dropped of the TED talks."""
+
+    missing_marks: Annotated[
+        tuple[Text, ...],
+        *Names,
+        Doc("Text that marks a cell without translation, anywhere in the cell."),
+    ]
+
+
+class NoCleaning(Section):
+    """Nothing is dropped but pairs of the training text without text on one side."""
+
+
+# How text is split
+
+
+class KeyHash(Section):
+    """A split by the SHA-256 of salt and normalised sentence, the same for all tasks."""
+
+    by: Annotated[Literal["key_hash"], Doc("By the hash of the normalised sentence.")]
+    salt: Salt
+    test_per_mille: Annotated[PerMille, Doc("Thousandths of the sentences that are for test.")]
+    valid_per_mille: Annotated[PerMille, Doc("Thousandths that are for validation.")]
+
+    @model_validator(mode="after")
+    def _leaves_some_for_training(self) -> "KeyHash":
+        if self.test_per_mille + self.valid_per_mille > 1000:
+            raise ValueError("shares over 1000 in all; leave something for training")
+        return self
+
+
+class Published(Section):
+    """The split of the source."""
+
+    by: Annotated[Literal["published"], Doc("As the source has it.")]
+
+
+class Files(Section):
+    """A file for each split."""
+
+    train: Annotated[Text, Doc("For training.")]
+    valid: Annotated[Text, Doc("For validation.")]
+    test: Annotated[Text, Doc("For test.")]
+
+
+class LineNumbers(Section):
+    """A split by published numbers of lines, which count from 0."""
+
+    by: Annotated[Literal["line_numbers"], Doc("By published numbers of lines.")]
+    source: Annotated[str, Doc("The source that has the files of numbers, one on each line.")]
+    files: Annotated[
+        dict[str, Files], MinLen(1), Doc("The files of each task, by the end of their paths.")
+    ]
+    clean: Clean = False
+
+
+class ByFile(Section):
+    """A split by file: some are for validation, some for test, all others for training."""
+
+    by: Annotated[Literal["file"], Doc("By file.")]
+    valid: Annotated[
+        tuple[Text, ...], *Names, Doc("For validation, by the names on the task's side.")
+    ]
+    test: Annotated[tuple[Text, ...], *Names, Doc("For test, by the names on the task's side.")]
+    clean: Clean = False
+
+    def split_of(self, name: str) -> str:
+        """Return the split of a file of the task's side."""
+        return "valid" if name in self.valid else "test" if name in self.test else "train"
+
+
+class HeldOut(Section):
+    """Of the sentences that are read, those with the least hashes are held out."""
+
+    by: Annotated[Literal["held_out"], Doc("Some distinct sentences are held out, by hash.")]
+    salt: Salt
+    valid: Annotated[int, Ge(1), Doc("Sentences for validation.")]
+    test: Annotated[int, Ge(1), Doc("Sentences for test.")]
+    train: Annotated[
+        dict[str, Size],
+        Doc("The most sentences for training of each task; without a number all are taken."),
+    ] = Field(default_factory=dict)
+
+    @property
+    def held_out(self) -> int:
+        """How many sentences are not for training."""
+        return self.valid + self.test
+
+    def most(self, task: str) -> int | None:
+        """Return how many sentences a task has for training at most."""
+        return number_of(self.train[task])[0] if task in self.train else None
+
+
+# How packages are read
+
+Without = Annotated[
+    tuple[Text, ...],
+    AsTuple,
+    Doc("A text with one of these is dropped: markup that no rule of cleaning knows."),
+]
+
+
+class JsonFiles(Section):
+    """JSON in the folders of one name, with a file for each language."""
+
+    kind: Annotated[Literal["json"], Doc("JSON with a file for each language.")]
+    folder: Annotated[
+        Text,
+        Doc("Files below folders of this name, or of these names one in the other, are read."),
+    ]
+    without: Without = ()
+    key: Annotated[
+        Text | None,
+        Doc("Only texts with this key are read, also inside lists; null: all texts, no lists."),
+    ] = None
+
+
+class Compiled(Section):
+    """Compiled message catalogues of programs with windows."""
+
+    kind: Annotated[Literal["mo"], Doc("Compiled message catalogues.")]
+    accelerators: Annotated[
+        Text,
+        Doc("Characters that mark the key of a menu's entry: `~File`, `_File`, `파일(~F)`."),
+    ]
+    without: Without = ()
+
+
+class Verses(Section):
+    """Verses of a Bible in a SQLite database; codes are versions."""
+
+    kind: Annotated[Literal["verses"], Doc("Verses of a Bible in a SQLite database.")]
+    database: Annotated[Text, Doc("The database's path in the package.")]
+    books: Annotated[
+        tuple[Annotated[int, Ge(1)], ...],
+        *Names,
+        Doc("The books that are read, by number: Genesis is 1, Matthew 40."),
+    ]
+
+
+# A word is the kind alone, without settings.
+Read = (
+    Literal["po", "mo", "json"]
+    | Annotated[JsonFiles | Compiled | Verses, Field(discriminator="kind")]
+)
+
+
+def kind_of(read: Read) -> str:
+    """Return the kind of a way to read."""
+    return read if isinstance(read, str) else read.kind
+
+
+# Data sets
 
 
 class Dataset(Section):
@@ -42,12 +248,10 @@ class Dataset(Section):
     title: Annotated[str, Doc("What the data set is, in one line.")]
     citation: Annotated[str, Doc("Where it is from, as a text would cite it.")]
     licence: Annotated[str, Doc("The terms of its text.")]
-    tasks: Annotated[tuple[Task, ...], *Names, Doc("The tasks, in the paper's order.")]
+    tasks: Annotated[Tasks, Doc("The tasks, in the paper's order.")]
     languages: Annotated[
-        dict[str, Language],
-        Field(default_factory=dict),
-        Doc("The language of each task that has another name."),
-    ]
+        dict[str, Language], Doc("The language of each task that has another name.")
+    ] = Field(default_factory=dict)
     pivot: Annotated[
         Language | None, Doc("The language that all tasks share; without it there are no pairs.")
     ] = None
@@ -57,40 +261,52 @@ class Dataset(Section):
     ] = None
     shown_as: Annotated[
         dict[str, str],
-        Field(default_factory=dict),
         Doc("What tables and figures call a task whose text is not what its name says."),
-    ]
+    ] = Field(default_factory=dict)
+
+    # Keys that determine the text, besides those of every card; an empty value is not hashed.
+    hashed: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def not_built(self) -> str:
+        """Why the text cannot be made yet; empty if it can."""
+        return ""
 
     def language(self, task: str) -> str:
-        """Return a task's own language."""
+        """Return the language of a task."""
         return self.languages.get(task, task)
 
     def languages_of(self, task: str) -> tuple[str, ...]:
-        """Return the languages of a task's text: its own, then the pivot if there is one."""
-        return (self.language(task), self.pivot) if self.pivot else (self.language(task),)
+        """Return the languages of a task's text: the task's, then the pivot if there is one."""
+        return (self.language(task), *([self.pivot] if self.pivot else []))
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text; it is hashed into the name of the corpus's folder.
 
         Titles, licences and the checks (`expected`, `max_shared`) change no text and stay out.
-
-        Args:
-            sources: all sources, by name.
         """
-        languages = {"pivot": self.pivot, "translates": self.translates and [*self.translates]}
-        return {
-            "tasks": [[task, self.language(task)] for task in self.tasks],
-            **{key: value for key, value in languages.items() if value},
-        }
+        tasks = [[task, self.language(task)] for task in self.tasks]
+        keys = [key for key in ("pivot", "translates", *self.hashed) if getattr(self, key)]
+        return {"tasks": tasks} | {key: plain(getattr(self, key)) for key in keys}
 
     def corpus_folder(self, sources: Mapping[str, Source]) -> str:
         """Return the name of the corpus's folder: `<name>-<hash8>`."""
         return f"{self.name}-{short(identity(self.definition(sources)))}"
 
-    @property
-    def not_built(self) -> str:
-        """Why the text cannot be made yet; empty where it can."""
-        return ""
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield names that do not exist or do not agree with each other."""
+        for key in ("languages", "shown_as"):
+            yield from _unknown("task", getattr(self, key), self.tasks, key)
+        for task in self.tasks:
+            if self.language(task) == self.pivot:
+                remedy = "a task's own language must differ from the pivot"
+                yield ("tasks",), f"'{task}' is the pivot", remedy
+        languages = sorted({self.language(task) for task in self.tasks})
+        if self.translates and {*languages, self.pivot} != {*self.translates}:
+            pivot = self.pivot or "no pivot"
+            what = f"the tasks translate {', '.join(languages)} from or into {pivot}"
+            remedy = "name the pivot and the one language of all tasks, or delete the key"
+            yield ("translates",), what, remedy
 
 
 class PlannedDataset(Dataset):
@@ -114,14 +330,15 @@ class BuiltDataset(Dataset):
     format: Annotated[str, Doc("The reader of its files: a file of lib/fathom/data/readers.")]
     sources: Annotated[
         dict[str, dict[str, Codes]],
-        Field(min_length=1),
+        MinLen(1),
         Doc("Files of config/sources, and the codes of each task or language in them."),
     ]
     cleaning: Annotated[Section, Doc("What is dropped; corpus.json counts it by rule.")]
     split: Annotated[Section, Doc("Which text is for training, validation and test.")]
     max_shared: Annotated[
         float,
-        Field(ge=0, le=1),
+        Ge(0),
+        Le(1),
         Doc("Two tasks that share more of their sentences count as the same text."),
     ]
     expected: Annotated[dict[str, Counts], Doc("How much text each task must have.")]
@@ -139,7 +356,7 @@ class BuiltDataset(Dataset):
         return task
 
     def codes(self, source: str, text: str) -> tuple[str, ...]:
-        """Return the codes that a source has for a text or the pivot; none where it has no text."""
+        """Return the codes that a source has for a text or the pivot; none if it has no text."""
         return self.sources[source].get(text, ())
 
     def training_lines(self) -> int | None:
@@ -150,41 +367,73 @@ class BuiltDataset(Dataset):
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text: languages, checksums and codes, cleaning, split."""
+        codes = {source: {"codes": plain(codes)} for source, codes in self.sources.items()}
         return super().definition(sources) | {
             "format": self.format,
-            "sources": {
-                source: sources[source].identity()
-                | {"codes": {task: list(codes) for task, codes in codes_of.items()}}
-                for source, codes_of in self.sources.items()
-            },
+            "sources": {source: sources[source].identity() | codes[source] for source in codes},
             "cleaning": self.cleaning.identity(),
             "split": self.split.identity(),
         }
 
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield what is wrong, also with sources, texts and counts."""
+        yield from super().faults(sources)
+        yield from _unknown("source", self.sources, sources, "sources")
+        for source, codes in self.sources.items():
+            yield from _unknown("task", codes, (*self.texts, self.pivot), "sources", source)
+        for text in self.texts:
+            if not any(text in codes for codes in self.sources.values()):
+                remedy = "give its code under a source"
+                yield ("sources",), f"no source has text for '{text}'", remedy
+        yield from _unknown("task", self.expected, self.tasks, "expected")
+        if type(self).model_fields["expected"].is_required():
+            for task in self.tasks:
+                if task not in self.expected:
+                    remedy = "give its counts: they prove that the text is the expected one"
+                    yield ("expected",), f"no counts for '{task}'", remedy
 
-class DealtDataset(BuiltDataset):
+
+class _Pairs(BuiltDataset):
+    """Sentences in a task's language and in the pivot."""
+
+    # Types know no field that is required although its base has a default.
+    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+
+
+class _Dealt(BuiltDataset):
     """A data set in which several tasks may share a text."""
 
     parts: Annotated[
-        dict[Task, Annotated[tuple[Task, ...], *Names]],
-        Field(default_factory=dict),
+        dict[Task, Tasks],
         Doc(
             "Texts of several tasks: each task has a part of the training text, and all have the "
             "same validation and test."
         ),
-    ]
+    ] = Field(default_factory=dict)
+    hashed = ("parts",)
 
     def text_of(self, task: str) -> str:
         """Return the name of the text that a task has, all of it or a part."""
         return next((text for text, tasks in self.parts.items() if task in tasks), task)
 
-    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what determines the text, with the tasks that share one."""
-        parts = {"parts": plain(self.parts)} if self.parts else {}
-        return super().definition(sources) | parts
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield what is wrong, also parts that are no tasks or are of two texts or languages."""
+        yield from super().faults(sources)
+        for text, tasks in self.parts.items():
+            key = ("parts", text)
+            if text in self.tasks:
+                yield key, f"'{text}' is a task", "give the text another name than its tasks"
+            for task in tasks:
+                if task not in self.tasks:
+                    yield key, f"no task '{task}'", nearest(task, self.tasks)
+                elif self.text_of(task) != text:
+                    what = f"'{task}' is already a part of '{self.text_of(task)}'"
+                    yield key, what, "delete one of the two"
+            if len({self.language(task) for task in tasks}) > 1:
+                yield key, f"the tasks of '{text}' have several languages", "name tasks of one"
 
 
-class PackageDataset(DealtDataset):
+class PackageDataset(_Dealt):
     """Texts inside packages, in pairs or each language alone."""
 
     format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
@@ -197,11 +446,12 @@ class PackageDataset(DealtDataset):
     ] = None
     reads: Annotated[
         dict[str, Read],
-        Field(default_factory=dict),
         Doc("How each source is read: po, mo, json or verses; without this key all are po."),
-    ]
+    ] = Field(default_factory=dict)
     cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
     split: Annotated[KeyHash, Doc("By the hash of the English sentence, or of the one alone.")]
+
+    hashed = ("parts", "messages", "reads")
 
     @property
     def english(self) -> str:
@@ -210,57 +460,98 @@ class PackageDataset(DealtDataset):
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text; `format` is hashed by four names of old."""
-        alone = self.sides == "alone"
-        reads = {"reads": plain(self.reads)} if self.reads else {}
-        messages = {"messages": self.messages} if alone else {}
-        pairs = "packages" if self.reads else "gettext"
-        lines = "package_lines" if self.reads else "gettext_lines"
-        hashed = {"format": lines if alone else pairs}
-        return super().definition(sources) | hashed | messages | reads
+        pairs, alone = ("packages", "package_lines") if self.reads else ("gettext", "gettext_lines")
+        old = {"format": alone if self.sides == "alone" else pairs}
+        return super().definition(sources) | old
+
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield what is wrong, also sides without what they need, and what nothing reads."""
+        yield from super().faults(sources)
+        if self.sides == "alone":
+            yield from _needless_pivot(self)
+            if self.messages not in self.tasks:
+                name = self.messages or ""
+                yield ("messages",), f"no task '{name}'", nearest(name, self.tasks)
+        elif self.pivot is None:
+            yield ("pivot",), "no value is given", "add the language of the messages"
+        elif self.messages is not None:
+            yield ("messages",), "pairs have no such task", "delete it"
+        yield from _unknown("source", self.reads, self.sources, "reads")
+        for source in self.sources if self.reads else ():
+            if source not in self.reads:
+                remedy = "add it to `reads`: po, mo, json or verses"
+                yield ("reads",), f"nothing says how '{source}' is read", remedy
+                continue
+            # Ways to read in which English is a language like the others.
+            needed = kind_of(self.reads[source]) in ("json", "verses")
+            if needed and len(self.codes(source, self.english)) != 1:
+                remedy = f"add {self.english}: [code]"
+                yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
-class TalkDataset(BuiltDataset):
+class TalkDataset(_Pairs):
     """The TED talks."""
 
     format: Annotated[Literal["ted"], Doc("The TED talks archive of Qi et al.")]
-    # As above.
-    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
     cleaning: Annotated[TalkCleaning, Doc("What is dropped.")]
     split: Annotated[Published, Doc("As the archive has it.")]
 
 
-class NumberedDataset(DealtDataset):
+class NumberedDataset(_Pairs, _Dealt):
     """Pairs of plain text, chosen by the published numbers of their lines."""
 
     format: Annotated[
         Literal["line_numbers"], Doc("Plain text on two sides, and numbers of lines.")
     ]
-    # As above.
-    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
     cleaning: Annotated[NoCleaning, Doc("What is dropped.")] = NoCleaning()
     split: Annotated[LineNumbers, Doc("By published numbers of lines.")]
+    hashed = ("parts", "order")
 
-    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what determines the text, with the order in which the lines are counted."""
-        return super().definition(sources) | {"order": [*self.sources]}
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The order in which the sources' lines are counted."""
+        return tuple(self.sources)
+
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield what is wrong, also tasks without numbers, and numbers without a task."""
+        yield from super().faults(sources)
+        if self.split.source not in self.sources:
+            what = f"no source '{self.split.source}'"
+            yield ("split", "source"), what, nearest(self.split.source, self.sources)
+        yield from _unknown("task", self.split.files, self.tasks, "split", "files")
+        for task in self.tasks:
+            if task not in self.split.files:
+                yield ("split", "files"), f"no files for '{task}'", "give its files of numbers"
 
 
-class ParallelDataset(BuiltDataset):
+class ParallelDataset(_Pairs):
     """Pairs of plain text or of sgm, in a file for each side."""
 
     format: Annotated[Literal["parallel"], Doc("Text or sgm with a file for each side.")]
-    # As above.
-    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
     pieces: Annotated[
         Literal["marked"] | None,
         Doc("marked: the text comes cut into pieces; `@@` ends each but the last of a word."),
     ] = None
     cleaning: Annotated[NoCleaning, Doc("What is dropped.")] = NoCleaning()
     split: Annotated[ByFile, Doc("By file.")]
+    hashed = ("pieces",)
 
-    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what determines the text, with how it is cut into pieces."""
-        return super().definition(sources) | ({"pieces": self.pieces} if self.pieces else {})
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield what is wrong, also files without their other side or that no source has."""
+        yield from super().faults(sources)
+        names: dict[str, None] = {}
+        for source, codes in self.sources.items():
+            english = len(codes.get(self.pivot, ()))
+            for task in self.tasks:
+                files = codes.get(task, ())
+                names |= dict.fromkeys(files)
+                if files and len(files) != english:
+                    what = f"{len(files)} files of '{task}' and {english} of '{self.pivot}'"
+                    yield ("sources", source), what, "name a file for each side"
+        for split in ("valid", "test"):
+            for name in getattr(self.split, split):
+                if name not in names:
+                    yield ("split", split), f"no file '{name}'", nearest(name, names)
 
 
 class WikipediaDataset(BuiltDataset):
@@ -271,9 +562,8 @@ class WikipediaDataset(BuiltDataset):
     split: Annotated[HeldOut, Doc("By the hashes of sentences.")]
     expected: Annotated[
         dict[str, Counts],
-        Field(default_factory=dict),
         Doc("How much text a task must have, where that is known."),
-    ]
+    ] = Field(default_factory=dict)
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
     compared: ClassVar[tuple[str, ...]] = SPLITS[1:]
@@ -283,6 +573,17 @@ class WikipediaDataset(BuiltDataset):
         limits = [self.split.most(task) for task in self.tasks]
         return None if None in limits else sum(filter(None, limits))
 
+    def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
+        """Yield what is wrong, also a pivot, tasks of several wikis, and limits of no task."""
+        yield from super().faults(sources)
+        yield from _needless_pivot(self)
+        for task in self.tasks:
+            wikis = [code for source in self.sources for code in self.codes(source, task)]
+            if len(wikis) > 1:
+                what = f"{len(wikis)} wikis of '{task}': {', '.join(wikis)}"
+                yield ("sources",), what, "give each task one code"
+        yield from _unknown("task", self.split.train, self.tasks, "split", "train")
+
 
 FORMATS: dict[str, type[BuiltDataset]] = {
     "line_numbers": NumberedDataset,
@@ -291,3 +592,18 @@ FORMATS: dict[str, type[BuiltDataset]] = {
     "ted": TalkDataset,
     "wikipedia": WikipediaDataset,
 }
+
+
+def _unknown(
+    kind: str, names: Iterable[str], valid: Iterable[str | None], *path: str
+) -> Iterator[Fault]:
+    """Yield the names at a path that do not exist, with the nearest valid one."""
+    known = [name for name in valid if name]
+    for name in names:
+        if name not in known:
+            yield (*path, name), f"no {kind} '{name}'", nearest(name, known)
+
+
+def _needless_pivot(dataset: Dataset) -> Iterator[Fault]:
+    if dataset.pivot is not None:
+        yield ("pivot",), "sentences without pairs have no pivot", "delete it"

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from fathom.config.schema.section import STACKS, AsTuple, Doc, Pattern, Section, unique
 from fathom.config.schema.table import Id, Ids
-from fathom.config.schema.types import STACKS, unique
-from fathom.config.section import AsTuple, Doc, Pattern, Section
 from fathom.io.errors import FathomError, nearest
 
 METRICS, DIAGNOSTICS, MEASUREMENT = "metrics", "diagnostics", "measurement"

@@ -4,8 +4,9 @@ The card is data (`config/methods/<name>.yaml`); the class that is made of it is
 validator as every other setting, so a run's method is refused like any other key.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,18 +15,37 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le, Len, Lt, MinLen
 from pydantic import Field, create_model
 
-from fathom.config.requirements import Requirement, rule_findings
+from fathom.config.check import check
 from fathom.config.schema.run import MethodSettings
-from fathom.config.schema.types import MOST, Count, StackName, Text
-from fathom.config.section import AsTuple, Doc, Section, UnhashedValue
-from fathom.config.validation import check
-from fathom.config.yaml_files import YamlFile
-from fathom.io.errors import FathomError, nearest, unknown
+from fathom.config.schema.section import (
+    MOST,
+    AsTuple,
+    Count,
+    Doc,
+    Section,
+    StackName,
+    Text,
+    UnhashedValue,
+)
+from fathom.config.yaml_values import Value
+from fathom.io.errors import FathomError, brief, nearest, unknown
 
 METHODS = Path(__file__).parents[2] / "methods"
+# What a rule of a card may name besides the method's settings.
+OF_A_RUN = ("width", "tasks", "updates")
 Gates = Literal["plain", "soft", "hard"]
 Norm = Literal["pre", "post", "lingvo", "none"]
 _TYPES = {"number": float, "integer": int, "string": str, "boolean": bool}
+# What the expression of a rule may be made of.
+_OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
+    ast.Add: operator.add,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+}
+_OF_A_RULE = (ast.Expression, ast.Compare, ast.BinOp, ast.Name, ast.Constant, ast.Load)
 
 
 class CardSetting(Section):
@@ -72,10 +92,9 @@ class CardSetting(Section):
                 kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
             kind = kind | None
-        marks = [Doc(self.description, self.unit)]
-        marks += [UnhashedValue(self.absent)] if "absent" in self.model_fields_set else []
-        for mark in marks:
-            kind = Annotated[kind, mark]
+        kind = Annotated[kind, Doc(self.description, self.unit)]
+        if "absent" in self.model_fields_set:
+            kind = Annotated[kind, UnhashedValue(self.absent)]
         return kind
 
     @property
@@ -85,6 +104,66 @@ class CardSetting(Section):
             return tuple(self.default)
         whole = isinstance(self.default, int) and not isinstance(self.default, bool)
         return float(self.default) if whole and self.type == "number" else self.default
+
+
+class Requirement(Section):
+    """A rule without which a method does nothing or cannot be built, as `active <= groups`."""
+
+    rule: Annotated[Text, Doc("A comparison of settings, `width`, `tasks` and `updates`.")]
+    reason: Annotated[Text, Doc("What happens where it does not hold.")]
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the rule, in their order."""
+        nodes = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name)]
+        nodes.sort(key=lambda node: node.col_offset)
+        return list(dict.fromkeys(node.id for node in nodes))
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it compares whole numbers once, with <, <= or ==, and is nothing else."""
+        try:
+            nodes = [*ast.walk(self._tree)]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+        constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        return (
+            isinstance(self._tree.body, ast.Compare)
+            and sum(isinstance(node, ast.Compare) for node in nodes) == 1
+            and len(self._tree.body.ops) == 1
+            and all(isinstance(node, (*_OF_A_RULE, *_OPERATIONS)) for node in nodes)
+            and all(type(value) is int for value in constants)
+        )
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Return whether it holds; null, and a length in epochs, break no rule.
+
+        A rule with `% 0` does not hold.
+        """
+        if any(not isinstance(values[name], int | float) for name in self.names):
+            return True
+        try:
+            return bool(_value(self._tree.body, values))
+        except ZeroDivisionError:
+            return False
+
+    @cached_property
+    def _tree(self) -> ast.Expression:
+        return ast.parse(self.rule, mode="eval")
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """Return the value of a comparison, or of a side of it."""
+    match node:
+        case ast.Compare(left=left, ops=[operation], comparators=[right]):
+            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
+        case ast.BinOp(left=left, op=operation, right=right):
+            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
+        case ast.Name(id=name):
+            return values[name]
+        case ast.Constant(value=number):
+            return number
+    raise TypeError(node)
 
 
 class Refusal(Section):
@@ -166,19 +245,16 @@ class MethodCard:
 
     name: str
     about: CardFile
-    file: YamlFile
+    file: Value
 
     @cached_property
     def method(self) -> type[MethodSettings]:
         """The class of the method's settings: name, stacks, and every setting of the card."""
+        stacks = Annotated[tuple[StackName, ...], AsTuple, Doc("The stacks on which it acts.")]
         fields: dict[str, Any] = {
             "name": (Literal[self.name], ...),
-            "stacks": (MethodSettings.model_fields["stacks"].annotation, self.about.stacks),
+            "stacks": (stacks, self.about.stacks),
         }
-        fields["stacks"] = (
-            Annotated[tuple[StackName, ...], AsTuple, Doc("The stacks on which it acts.")],
-            self.about.stacks,
-        )
         for name, setting in self.about.settings.items():
             fields[name] = (setting.annotation, setting.value)
         return create_model(self.name, __base__=MethodSettings, **fields)
@@ -189,12 +265,7 @@ class MethodCard:
         return {name: setting.value for name, setting in self.about.settings.items()}
 
     def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
-        """Return why a run is not decoded with these gates, or None where it may be.
-
-        Args:
-            gates: "plain", "soft" or "hard".
-            settings: all settings of the run's method.
-        """
+        """Return why a run is not decoded with these gates, or None if it may be."""
         reasons = (
             refusal.reason
             for refusal in self.about.refused
@@ -214,76 +285,50 @@ def module_names() -> list[str]:
     return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
 
 
-def _attributes(method: str) -> list[str]:
-    """Return what a method's code assigns to itself, read as text: config needs no torch."""
-    files = [METHODS / f"{method}.py", METHODS / method / "method.py"]
-    texts = [path.read_text(encoding="utf-8") for path in files if path.is_file()]
-    return sorted({name for text in texts for name in re.findall(r"self\.(\w+) ?[:=]", text)})
-
-
-def read_card(name: str, file: YamlFile) -> tuple[MethodCard | None, list[FathomError]]:
+def read_method(name: str, file: Value) -> tuple[MethodCard | None, list[FathomError]]:
     """Check a card; its own defaults, presets and example must be possible values.
-
-    Args:
-        name: the method's name.
-        file: its file.
 
     Returns:
         The card and no findings, or None and all findings: no run is checked against a wrong card.
     """
-    about, findings = check(CardFile, file.value, file.where)
+    about, findings = check(CardFile, file)
     if about is None:
         return None, findings
     card = MethodCard(name, about, file)
-    defaults = {"name": name, **{n: s.default for n, s in about.settings.items()}}
-    where = file.where
-    _, wrong = check(card.method, defaults, lambda path: where(("settings", *path, "default")))
-    wrong = wrong or list(_findings(card))
-    return (None, wrong) if wrong else (card, [])
+    settings = file.at(("settings",))
+    defaults = settings.over({key: item.value["default"] for key, item in settings.items()})
+    findings = _possible(card, defaults)
+    if not findings:
+        findings = [*_rules(card), *_names(card)]
+        parts = [("presets", preset) for preset in about.presets]
+        parts += [("refused", number, "settings") for number in range(len(about.refused))]
+        parts += [("neutral", "settings")] if about.neutral else []
+        for path in (*parts, ("example", "settings")):
+            findings += _possible(card, file.at(path))
+    return (None if findings else card), findings
 
 
-def _findings(card: MethodCard) -> Iterator[FathomError]:
-    where = card.file.where
+def _possible(card: MethodCard, settings: Value) -> list[FathomError]:
+    """Return which of some settings a run of the method could not have."""
+    return check(card.method, settings, also={"name": card.name})[1]
+
+
+def _names(card: MethodCard) -> Iterator[FathomError]:
     for name, setting in card.about.settings.items():
         if setting.stacks_of not in (None, *card.about.settings):
-            what, place = (
-                f"no setting '{setting.stacks_of}'",
-                where(("settings", name, "stacks_of")),
-            )
-            yield FathomError(what, place, nearest(setting.stacks_of, card.about.settings))
-    yield from rule_findings(card.about.requires, list(card.about.settings), where)
-    parts: list[tuple[tuple[str | int, ...], Mapping[str, Any]]] = [
-        (("presets", name), settings) for name, settings in card.about.presets.items()
-    ]
-    parts.append((("example", "settings"), card.about.example.settings))
-    if card.about.neutral:
-        parts.append((("neutral", "settings"), card.about.neutral.settings))
-    parts += [
-        (("refused", number, "settings"), refusal.settings)
-        for number, refusal in enumerate(card.about.refused)
-    ]
-    for path, settings in parts:
-        yield from check(card.method, {"name": card.name, **settings}, where, path)[1]
-    known = _attributes(card.name)
-    for name in card.about.neutral.parameters if card.about.neutral else ():
-        if known and name not in known:
-            yield unknown("parameter", name, where(("neutral", "parameters", name)), known)
+            where = card.file.place("settings", name, "stacks_of")
+            yield unknown("setting", setting.stacks_of, where, card.about.settings)
 
 
-def stack_findings(card: MethodCard, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:
-    """Yield the stacks of a run on which its method cannot act.
-
-    Args:
-        card: the method's card.
-        stacks: the run's.
-        where: file and key at which they are given.
-    """
-    possible = card.about.stacks
-    for stack in stacks:
-        if stack not in possible:
-            remedy = nearest(stack, possible) if possible else "write []"
-            yield FathomError(f"'{card.name}' does not act on the {stack}", where, remedy)
-    if possible and not stacks:
-        yield FathomError(
-            f"'{card.name}' acts on no stack", where, f"name some of: {', '.join(possible)}"
-        )
+def _rules(card: MethodCard) -> Iterator[FathomError]:
+    """Yield the rules that are no comparison, or that name what does not exist."""
+    names = [*card.about.settings, *OF_A_RUN]
+    for number, requirement in enumerate(card.about.requires):
+        where = card.file.place("requires", number, "rule")
+        if not requirement.is_comparison:
+            what = f"'{brief(requirement.rule)}' is not a comparison of numbers"
+            yield FathomError(what, where, "write for example `active <= groups`")
+            continue
+        for name in requirement.names:
+            if name not in names:
+                yield FathomError(f"no setting '{name}'", where, nearest(name, names))

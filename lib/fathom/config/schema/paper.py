@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from fathom.config.schema.section import AsTuple, Doc, Section
 from fathom.config.schema.table import Marks, Metric
-from fathom.config.section import AsTuple, Doc, Section
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
 # symbol, as in [<paper> L_K].

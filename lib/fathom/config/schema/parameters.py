@@ -5,8 +5,7 @@ from typing import Annotated
 from annotated_types import MinLen
 from pydantic import Field
 
-from fathom.config.schema.types import Count, Text
-from fathom.config.section import AsTuple, Doc, Section
+from fathom.config.schema.section import AsTuple, Count, Doc, Section, Text
 
 
 class VocabularySizes(Section):

@@ -1,8 +1,7 @@
 """The one description of a run's settings: type, bounds, unit, default and meaning of each.
 
-A new setting is one line here. Once runs are trained, it also needs an `Absent` value: what the
-code did before the setting existed (`config/section.py`). Settings of methods are in the methods'
-cards, `config/methods/<name>.yaml`.
+A new setting is one line here. Once runs are trained, it also needs an `UnhashedValue`: what the
+code did before the setting existed. Settings of methods are in the methods' cards.
 """
 
 from typing import Annotated, Any, Literal
@@ -10,21 +9,25 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 from pydantic import AfterValidator, Field, model_validator
 
-from fathom.config.schema.schedules import InverseSqrt, Noam, Polynomial, ReplicaRamp
-from fathom.config.schema.types import (
+from fathom.config.schema.section import (
+    AsTuple,
     BelowOne,
     Count,
+    Doc,
     Name,
     NotNegative,
+    Pattern,
     Positive,
+    Section,
     Seeds,
     Share,
     StackName,
     Text,
+    UnhashedValue,
     Whole,
+    fields_of,
     unique,
 )
-from fathom.config.section import AsTuple, Doc, Pattern, Section, UnhashedValue, fields_of
 
 
 class Subwords(Section):
@@ -169,6 +172,87 @@ class BatchSettings(Section):
     ] = 8
 
 
+class Schedule(Section):
+    """The course of the learning rate, a function of train/schedules.py and its keywords."""
+
+    name: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The keywords of the function."""
+        return {key: getattr(self, key) for key in type(self).model_fields if key != "name"}
+
+
+LearningRate = Annotated[Positive, Doc("The peak learning rate.")]
+Warmup = Annotated[Whole, Doc("Updates until the peak.", unit="updates")]
+
+
+class InverseSqrt(Schedule):
+    """Linear warm-up, then the inverse square root of the update."""
+
+    name: Literal["inverse_sqrt"]
+    learning_rate: LearningRate
+    warmup: Warmup
+
+
+class Noam(Schedule):
+    """The Transformer's course, scale · width^−½ · min(step^−½, step · warmup^−3/2)."""
+
+    name: Literal["noam"]
+    scale: Annotated[Positive, Doc("Factor of the course.")]
+    warmup: Warmup
+    step_duration: Annotated[
+        Count, Doc("Updates in a step of the course.", source="Vaswani et al. 2017")
+    ] = 1
+
+
+class Polynomial(Schedule):
+    """Linear warm-up, then a polynomial fall."""
+
+    name: Literal["polynomial"]
+    learning_rate: LearningRate
+    warmup: Warmup
+    end: Annotated[
+        Count | None, Doc("Updates until the last rate; null: the run's.", unit="updates")
+    ] = None
+    power: Annotated[
+        Positive, Doc("Exponent of the fall; 1 is a straight line.", source="fairseq's default")
+    ] = 1.0
+    final: Annotated[NotNegative, Doc("The last rate.", source="fairseq's default")] = 0.0
+
+
+class ReplicaRamp(Schedule):
+    """RNMT+'s course: a ramp to `replicas` times the rate, then an exponential fall."""
+
+    name: Literal["replica_ramp"]
+    learning_rate: Annotated[Positive, Doc("The learning rate of a single replica.")]
+    replicas: Annotated[Count, Doc("Devices that share an update.")]
+    warmup: Annotated[
+        Whole,
+        Doc(
+            "Updates for each replica until the ramp's end.",
+            unit="updates",
+            source="Chen et al. 2018",
+        ),
+    ] = 500
+    decay_start: Annotated[
+        Whole,
+        Doc(
+            "Updates of all replicas until the fall begins.",
+            unit="updates",
+            source="Chen et al. 2018",
+        ),
+    ] = 600_000
+    decay_end: Annotated[
+        Count,
+        Doc(
+            "Updates of all replicas until the fall ends.",
+            unit="updates",
+            source="Chen et al. 2018",
+        ),
+    ] = 1_200_000
+
+
 class Temperature(Section):
     """Shares of tasks by a power of their sizes."""
 
@@ -271,7 +355,7 @@ class Outcome(Section):
     exploded_above: Annotated[
         Positive,
         Doc(
-            "Training NLL (nats a token) above which a run counts as exploding.",
+            "Training NLL (nats per token) above which a run counts as exploding.",
             source="ours: above every vocabulary's uniform NLL",
         ),
     ] = 20.0
@@ -281,7 +365,7 @@ class Outcome(Section):
     failed_margin: Annotated[
         float,
         Doc(
-            "How far the final validation NLL must be below the unigram's (nats a token).",
+            "How far the final validation NLL must be below the unigram's (nats per token).",
             source="ours",
         ),
     ] = 0.0

@@ -3,18 +3,12 @@
 A card is one source, or with `for` one for each combination: text of several languages.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+from annotated_types import MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.cards import read_card_of_kind
-from fathom.config.inheritance import NAME, NAME_RULE, combinations
-from fathom.config.places import Place, placeholders, substitute
-from fathom.config.section import AsTuple, Doc, Section
-from fathom.config.yaml_files import YamlFile
-from fathom.io.errors import FathomError, brief, nearest
+from fathom.config.schema.section import AsTuple, Doc, Section, Text
 
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -118,7 +112,7 @@ class Archive(OneFile):
     mirrors: Annotated[
         tuple[Address, ...],
         AsTuple,
-        Field(min_length=1),
+        MinLen(1),
         Doc("Its addresses, in the order in which they are tried."),
     ]
 
@@ -136,7 +130,7 @@ class Files(Source):
     ]
     files: Annotated[
         dict[Annotated[str, Field(pattern=FILE)], Checks | None],
-        Field(min_length=1),
+        MinLen(1),
         Doc("The files, each with size and SHA-256, or null where these are not known."),
     ]
 
@@ -158,7 +152,7 @@ class ByHand(OneFile):
     """A file that no program may download: the user puts it into the by-hand folder."""
 
     kind: Annotated[Literal["by_hand"], Doc("A file that the user downloads.")]
-    steps: Annotated[str, Field(min_length=1), Doc("Where it is offered, and how it is made.")]
+    steps: Annotated[Text, Doc("Where it is offered, and how it is made.")]
 
 
 KINDS: dict[str, type[Source]] = {
@@ -167,51 +161,3 @@ KINDS: dict[str, type[Source]] = {
     "files": Files,
     "by_hand": ByHand,
 }
-
-
-def read_sources(name: str, file: YamlFile) -> tuple[dict[str, Source] | None, list[FathomError]]:
-    """Check a card: one source, or with `for` one for each combination.
-
-    A source of several is called like the card's file and the first value that `for` chose for it.
-
-    Args:
-        name: the name of the card's file.
-        file: the card.
-
-    Returns:
-        The sources by name and no findings, or None and all findings.
-    """
-    sources: dict[str, Source] = {}
-    findings: list[FathomError] = []
-    for own, card in _written(name, file, findings):
-        source, wrong = read_card_of_kind(KINDS, "kind", own, card)
-        findings += wrong
-        if source is not None:
-            sources[own] = source
-    return (None if findings else sources), findings
-
-
-def _written(
-    name: str, file: YamlFile, findings: list[FathomError]
-) -> Iterator[tuple[str, YamlFile]]:
-    """Yield each source's name and card; add what is wrong with `for` to the findings."""
-    if "for" not in file.value:
-        yield name, file
-        return
-    card = {key: value for key, value in file.value.items() if key != "for"}
-    try:
-        choices = combinations(file.value["for"], Place(file, ("for",)))
-    except FathomError as error:
-        findings.append(error)
-        return
-    for chosen in choices:
-        own = f"{name}_{next(iter(chosen.values()), '')}"
-        if not NAME.fullmatch(own):
-            what = f"'{brief(own)}': {NAME_RULE}"
-            findings.append(FathomError(what, file.where(("for",)), "choose other values"))
-        for key, value in card.items():
-            for missing in placeholders(str(value)):
-                if missing not in chosen:
-                    what = f"`for` gives no <{missing}>"
-                    findings.append(FathomError(what, file.where((key,)), nearest(missing, chosen)))
-        yield own, replace(file, value=substitute(card, chosen))

@@ -1,14 +1,10 @@
-"""The form of a table in tables.yaml."""
+"""The settings of a table: the keys of tables.yaml."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
-from fathom.config.inheritance import Entry
-from fathom.config.section import AsTuple, Doc, Section
-from fathom.config.vocabulary import Vocabulary
+from fathom.config.schema.section import AsTuple, Doc, Section
 
 
 def _text(value: Any) -> Any:
@@ -65,14 +61,14 @@ def _explained(value: Any) -> Any:
     """Refuse a mark that is explained by a word, before it is checked as a mapping."""
     if isinstance(value, str):
         remedy = "write {means: gain, to: <row>}, or delete it if it only means the best"
-        raise ValueError(f"'{value}' is no meaning of a mark; {remedy}")
+        raise ValueError(f"'{value}' is not a meaning of a mark; {remedy}")
     return value
 
 
 Marks = dict[str, Annotated[Mark, BeforeValidator(_explained)]]
 
 
-class Row(Section):
+class RowSettings(Section):
     """A row in its long form; a key that is a column names the run of that cell alone."""
 
     model_config = Section.model_config | ConfigDict(extra="allow")
@@ -94,7 +90,7 @@ def _not_empty(value: Any) -> Any:
     return value
 
 
-RowValue = Annotated[str | Row, BeforeValidator(_not_empty)]
+RowValue = Annotated[str | RowSettings, BeforeValidator(_not_empty)]
 Rows = Ids | dict[str, RowValue]
 Columns = Ids | dict[str, str]
 Gates = Literal["soft", "hard"]
@@ -107,7 +103,7 @@ class Ours(Section):
     rows: Annotated[dict[str, RowValue], Doc("Rows of ours.")] = Field(default_factory=dict)
 
 
-class Block(Section):
+class BlockSettings(Section):
     """A part of a table; what it does not say is the table's."""
 
     rows: Rows | None = None
@@ -135,13 +131,13 @@ class First(Section):
         return dict(self.__pydantic_extra__ or {})
 
 
-class TableSettings(Block):
+class TableSettings(BlockSettings):
     """A table."""
 
     title: Annotated[str, Doc("A short heading.")]
     section: Annotated[str, Doc("Where the paper discusses it.")]
     caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
-    blocks: Annotated[dict[str, Block], Doc("Parts of the table, by heading.")] = Field(
+    blocks: Annotated[dict[str, BlockSettings], Doc("Parts of the table, by heading.")] = Field(
         default_factory=dict
     )
     ours: Annotated[Ours, Doc("What is printed next to the paper's cells.")] = Ours()
@@ -156,26 +152,3 @@ class TableSettings(Block):
             if low > high:
                 raise ValueError(f"{column}: {low} is above {high}; write [low, high]")
         return first
-
-
-@dataclass(frozen=True)
-class TableEntry:
-    """A table of a paper as config has it.
-
-    Attributes:
-        paper: the paper's name.
-        name: its key in tables.yaml.
-        settings: what tables.yaml says, with what the table is like.
-        entry: the same with the file and line of each value.
-        vocabulary: measurements and shared columns.
-        metric: the paper's; the table and its blocks may say otherwise.
-        marks: what marks on printed cells mean: the table's, or else the paper's.
-    """
-
-    paper: str
-    name: str
-    settings: TableSettings
-    entry: Entry
-    vocabulary: Vocabulary
-    metric: Metric
-    marks: Mapping[str, Mark]

@@ -10,8 +10,8 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import IO
 
-from fathom.config.languages import short
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
+from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY, one_length, plain, require, text_of, visit
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
@@ -73,7 +73,7 @@ def _pairs(
 ) -> dict[int, Pair]:
     """Return the needed lines of a text, which are counted through all of its files."""
     task = next(task for task in dataset.tasks if dataset.text_of(task) == text)
-    sides = [short(language) for language in dataset.languages_of(task)]
+    sides = [short_code(language) for language in dataset.languages_of(task)]
     pairs: dict[int, Pair] = {}
     start = 0
     for source in dataset.sources:

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fathom.config.schema.dataset import PackageDataset
-from fathom.config.schema.package_reads import Compiled, JsonFiles, Verses, kind_of
+from fathom.config.schema.dataset import Compiled, JsonFiles, PackageDataset, Verses, kind_of
 from fathom.data.catalogues import catalogues_of, messages, translations
 from fathom.data.clean import fault, line_fault, tidy
 from fathom.data.json_files import json_pairs

@@ -28,9 +28,8 @@ import pyarrow
 from pyarrow.parquet import ParquetFile
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
-from fathom.config.languages import short
-from fathom.config.schema.dataset import WikipediaDataset
-from fathom.config.schema.text_rules import HeldOut
+from fathom.config.schema.dataset import HeldOut, WikipediaDataset
+from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
 from fathom.data.split import digest
@@ -71,7 +70,7 @@ def _task(folder: Path, wiki: str, task: str, dataset: WikipediaDataset) -> Task
     split, dropped = dataset.split, Counter[str]()
     most = split.most(task)
     sentences = _Sentences(folder, split)
-    language, longest = short(dataset.language(task)), dataset.cleaning.max_characters
+    language, longest = short_code(dataset.language(task)), dataset.cleaning.max_characters
     for article in _articles(folder, wiki, split.salt):
         if most is not None and sentences.for_training >= most:
             break

@@ -20,7 +20,7 @@ from fairseq.data import Dictionary
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
-from fathom.config.plain import REMEDY
+from fathom.config.rules import CTRANSLATE2_REMEDY
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, PAD, Pairs
 from fathom.decode.export.plain import Plain, plain
@@ -236,7 +236,7 @@ def require_equal(search: Search, network: Network, task: int, pairs: Pairs, whe
     complete = (pairs.source_lengths > 1) & (pairs.target_lengths > 1)
     order = sorted(complete.nonzero()[0].tolist(), key=pairs.target_lengths.__getitem__)
     if not order:
-        raise FathomError("no validation text to check CTranslate2 with", where, REMEDY)
+        raise FathomError("no validation text to check CTranslate2 with", where, CTRANSLATE2_REMEDY)
     chosen = {order[place * (len(order) - 1) // (CHECKED - 1)] for place in range(CHECKED)}
     worst = 0.0
     for number in sorted(chosen):
@@ -247,7 +247,7 @@ def require_equal(search: Search, network: Network, task: int, pairs: Pairs, whe
         worst = max(worst, float(difference.nan_to_num(torch.inf)))
     if not worst <= TOLERANCE:
         what = f"CTranslate2's log-probabilities differ by {worst:.1g} nats, more than {TOLERANCE}"
-        raise FathomError(what, where, REMEDY)
+        raise FathomError(what, where, CTRANSLATE2_REMEDY)
 
 
 @torch.no_grad()

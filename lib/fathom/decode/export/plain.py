@@ -12,7 +12,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from fathom.config.plain import beyond
+from fathom.config.rules import beyond_plain
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method
@@ -46,7 +46,7 @@ class Plain:
 
 def require_plain_shape(model: Model, where: str) -> None:
     """Refuse a network that is no plain Transformer, whatever its gates select."""
-    for what in beyond(model):
+    for what in beyond_plain(model):
         raise FathomError(f"no plain Transformer: {what}", where, REMEDY)
 
 

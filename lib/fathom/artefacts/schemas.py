@@ -11,23 +11,22 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from fathom.config.deviations import DeviationSettings
 from fathom.config.figures import form
-from fathom.config.paper_scales import PaperScale
 from fathom.config.project import Project
-from fathom.config.scales import Scale
 from fathom.config.schema.claims import ClaimSettings
+from fathom.config.schema.columns import ColumnsFile
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
+from fathom.config.schema.deviations import DeviationSettings
 from fathom.config.schema.figures import KINDS as FIGURES
 from fathom.config.schema.method import CardFile
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.schema.parameters import Parameters
 from fathom.config.schema.run import RunSettings
+from fathom.config.schema.scale import PaperScale, Scale
+from fathom.config.schema.section import Section
 from fathom.config.schema.source import KINDS
 from fathom.config.schema.table import TableSettings
-from fathom.config.section import Section
 from fathom.config.switches import Switches
-from fathom.config.vocabulary import ColumnsFile
 
 _PRESET = {"description": "Settings of the card under one name.", "type": "string"}
 # Keys that an entry may have besides its settings.

@@ -1,0 +1,478 @@
+"""What there is to train, resolved: runs at a scale, data sets, sources, methods.
+
+A part of config is read and checked when it is first asked for, so that a mistake elsewhere does
+not stop what does not need it. `load` with `check` asks for all of it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from fathom.config import runs
+from fathom.config.check import check
+from fathom.config.files import Files
+from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
+from fathom.config.rules import faults, start_faults
+from fathom.config.runs import Resolved, RunsFile, resolve
+from fathom.config.scales import layered, scaled
+from fathom.config.schema import dataset as datasets
+from fathom.config.schema import source as sources
+from fathom.config.schema.dataset import Dataset
+from fathom.config.schema.method import MethodCard, read_method
+from fathom.config.schema.run import RunSettings
+from fathom.config.schema.scale import Scale
+from fathom.config.schema.section import Section
+from fathom.config.schema.source import Source
+from fathom.config.spec import DataSpec, Spec, StartSpec, full_name
+from fathom.config.switches import Switches
+from fathom.config.yaml_values import Value
+from fathom.io.errors import (
+    FathomError,
+    Findings,
+    brief,
+    findings_in,
+    nearest,
+    refuse,
+    shortened,
+    unknown,
+)
+
+T = TypeVar("T")
+SectionT = TypeVar("SectionT", bound=Section)
+
+
+class Parts(Mapping[str, T], Generic[T]):
+    """Parts of config by name; each is read and checked when it is first asked for.
+
+    Names are known without reading. To ask for a part raises what is wrong with it.
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], T]):
+        self._names = dict.fromkeys(names)
+        self._read = read
+        self._parts: dict[str, T] = {}
+        self._wrong: dict[str, FathomError] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._wrong:
+            raise self._wrong[name]
+        if name not in self._parts and name in self._names:
+            try:
+                self._parts[name] = self._read(name)
+            except FathomError as error:
+                self._wrong[name] = error
+                raise
+        return self._parts[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def faults(self) -> Iterator[FathomError]:
+        """Read all parts; yield what is wrong with them."""
+        for name in self._names:
+            try:
+                self[name]
+            except FathomError as error:
+                yield from findings_in(error)
+
+
+class Catalogue:
+    """What a user may switch, and every run, data set, source, method and scale by name."""
+
+    def __init__(self, root: Path, files: Files, switches: Switches):
+        self.root = root  # the project's folder
+        self.files = files
+        self.switches = switches  # scale, results, device and the like
+        self.methods: Parts[MethodCard] = Parts(files.names("method"), self._method)
+        self.scales: Parts[Scale] = Parts(files.names("scale"), self._scale)
+        self.datasets: Parts[Dataset] = Parts(files.names("dataset"), self._dataset)
+        self.runs_files: Parts[RunsFile] = Parts(
+            files.names("runs"), lambda paper: runs.read_runs(files.read("runs", paper))
+        )
+        self._layered: dict[str, Value] = {}
+        self._resolved: dict[tuple[str, str | None], Resolved] = {}
+        self._specs: dict[tuple[str, str | None], Spec] = {}
+        self._definitions: dict[str, dict[str, Any]] = {}
+
+    # Parts of config
+
+    def _method(self, name: str) -> MethodCard:
+        return _right(read_method(name, self.files.read("method", name)))
+
+    def _scale(self, name: str) -> Scale:
+        return _right(check(Scale, self.scale_values(name)))
+
+    def _dataset(self, name: str) -> Dataset:
+        file = self.files.read("dataset", name)
+        if "not_built" in file.value:
+            return _card(datasets.PlannedDataset, name, file)
+        return _card_of_kind(datasets.FORMATS, "format", name, file)
+
+    @cached_property
+    def sources(self) -> Mapping[str, Source]:
+        """All sources by name; of a card with `for`, one for each combination.
+
+        Raises:
+            Findings: If a card is wrong.
+        """
+        made: dict[str, Source] = {}
+        findings: list[FathomError] = []
+        for name in self.files.names("source"):
+            try:
+                made |= _sources(name, self.files.read("source", name))
+            except FathomError as error:
+                findings += findings_in(error)
+        refuse(findings)
+        return made
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """The runs' entries by full name, `<paper>/<run>`.
+
+        Raises:
+            Findings: If a runs.yaml is wrong.
+        """
+        refuse(self.runs_files.faults())
+        return {
+            f"{paper}/{name}": entry
+            for paper, file in self.runs_files.items()
+            for name, entry in file.runs.items()
+        }
+
+    def scale(self, name: str) -> Scale:
+        """Return a scale by name.
+
+        Raises:
+            FathomError: If there is none of that name, or it is wrong.
+        """
+        if name not in self.scales:
+            raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
+        return self.scales[name]
+
+    def scale_values(self, name: str) -> Value:
+        """Return a scale's file with all that comes before it, and what papers say of it."""
+        if name not in self._layered:
+            papers = self.files.all("scales")
+            read = lambda each: self.files.read("scale", each)  # noqa: E731
+            self._layered[name] = layered(name, read, {*self.scales}, papers)
+        return self._layered[name]
+
+    # Runs
+
+    def entry(self, name: str) -> Entry:
+        """Return a run's entry by its full name; only its paper's runs.yaml is read.
+
+        Raises:
+            KeyError: If there is no such run.
+            Findings: If the runs.yaml is wrong.
+        """
+        paper, _, run = name.partition("/")
+        return self.runs_files[paper].runs[run]
+
+    def has_run(self, name: str) -> bool:
+        """Return whether there is a run of a full name."""
+        paper, _, run = name.partition("/")
+        return paper in self.runs_files and run in self.runs_files[paper].runs
+
+    def runs_of(self, paper: str) -> tuple[str, ...]:
+        """Return the full names of a paper's runs."""
+        if paper not in self.runs_files:
+            return ()
+        return tuple(f"{paper}/{run}" for run in self.runs_files[paper].runs)
+
+    def families(self, paper: str) -> tuple[str, ...]:
+        """Return the names of a paper's families."""
+        return tuple(self.runs_files[paper].families) if paper in self.runs_files else ()
+
+    def names_in(self, paper: str) -> list[str]:
+        """Return the names by which a paper's files may call runs: its own, short, come first."""
+        own = [name.partition("/")[2] for name in self.runs_of(paper)]
+        return [*own, *(name for name in self.entries if not name.startswith(f"{paper}/"))]
+
+    def run_in(self, paper: str, run: str, where: str) -> str:
+        """Return the full name of a run that a paper's file names.
+
+        Raises:
+            FathomError: If there is no such run; its place is `where`.
+        """
+        name = full_name(paper, run)
+        if not self.has_run(name):
+            raise unknown("run", run, where, self.names_in(paper))
+        return name
+
+    def run_name(self, text: str) -> str:
+        """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`.
+
+        Raises:
+            FathomError: If there is no such run, or several papers have one of that name.
+        """
+        if "/" in text and self.has_run(text):
+            return text
+        names = [name for name in self.entries if name.partition("/")[2] == text]
+        if len(names) == 1:
+            return names[0]
+        if names:
+            raise FathomError(f"several papers have a run '{text}'", "run", " or ".join(names))
+        if text in self.files.papers:
+            remedy = f"its runs: {shortened(self.runs_of(text))}"
+            raise FathomError(f"'{text}' is a paper", "run", remedy)
+        short = {name.partition("/")[2] for name in self.entries}
+        raise unknown("run", text, "run", self.entries if "/" in text else sorted(short))
+
+    def resolved(self, name: str, scale: str | None = None) -> Resolved:
+        """Return a run's entry and settings; each is checked once, when it is first asked for.
+
+        Args:
+            name: its full name.
+            scale: the scale; None for the papers' own settings.
+        """
+        key = (name, scale)
+        if key not in self._resolved:
+            if scale is None:
+                self._resolved[key] = resolve(self.entry(name), self.methods)
+            else:
+                self._resolved[key] = self._at_scale(self.resolved(name), name, scale)
+        return self._resolved[key]
+
+    def _at_scale(self, paper: Resolved, name: str, scale: str) -> Resolved:
+        if paper.run is None:
+            return paper
+        values = self.scale_values(scale)
+        entry = scaled(paper.entry, paper.run, name, self.scale(scale), values)
+        return paper if entry is paper.entry else resolve(entry, self.methods)
+
+    def run(self, name: str, scale: str | None = None) -> RunSettings:
+        """Return a run's checked settings.
+
+        Raises:
+            Findings: If one of them is wrong.
+        """
+        resolved = self.resolved(name, scale)
+        if resolved.run is None:
+            raise Findings(resolved.findings)
+        return resolved.run
+
+    def spec(self, name: str, scale: str | None = None) -> Spec:
+        """Return what a run is, resolved.
+
+        Args:
+            name: its full name.
+            scale: the scale; None for the papers' own settings.
+
+        Raises:
+            FathomError: If a setting is wrong or does not go with others, or a data set or run that
+                it names does not exist.
+        """
+        key = (name, scale)
+        if key not in self._specs:
+            self._specs[key] = self._made(name, scale)
+        return self._specs[key]
+
+    def _made(self, name: str, scale: str | None) -> Spec:
+        run, values = self.run(name, scale), self.resolved(name, scale).entry.values
+        card, data = self.methods[run.method.name], self._data(run, values)
+        wrong = [*faults(run, data, card, self.datasets[data.dataset])]
+        start = self.start_name(name)
+        spec = Spec(
+            *name.split("/"),
+            data=data,
+            model=run.model,
+            method=run.method,
+            training=run.training,
+            outcome=run.outcome,
+            masking=run.masking,
+            start=self._start(run, start, scale),
+            gates=card.gates(run.method.settings),
+            decoding=run.decoding,
+            scoring=run.scoring,
+        )
+        if start is not None:
+            wrong += start_faults(spec, self.spec(start, scale))
+        refuse(FathomError(what, values.place(*key), remedy) for key, what, remedy in wrong)
+        return spec
+
+    def _data(self, run: RunSettings, values: Value) -> DataSpec:
+        definitions: dict[str, Any] = {}
+        for key in ("dataset", "pieces_of"):
+            name = getattr(run.data, key)
+            if name is not None and name not in self.datasets:
+                raise unknown("data set", name, values.place("data", key), self.datasets)
+            definitions[key] = name and self.definition(name)
+        tasks = self.datasets[run.data.dataset].tasks
+        return DataSpec(run.data, tasks, definitions["dataset"], definitions["pieces_of"])
+
+    def start_name(self, name: str) -> str | None:
+        """Return the full name of the run that a run starts from, if it does.
+
+        Raises:
+            FathomError: If there is no such run, or it starts from another one itself.
+        """
+        start, paper = self.run(name).start, name.partition("/")[0]
+        if start is None:
+            return None
+        where = self.entry(name).values.place("start", "run")
+        other = self.run_in(paper, start.run, where)
+        if self.entry(other).values.get("start") is not None:
+            what = f"'{start.run}' starts from another run itself"
+            raise FathomError(what, where, "name a run that starts from nothing")
+        return other
+
+    def _start(self, run: RunSettings, other: str | None, scale: str | None) -> StartSpec | None:
+        if other is None or run.start is None:
+            return None
+        spec = self.spec(other, scale)
+        average_of = spec.decoding.average_of if spec.decoding else 1
+        return StartSpec(spec.paper, spec.run, spec.identity, average_of, run.start.freeze)
+
+    def seeds(self, name: str, scale: str | None) -> tuple[int, ...]:
+        """Return the seeds with which a run is trained at a scale; the user's own come first.
+
+        Without a scale they are those that the paper's runs.yaml gives.
+        """
+        at_scale = (self.switches.seeds or self.scale(scale).seeds) if scale else None
+        seeds = self.run(name).seeds if at_scale is None else at_scale
+        return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
+
+    def comparable(self, name: str, scale: str) -> bool:
+        """Return whether a run's settings at a scale are the paper's own.
+
+        Only then a verdict compares its cells with the paper's. Seeds do not count.
+        """
+        here, paper = self.spec(name, scale), self.spec(name)
+        searches = [spec.decoding and spec.decoding.identity() for spec in (here, paper)]
+        return here.identity == paper.identity and searches[0] == searches[1]
+
+    def not_built(self, name: str, scale: str) -> str:
+        """Return why a run cannot be trained yet at a scale; empty if it can."""
+        return "; ".join(self._not_built(name, scale))
+
+    def _not_built(self, name: str, scale: str) -> list[str]:
+        """Return the reasons of the run, then those that only the run it starts from has."""
+        run, paper = self.run(name, scale), name.partition("/")[0]
+        reasons = [
+            f"data set {dataset}: {self.datasets[dataset].not_built}"
+            for dataset in (run.data.dataset, run.data.pieces_of)
+            if dataset and self.datasets[dataset].not_built
+        ]
+        updates = self.scale(scale).updates
+        if updates and run.group not in updates.get(paper, {}):
+            what = f"scale {scale} gives its group '{run.group}' no updates"
+            reasons.append(f"{what}; add them to scales.yaml of {paper}")
+        if (other := self.start_name(name)) is not None:
+            inherited = self._not_built(other, scale)
+            reasons += [f"{other}: {reason}" for reason in inherited if reason not in reasons]
+        return [*dict.fromkeys(reasons)]
+
+    def run_named(self, text: str, scale: str) -> Spec:
+        """Return the spec of a run that a user names, also by its folder `<run>-<hash8>`.
+
+        A folder may be of another scale: its name fixes the settings.
+
+        Raises:
+            FathomError: If there is no such run, or its settings are no longer the folder's.
+        """
+        run, dash, digits = text.rpartition("-")
+        if not dash:
+            return self.spec(self.run_name(text), scale)
+        name = self.run_name(run)
+        for of_scale in dict.fromkeys((scale, *self.scales)):
+            if text.endswith(self.spec(name, of_scale).folder):
+                return self.spec(name, of_scale)
+        what = f"the settings of '{run}' are no longer those of {digits}"
+        raise FathomError(what, f"run {text}", f"the run is now {self.spec(name, scale).folder}")
+
+    # Data
+
+    def definition(self, dataset: str) -> dict[str, Any]:
+        """Return what determines a data set's text.
+
+        Raises:
+            Findings: If the data set is wrong, alone or with its sources.
+        """
+        if dataset not in self._definitions:
+            card, file = self.datasets[dataset], self.files.read("dataset", dataset)
+            wrong = card.faults(self.sources)
+            refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
+            self._definitions[dataset] = card.definition(self.sources)
+        return self._definitions[dataset]
+
+    def data_folders(self, scale: str) -> dict[str, DataSpec]:
+        """Return the data of all runs of a scale by the names of their folders."""
+        folders: dict[str, DataSpec] = {}
+        for name in self.entries:
+            data = self.spec(name, scale).data
+            for folder in (data.folder, data.corpus_folder, data.subwords_folder):
+                folders.setdefault(folder, data)
+        return folders
+
+
+def _right(checked: tuple[T | None, list[FathomError]]) -> T:
+    """Return a checked part, or raise what is wrong with it."""
+    part, findings = checked
+    if part is None:
+        raise Findings(findings)
+    return part
+
+
+def _card(model: type[SectionT], name: str, file: Value) -> SectionT:
+    """Return a card, which is called like its file.
+
+    Raises:
+        Findings: If anything is wrong in it.
+    """
+    card, findings = check(model, file, also={"name": name})
+    if "name" in file.value:
+        remedy = "delete it: a card is called like its file"
+        findings.append(FathomError("unknown key 'name'", file.place("name"), remedy))
+    refuse(findings)
+    return _right((card, findings))
+
+
+def _card_of_kind(
+    models: Mapping[str, type[SectionT]], key: str, name: str, file: Value
+) -> SectionT:
+    """Return a card of the class that one of its keys chooses."""
+    kind, where = file.get(key), file.place(key)
+    if key not in file.value:
+        raise FathomError("no value is given", where, f"write {key}: {' or '.join(models)}")
+    if not isinstance(kind, str) or kind not in models:
+        raise FathomError(f"'{brief(kind)}' is not possible here", where, nearest(kind, models))
+    return _card(models[kind], name, file)
+
+
+def _sources(name: str, file: Value) -> dict[str, Source]:
+    """Return the sources of a card: one, or with `for` one for each combination.
+
+    A source of several is called like the card's file and the first value that `for` chose for it.
+
+    Raises:
+        FathomError: If anything is wrong in the card.
+    """
+    choices = file.find("for")
+    if choices is None:
+        return {name: _card_of_kind(sources.KINDS, "kind", name, file)}
+    made: dict[str, Source] = {}
+    findings: list[FathomError] = []
+    for chosen in combinations(choices):
+        full = f"{name}_{next(iter(chosen.values()), '')}"
+        if not NAME.fullmatch(full):
+            what = f"'{brief(full)}': {NAME_RULE}"
+            findings.append(FathomError(what, choices.where, "choose other values"))
+        card = fill(file.without("for"), chosen)
+        for _, value in card.items():
+            for missing in placeholders(value.plain):
+                remedy = nearest(missing, chosen)
+                findings.append(FathomError(f"`for` gives no <{missing}>", value.where, remedy))
+        try:
+            made[full] = _card_of_kind(sources.KINDS, "kind", full, card)
+        except FathomError as error:
+            findings += findings_in(error)
+    refuse(findings)
+    return made

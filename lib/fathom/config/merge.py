@@ -1,0 +1,237 @@
+"""`like`, `for` and `<name>`: how the named entries of a file take values from each other."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fathom.config.yaml_values import Value
+from fathom.io.errors import FathomError, Findings, brief, closest, nearest, unknown
+
+# Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+NAME_RULE = "a name has at most 64 small letters, digits and underscores, a letter first"
+_PLACEHOLDER = re.compile(r"<(\w+)>")
+_FOR = "write {name: [values]}, or a list of {name: value}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named entry with all values that it takes from the entries it is like.
+
+    `ancestors` are the names of those entries, the farthest first, and its own name last.
+    """
+
+    name: str
+    values: Value
+    ancestors: tuple[str, ...]
+
+
+def merge(base: Value, over: Value, join: bool = False) -> Value:
+    """Return a mapping with another one on top of it.
+
+    Mappings are merged, other values replaced. Entries and scales differ in two points (`join`).
+
+    Args:
+        base: the lower one.
+        over: the upper one.
+        join: of scales: lists are put one after the other. Otherwise lists are replaced, and a
+            mapping with another `name` (a method, a schedule) replaces the former entirely.
+    """
+    if join and isinstance(base.value, list) and isinstance(over.value, list):
+        return over.over([*base.value, *over.value])
+    if not isinstance(base.value, dict) or not isinstance(over.value, dict):
+        return over
+    if not join and "name" in over.value and over.get("name") != base.get("name"):
+        return over
+    merged = dict(base.value)
+    for key, item in over.value.items():
+        merged[key] = merge(merged[key], item, join) if key in merged else item
+    return over.over(merged)
+
+
+def fill(value: Value, names: Mapping[str, Any]) -> Value:
+    """Return a value with `<name>` replaced in texts and in keys; other names stay."""
+    if not names:
+        return value
+    if isinstance(value.value, dict):
+        inside = {str(fill_text(key, names)): fill(item, names) for key, item in value.items()}
+        return value.over(inside)
+    if isinstance(value.value, list):
+        return value.over([fill(item, names) for item in value.value])
+    return value.wrap(fill_text(value.value, names))
+
+
+def fill_text(text: Any, names: Mapping[str, Any]) -> Any:
+    """Return a text with `<name>` replaced; a text that is only `<name>` becomes its value."""
+    if not isinstance(text, str):
+        return text
+    if only := _PLACEHOLDER.fullmatch(text):
+        return names.get(only[1], text)
+    return _PLACEHOLDER.sub(lambda match: str(names.get(match[1], match[0])), text)
+
+
+def placeholders(text: object) -> list[str]:
+    """Return the names in `<…>` that a text holds."""
+    return _PLACEHOLDER.findall(str(text))
+
+
+def combinations(given: Value) -> list[dict[str, Any]]:
+    """Return what `for` chooses: a mapping for each combination, or for each item of a list.
+
+    Args:
+        given: the value of `for`: `{name: [values]}`, or a list of `{name: value}`.
+
+    Raises:
+        FathomError: If it has neither form, or a list of values is empty.
+    """
+    chosen = given.plain
+    if isinstance(chosen, list) and chosen and all(isinstance(item, dict) for item in chosen):
+        return chosen
+    if not isinstance(chosen, dict) or not chosen:
+        raise FathomError("`for` must list at least one value", given.where, _FOR)
+    for name, values in chosen.items():
+        if not isinstance(values, list) or not values:
+            raise FathomError("this is not a list of values", given.place(name), _FOR)
+    return [
+        dict(zip(chosen, values, strict=True)) for values in itertools.product(*chosen.values())
+    ]
+
+
+def expand(
+    *sections: Value, normal: Callable[[Value], Value] = lambda value: value
+) -> list[dict[str, Entry]]:
+    """Return the entries of each section by name; `like` may name an entry of any of them.
+
+    Args:
+        sections: mappings of named entries.
+        normal: writes an entry's short forms out, before entries are merged.
+
+    Raises:
+        Findings: If `for`, `like` or a name is wrong.
+    """
+    findings: list[FathomError] = []
+    entries: dict[str, Value] = {}
+    names: list[list[str]] = []
+    for section in sections:
+        names.append([])
+        for name, entry in _written(section, findings):
+            if name in entries:
+                findings.append(_taken(name, entry, entries[name]))
+                continue
+            try:
+                entries[name] = normal(entry)
+            except FathomError as error:
+                findings.append(error)
+                entries[name] = entry
+            names[-1].append(name)
+    if findings:
+        # An entry that cannot be read may be the one that a `like` names.
+        raise Findings(findings)
+    inheritance = _Inheritance(entries)
+    expanded: dict[str, Entry] = {}
+    for name in entries:
+        try:
+            expanded[name] = inheritance.entry(name)
+        except FathomError as error:
+            findings.append(error)
+    if findings:
+        raise Findings({str(finding): finding for finding in findings}.values())
+    return [{name: expanded[name] for name in own} for own in names]
+
+
+def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str, Value]]:
+    """Yield the entries of a section, one for each combination of `for`, before `like`."""
+    if section.value is not None and not isinstance(section.value, dict):
+        findings.append(FathomError("this is not a mapping", section.where, "write `name: {…}`"))
+    for pattern, entry in section.items():
+        if not isinstance(entry.value, dict):
+            findings.append(FathomError("this is not a mapping", entry.where, "write {…}"))
+            continue
+        given = entry.find("for")
+        try:
+            choices = [{}] if given is None else combinations(given)
+        except FathomError as error:
+            findings.append(error)
+            continue
+        for chosen in choices:
+            name = str(fill_text(pattern, chosen))
+            if missing := placeholders(name):
+                findings.append(_not_chosen(missing[0], chosen, entry))
+                break
+            if not NAME.fullmatch(name):
+                findings.append(_misnamed(name, entry, bool(chosen)))
+            yield name, fill(entry.without("for"), chosen)
+
+
+def _not_chosen(name: str, chosen: Mapping[str, Any], entry: Value) -> FathomError:
+    """Return why `for` gives no value for a name: it has others, is missing or misspelled."""
+    what = f"`for` gives no <{name}>"
+    if chosen:
+        return FathomError(what, entry.where, nearest(name, chosen))
+    misspelled = closest("for", entry.value, likeness=0.6)
+    if misspelled is not None:
+        where = entry.place(misspelled)
+        return FathomError(f"unknown key '{misspelled}'", where, nearest("for", ["for"]))
+    return FathomError(what, entry.where, f"add `for: {{{name}: [values]}}`")
+
+
+def _misnamed(name: str, entry: Value, chosen: bool) -> FathomError:
+    """Return that no entry can have this name; with `for`, which of several names it is."""
+    if not chosen:
+        return FathomError(NAME_RULE, entry.where, "choose another name")
+    remedy = "choose another name, or write `for` as a list with a name for each value"
+    return FathomError(f"'{brief(name)}': {NAME_RULE}", entry.where, remedy)
+
+
+def _taken(name: str, entry: Value, first: Value) -> FathomError:
+    """Return that an entry's name is that of an earlier one, which may be of the same pattern."""
+    if first.where != entry.where:
+        what = f"the name '{name}' is taken by {first.where}"
+        return FathomError(what, entry.where, "choose another name")
+    remedy = "delete a value, or use all of `for` in the name"
+    return FathomError(f"`for` gives the name '{name}' twice", entry.where, remedy)
+
+
+class _Inheritance:
+    """Merges entries on top of those that they are like, each once."""
+
+    def __init__(self, entries: Mapping[str, Value]):
+        self._entries = entries
+        self._merged: dict[str, Entry] = {}
+
+    def entry(self, name: str, seen: tuple[str, ...] = ()) -> Entry:
+        """Return an entry with all that it inherits; `seen` are the entries that led to it."""
+        if name in self._merged:
+            return self._merged[name]
+        written, seen = self._entries[name], (*seen, name)
+        values = written.over({})
+        ancestors: dict[str, None] = {}
+        for parent, where in self._parents(written):
+            if parent in seen:
+                raise self._circle(seen[seen.index(parent) :])
+            if parent not in self._entries:
+                raise unknown("entry", parent, where, self._entries)
+            above = self.entry(parent, seen)
+            values = merge(values, above.values)
+            ancestors |= dict.fromkeys(above.ancestors)
+        values = merge(values, written.without("like"))
+        self._merged[name] = Entry(name, values, (*ancestors, name))
+        return self._merged[name]
+
+    def _parents(self, entry: Value) -> list[tuple[str, str]]:
+        """Return the names in `like`, each with its place."""
+        like = entry.at(("like",))
+        names = [like] if isinstance(like.value, str) else like.value or []
+        if isinstance(names, list) and all(isinstance(name.value, str) for name in names):
+            return [(name.value, like.where) for name in names]
+        raise FathomError("this names no entries", like.where, "write a name or a list")
+
+    def _circle(self, circle: tuple[str, ...]) -> FathomError:
+        """Return the finding of a circle; whatever leads to it, the finding is the same."""
+        first = circle.index(min(circle))
+        circle = (*circle[first:], *circle[:first])
+        what = f"`like` goes in a circle: {' > '.join((*circle, circle[0]))}"
+        where = self._entries[circle[0]].place("like")
+        return FathomError(what, where, "delete one of these `like`")

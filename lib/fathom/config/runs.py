@@ -1,0 +1,181 @@
+"""runs.yaml: from an entry with all that it inherits to the checked settings of a run."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from fathom.config.check import check, field_names
+from fathom.config.merge import Entry, expand
+from fathom.config.schema.method import MethodCard
+from fathom.config.schema.run import RunSettings
+from fathom.config.yaml_values import Value, leaves
+from fathom.io.errors import FathomError, Findings, brief, nearest, unknown
+
+_SECTIONS = ("families", "runs")
+_LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+# Sections of a run whose values need a source, and the keys that are no choices.
+_NEED_SOURCE = ("data", "model", "method", "masking", "training", "start", "decoding")
+_NAMES = ("name", "run", "note")
+
+
+@dataclass(frozen=True)
+class RunsFile:
+    """The families and runs of a paper, each with all that it inherits."""
+
+    families: Mapping[str, Entry]
+    runs: Mapping[str, Entry]
+
+
+def read_runs(file: Value) -> RunsFile:
+    """Return the families and runs of a runs.yaml.
+
+    Raises:
+        Findings: If there are other keys, or `for`, `like` or a name is wrong.
+    """
+    misplaced = [
+        FathomError(f"unknown key '{key}'", value.where, nearest(key, _SECTIONS))
+        for key, value in file.items()
+        if key not in _SECTIONS
+    ]
+    if misplaced:
+        raise Findings(misplaced)
+    families, runs = expand(*(file.at((key,)) for key in _SECTIONS), normal=written_out)
+    return RunsFile(families, runs)
+
+
+def runs_faults(file: Value) -> list[FathomError]:
+    """Return what is wrong in a runs.yaml, whether or not a run uses it."""
+    findings = []
+    for section in _SECTIONS:
+        for _, entry in file.at((section,)).items():
+            findings += without_source(entry, _NEED_SOURCE)
+    try:
+        families = read_runs(file).families.values()
+    except Findings as error:
+        return [*error.findings, *findings]
+    for family in families:
+        # A method's settings are those of its card.
+        findings += check(RunSettings, family.values.without("method"), partial=True)[1]
+    return findings
+
+
+def without_source(entry: Value, keys: Iterable[str]) -> Iterator[FathomError]:
+    """Yield the values in some sections of an entry without a source: a comment at their line."""
+    for key in keys:
+        section = entry.find(key)
+        if section is None or not isinstance(section.value, dict):
+            continue
+        for value in leaves(section):
+            if value.key[-1] not in _NAMES and not value.source:
+                remedy = "add a comment with the source at the end of the line"
+                yield FathomError("no source is given", value.where, remedy)
+
+
+def written_out(entry: Value) -> Value:
+    """Return an entry without short forms: `layers: 12/24`, `method: dlcl`, `start: <run>`.
+
+    Raises:
+        FathomError: If `layers` does not match `12/24`, or a number of layers is given as well.
+    """
+    for key, name in (("method", "name"), ("start", "run")):
+        short = entry.find(key)
+        if short is not None and isinstance(short.value, str):
+            entry = entry.put((key,), short.over({name: short}))
+    layers = entry.find("layers")
+    if layers is None:
+        return entry
+    counts = _LAYERS.fullmatch(str(layers.value))
+    if not counts:
+        what = f"'{brief(layers.plain)}' is not a pair of layer counts"
+        raise FathomError(what, layers.where, "write 12/24")
+    entry = entry.without("layers")
+    for stack, count in zip(("encoder_layers", "decoder_layers"), counts.groups(), strict=True):
+        given = entry.find("model", stack)
+        if given is not None:
+            what = f"'layers' gives model.{stack} as well"
+            raise FathomError(what, given.where, "delete one of the two")
+        entry = entry.put(("model", stack), layers.over(int(count)))
+    return entry
+
+
+def unknown_setting(dotted: str, cards: Iterable[MethodCard]) -> tuple[str, list[str]] | None:
+    """Return the part of a path that no run can have, with the names that are possible there.
+
+    Args:
+        dotted: the path of a setting, such as `training.clip`.
+        cards: of all methods.
+    """
+    path = tuple(dotted.split("."))
+    for length, part in enumerate(path):
+        names = {*field_names(RunSettings, path[:length])}
+        if path[:length] == ("method",):
+            names = {name for card in cards for name in card.method.model_fields}
+        if part not in names:
+            return part, sorted(names)
+    return None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A run's entry with its preset written out, and its checked settings (None: findings)."""
+
+    entry: Entry
+    run: RunSettings | None
+    findings: tuple[FathomError, ...] = ()
+
+
+def resolve(entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
+    """Check a run's entry, at the papers' own scale or another.
+
+    Args:
+        entry: with all that it inherits.
+        cards: the methods' cards by name.
+
+    Raises:
+        Findings: If the card of the run's method is wrong.
+    """
+    method = entry.values.at(("method",))
+    name = method.get("name")
+    if name is None:
+        finding = FathomError("no method is given", entry.values.where, "add `method: static`")
+        return Resolved(entry, None, (finding,))
+    if not isinstance(name, str) or name not in cards:
+        return Resolved(entry, None, (unknown("method", name, method.place("name"), cards),))
+    card = cards[name]
+    try:
+        method = _with_preset(method, card)
+    except FathomError as error:
+        return Resolved(entry, None, (error,))
+    values = entry.values.put(("method",), method)
+    settings, findings = check(card.method, method)
+    if settings is not None:
+        findings += _stack_faults(card, settings.stacks, method.place("stacks"))
+    run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
+    findings += wrong
+    resolved = Entry(entry.name, values, entry.ancestors)
+    return Resolved(resolved, None if findings else run, tuple(findings))
+
+
+def _with_preset(method: Value, card: MethodCard) -> Value:
+    """Write out the preset that a run names; the run's own settings win."""
+    preset = method.find("preset")
+    if preset is None or preset.value is None:
+        return method
+    if not isinstance(preset.value, str) or preset.value not in card.about.presets:
+        what = f"'{card.name}' has no preset '{brief(preset.plain)}'"
+        raise FathomError(what, preset.where, nearest(preset.plain, card.about.presets))
+    settings = card.about.presets[preset.value]
+    given = {key: preset.wrap(value) for key, value in settings.items()}
+    return method.over(given | method.without("preset").value)
+
+
+def _stack_faults(card: MethodCard, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:
+    """Yield the stacks of a run on which its method cannot act."""
+    possible = card.about.stacks
+    for stack in stacks:
+        if stack not in possible:
+            remedy = nearest(stack, possible) if possible else "write []"
+            yield FathomError(f"'{card.name}' does not act on the {stack}", where, remedy)
+    if possible and not stacks:
+        remedy = f"name some of: {', '.join(possible)}"
+        yield FathomError(f"'{card.name}' acts on no stack", where, remedy)

@@ -1,0 +1,84 @@
+"""What can be measured, and the columns that tables share: config/columns.yaml."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+from pydantic import field_validator
+
+from fathom.config.schema.section import Doc, Section
+
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
+_INTERVAL = re.compile(r"(\d+(?:\.\d+)?) or the interval")
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a cell may be off; exactly one of the three is given."""
+
+    # A floor under half the bootstrap interval and twice the deviation over seeds.
+    at_least: float | None = None
+    absolute: float | None = None  # in units of the cell
+    relative: float | None = None  # a share of the reported value
+
+    @classmethod
+    def parse(cls, within: float | int | str) -> "Tolerance":
+        """Read `0.5`, `1%` or `0.4 or the interval`.
+
+        Raises:
+            ValueError: If the text has none of these forms.
+        """
+        if not isinstance(within, str):
+            return cls(absolute=float(within))
+        if percent := _PERCENT.fullmatch(within):
+            return cls(relative=float(percent[1]) / 100)
+        if interval := _INTERVAL.fullmatch(within):
+            return cls(at_least=float(interval[1]))
+        raise ValueError(
+            f"'{within}' is not a tolerance; write 0.5, 1% of the reported value, "
+            "or 0.4 or the interval"
+        )
+
+
+class Measurement(Section):
+    """A measurement that a table may show."""
+
+    of: Annotated[
+        Literal["run", "network", "gates", "corpus"],
+        Doc("What has it: a run with a result, any network, a run's gates, or a corpus."),
+    ]
+    title: Annotated[str, Doc("As a column's heading.")] = ""
+    unit: Annotated[str, Doc("The unit in which it is measured.")] = ""
+    decimals: Annotated[int, Ge(0), Doc("Digits where the paper prints none.")] = 2
+    better: Annotated[Literal["higher", "lower"] | None, Doc("Which end is good.")] = None
+    within: Annotated[float | int | str | None, Doc("How far a cell may be off.")] = None
+    within_task: Annotated[float | int | str | None, Doc("The same for the cell of one task.")] = (
+        None
+    )
+
+    @field_validator("within", "within_task")
+    @classmethod
+    def _has_a_form(cls, within: float | int | str | None) -> float | int | str | None:
+        if within is not None:
+            Tolerance.parse(within)
+        return within
+
+    def tolerance(self, task: str | None) -> Tolerance | None:
+        """Return how far a cell of a task (None: of several) may be off; None if nobody says."""
+        within = self.within if task is None or self.within_task is None else self.within_task
+        return None if within is None else Tolerance.parse(within)
+
+
+class Column(Section):
+    """A column that several tables have."""
+
+    title: Annotated[str, Doc("Its printed heading.")]
+    value: Annotated[str | None, Doc("What it shows; without one, the table's value.")] = None
+
+
+class ColumnsFile(Section):
+    """The form of config/columns.yaml."""
+
+    measurements: dict[str, Measurement]
+    columns: dict[str, Column]

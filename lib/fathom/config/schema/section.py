@@ -1,0 +1,171 @@
+"""The base of every class that describes config, what a setting can say, and shared types.
+
+A setting is one line of a class: `name: Annotated[<type>, <bounds>, Doc("text")] = <default>`.
+"""
+
+from collections import Counter
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict
+from pydantic.fields import FieldInfo
+
+# A tuple may be written as a list; its items stay strict.
+AsTuple = Strict(False)
+# What pydantic calls a text that does not match its pattern.
+PATTERN = "pattern"
+
+
+def Doc(text: str, unit: str | None = None, source: str = "") -> Any:
+    """Describe a setting; all of it also appears in the generated JSON Schema.
+
+    Args:
+        text: what the setting means.
+        unit: "layers", "width" or "updates" where a scale multiplies the value.
+        source: where the default is from.
+    """
+    extra: dict[str, Any] = {
+        key: value for key, value in (("unit", unit), ("source", source)) if value
+    }
+    return Field(description=text, json_schema_extra=extra or None)
+
+
+class Pattern:
+    """The form of a text.
+
+    Messages print its words (all that may be written), or else an example that matches.
+    """
+
+    def __init__(self, pattern: str, example: str, words: str = ""):
+        self.pattern, self.example, self.words = pattern, example, words
+
+    def __get_pydantic_core_schema__(self, *_: Any) -> Any:
+        return {
+            "type": "custom-error",
+            "schema": {"type": "str", "pattern": self.pattern},
+            "custom_error_type": PATTERN,
+            "custom_error_message": "no match",
+            "custom_error_context": vars(self),
+        }
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = _Nothing()
+
+
+class UnhashedValue:
+    """What the code did before a setting existed; the identity leaves that value out.
+
+    It is written once, when a setting is added, and never changed. It is not the default: an edited
+    default must give another identity. A setting without it has always been hashed.
+    """
+
+    def __init__(self, value: Any = NOTHING, was: str | None = None):
+        # Without a value the setting is always hashed; `was` is the name that is hashed.
+        self.value, self.was = value, was
+
+
+class Section(BaseModel):
+    """A section of config: strict, frozen, without unknown keys, NaN and infinity.
+
+    A whole number in a float field becomes a float; 14000.0 is not a whole number, and `yes` is not
+    text.
+    """
+
+    # A class is built when it is first used: a command uses few of them.
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        defer_build=True,
+    )
+
+    def identity(self) -> dict[str, Any]:
+        """Return what is hashed: every setting but those excluded or equal to `UnhashedValue`."""
+        hashed: dict[str, Any] = {}
+        for name, (mark, unhashed) in _hashed_fields(type(self)).items():
+            value = plain(getattr(self, name))
+            if unhashed is NOTHING or not _same(value, unhashed):
+                hashed[mark.was or name] = value
+        return hashed
+
+
+@cache
+def fields_of(section: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the settings of a class by name; pydantic's own look-up is slow."""
+    return section.model_fields
+
+
+@cache
+def _hashed_fields(section: type[BaseModel]) -> dict[str, tuple[UnhashedValue, Any]]:
+    """Return the settings that are hashed by name, each with the value that is left out."""
+    hashed: dict[str, tuple[UnhashedValue, Any]] = {}
+    for name, field in section.model_fields.items():
+        if not field.exclude:
+            marks = (item for item in field.metadata if isinstance(item, UnhashedValue))
+            mark = next(marks, UnhashedValue())
+            hashed[name] = mark, NOTHING if mark.value is NOTHING else plain(mark.value)
+    return hashed
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it, sections as what is hashed of them; −0.0 becomes 0.0."""
+    if isinstance(value, Section):
+        return value.identity()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Return whether two values are equal and of one type; True is not 1."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+# The largest integer that JSON and floats hold exactly.
+MOST = 2**53
+SEED_LIMIT = 2**31
+MOST_SEEDS = 100
+
+Count = Annotated[int, Ge(1), Le(MOST)]
+Whole = Annotated[int, Ge(0), Le(MOST)]
+Share = Annotated[float, Ge(0), Le(1)]
+BelowOne = Annotated[float, Ge(0), Lt(1)]
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+StackName = Literal["encoder", "decoder"]
+STACKS: tuple[StackName, ...] = get_args(StackName)
+Text = Annotated[str, MinLen(1)]
+Name = Annotated[str, Pattern(r"^[a-z][a-z0-9_]*$", "o2m_related")]
+Seed = Annotated[int, Ge(0), Lt(SEED_LIMIT)]
+T = TypeVar("T")
+
+
+def unique(values: tuple[T, ...]) -> tuple[T, ...]:
+    """Return a list in which nothing is twice.
+
+    Raises:
+        ValueError: If something is.
+    """
+    for value, times in Counter(values).items():
+        if times > 1:
+            raise ValueError(f"'{value}' is there {times} times; delete the repeats")
+    return values
+
+
+# Marks of a list of texts: not empty, nothing twice.
+Names = (AsTuple, Field(min_length=1), AfterValidator(unique))
+# A number n is the seeds 1 to n. A seed that is there twice would count twice in means.
+Seeds = (
+    Annotated[int, Ge(1), Le(MOST_SEEDS)]
+    | Annotated[tuple[Seed, ...], AsTuple, MinLen(1), MaxLen(MOST_SEEDS), AfterValidator(unique)]
+)
