@@ -68,14 +68,10 @@ class MessageCleaning(Section):
     )
     max_characters: Annotated[int, Ge(1)] = Doc("The most characters of either side.")
     max_ratio: Annotated[float, Ge(1)] = Doc(
-        "The most characters of the translation per character of English."
+        "The most characters of the other side per English one."
     )
-    min_ratio: Annotated[float, Ge(0), Le(1)] = Doc(
-        "The fewest characters of it per character of English."
-    )
-    ratio_from: Annotated[int, Ge(1)] = Doc(
-        "The ratios count from this many characters of English on."
-    )
+    min_ratio: Annotated[float, Ge(0), Le(1)] = Doc("The fewest characters of it per English one.")
+    ratio_from: Annotated[int, Ge(1)] = Doc("English characters from which on ratios count.")
 
 
 class ArticleCleaning(Section):
@@ -133,9 +129,7 @@ class LineNumbers(Section):
 
     by: Literal["line_numbers"] = Doc("By published numbers of lines.")
     source: str = Doc("The source that has the files of numbers, one on each line.")
-    files: Annotated[dict[str, Files], MinLen(1)] = Doc(
-        "The files of each task, by the end of their paths."
-    )
+    files: Annotated[dict[str, Files], MinLen(1)] = Doc("The files of each task, by ends of paths.")
     clean: Clean = False
 
 
@@ -143,10 +137,8 @@ class ByFile(Section):
     """A split by file: some are for validation, some for test, all others for training."""
 
     by: Literal["file"] = Doc("By file.")
-    valid: Annotated[tuple[Text, ...], *Names] = Doc(
-        "For validation, by the names on the task's side."
-    )
-    test: Annotated[tuple[Text, ...], *Names] = Doc("For test, by the names on the task's side.")
+    valid: Annotated[tuple[Text, ...], *Names] = Doc("For validation, by name on the task's side.")
+    test: Annotated[tuple[Text, ...], *Names] = Doc("For test, by name on the task's side.")
     clean: Clean = False
 
     def split_of(self, name: str) -> str:
@@ -189,9 +181,7 @@ class JsonFiles(Section):
     """JSON in the folders of one name, with a file for each language."""
 
     kind: Literal["json"] = Doc("JSON with a file for each language.")
-    folder: Text = Doc(
-        "Files below folders of this name, or of these names one in the other, are read."
-    )
+    folder: Text = Doc("Files below folders of this name are read; `a/b` is b inside a.")
     without: Without = ()
     key: Text | None = Doc(
         "Only texts with this key are read, also inside lists; null: all texts, no lists.", None
@@ -202,9 +192,7 @@ class Compiled(Section):
     """Compiled message catalogues of programs with windows."""
 
     kind: Literal["mo"] = Doc("Compiled message catalogues.")
-    accelerators: Text = Doc(
-        "Characters that mark the key of a menu's entry: `~File`, `_File`, `파일(~F)`."
-    )
+    accelerators: Text = Doc("What marks the key of a menu's entry: `~File`, `_File`, `파일(~F)`.")
     without: Without = ()
 
 
@@ -241,12 +229,8 @@ class Dataset(Section):
     citation: str = Doc("Where it is from, as a text would cite it.")
     licence: str = Doc("The terms of its text.")
     tasks: Tasks = Doc("The tasks, in the paper's order.")
-    languages: dict[str, Language] = Doc(
-        "The language of each task that has another name.", factory=dict
-    )
-    pivot: Language | None = Doc(
-        "The language that all tasks share; without it there are no pairs.", None
-    )
+    languages: dict[str, Language] = Doc("Languages of tasks with another name.", factory=dict)
+    pivot: Language | None = Doc("The language that all tasks share; null: no pairs.", None)
     translates: Annotated[tuple[Language, Language], AsTuple] | None = Doc(
         "Source and target language, where all tasks have the same two.", None
     )
@@ -423,9 +407,7 @@ class PackageDataset(_Dealt):
     sides: Literal["pairs", "alone"] = Doc(
         "pairs: translations and English; alone: each language's sentences, without pairs.", "pairs"
     )
-    messages: Task | None = Doc(
-        "Where sides are alone: the task of the English texts themselves.", None
-    )
+    messages: Task | None = Doc("Of sides alone: the task of the English texts.", None)
     reads: dict[str, Read] = Doc(
         "How each source is read: po, mo, json or verses; without this key all are po.",
         factory=dict,
@@ -539,9 +521,7 @@ class WikipediaDataset(BuiltDataset):
     format: Literal["wikipedia"] = Doc("The published plain text of Wikipedia.")
     cleaning: ArticleCleaning = Doc("What is dropped.")
     split: HeldOut = Doc("By the hashes of sentences.")
-    expected: dict[str, Counts] = Doc(
-        "How much text a task must have, where that is known.", factory=dict
-    )
+    expected: dict[str, Counts] = Doc("How much text a task must have, if known.", factory=dict)
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
     compared: ClassVar[tuple[str, ...]] = SPLITS[1:]

@@ -284,9 +284,7 @@ class GroupedBars(KindSettings):
     table: str = Doc("The table whose rows are drawn.")
     columns: SomeNames = Doc("A group of bars for each; `tasks` means all tasks.")
     less: Id = Doc("The row that is subtracted.")
-    bars: Annotated[dict[str, Id], Field(min_length=1)] = Doc(
-        "The row of each bar of a group, by label."
-    )
+    bars: Annotated[dict[str, Id], Field(min_length=1)] = Doc("The row of each bar, by label.")
     not_drawn: Unique = Doc("Rows that are in the csv alone.", ())
 
     @property

@@ -64,9 +64,7 @@ class CardSetting(Section):
     maximum: float | None = Doc("The largest value.", None)
     below: float | None = Doc("The value must be less than this.", None)
     length: Count | None = Doc("How many items a list has.", None)
-    stacks_of: str | None = Doc(
-        "The setting, of unit layers, that acts on the stacks of this list.", None
-    )
+    stacks_of: str | None = Doc("The setting, in layers, that acts on these stacks.", None)
     optional: bool = Doc("Whether null is possible, which turns it off.", False)
     absent: Any = Doc("What the code did before the setting existed; never changed.", None)
 
@@ -202,9 +200,7 @@ class CardFile(Section):
     equations: Annotated[
         tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...], AsTuple
     ] = Doc("The equations that the method's files compute, as their tags name them.")
-    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc(
-        "The stacks on which it can act; empty: nowhere."
-    )
+    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc("The stacks on which it can act.")
     gates: bool = Doc("Whether it has gates; runs are then decoded soft and hard.")
     norms: Annotated[tuple[Norm, ...], AsTuple, MinLen(1)] = Doc(
         "The norms with which its layers make sense.", ("pre", "post", "lingvo", "none")
@@ -212,9 +208,7 @@ class CardFile(Section):
     settings: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting] = Doc(
         "Every setting of the method; they are the keyword arguments of its class."
     )
-    presets: dict[str, dict[str, Any]] = Doc(
-        "Settings that belong together, by name.", factory=dict
-    )
+    presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", factory=dict)
     refused: Annotated[tuple[Refusal, ...], AsTuple] = Doc("Decodings that make no sense.", ())
     plain_with: Annotated[tuple[Gates, ...], AsTuple] = Doc(
         "The gates with which the kept layers are a plain Transformer, and nothing is added.", ()

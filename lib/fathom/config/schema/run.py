@@ -29,6 +29,10 @@ from fathom.config.schema.section import (
     unique,
 )
 
+# Where defaults are from.
+FAIRSEQ, VASWANI, DEVLIN = "fairseq's default", "Vaswani et al. 2017", "Devlin et al. 2019"
+CHEN = "Chen et al. 2018"
+
 
 class Subwords(Section):
     """How text becomes pieces: one SentencePiece model for each text that is named."""
@@ -44,11 +48,9 @@ class Subwords(Section):
         "Training sentences that a model learns from at most, evenly drawn; null: all.", None
     )
     dictionary: Literal["joint"] | None = Doc(
-        "Of published pieces: one dictionary for both sides.", None
+        "Published pieces: one dictionary for both sides.", None
     )
-    threshold: Count | None = Doc(
-        "Of published pieces: occurrences that a piece needs; null: 1.", None
-    )
+    threshold: Count | None = Doc("Published pieces: occurrences that one needs; null: 1.", None)
 
     @model_validator(mode="after")
     def _one_model_for_each_text(self) -> "Subwords":
@@ -78,13 +80,9 @@ class DataSettings(Section):
         "Where the target language is named: before the source, or first in the decoder.", "none"
     )
     max_pieces: Count = Doc(
-        "Training pairs with a longer side are left out and counted (pieces).",
-        1024,
-        source="fairseq's default",
+        "Training pairs with a longer side are left out and counted (pieces).", 1024, source=FAIRSEQ
     )
-    pieces_of: str | None = Doc(
-        "Another data set, whose subword models and dictionaries are used.", None
-    )
+    pieces_of: str | None = Doc("Another data set, whose pieces and dictionaries are used.", None)
     subwords: Subwords
 
 
@@ -100,9 +98,7 @@ class Model(Section):
     ffn: Count | None = Doc(
         "Width inside the feed-forward sub-layer; null where there is none.", None, unit="width"
     )
-    embedding: Count | None = Doc(
-        "Width of RNMT+'s embeddings; null: the model's width.", None, unit="width"
-    )
+    embedding: Count | None = Doc("Width of RNMT+'s embeddings; null: `width`.", None, unit="width")
     heads: Count = Doc("Attention heads.")
     norm: Literal["pre", "post", "lingvo", "none"] = Doc(
         "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
@@ -111,17 +107,15 @@ class Model(Section):
     residuals: Annotated[tuple[StackName, ...], AsTuple] = Doc(
         "The stacks whose sub-layers add their input to their output.",
         ("encoder", "decoder"),
-        source="Vaswani et al. 2017",
+        source=VASWANI,
     )
     activation: Literal["relu", "gelu"] = Doc(
-        "Activation of the feed-forward sub-layer.", "relu", source="Vaswani et al. 2017"
+        "Activation of the feed-forward sub-layer.", "relu", source=VASWANI
     )
     dropout: BelowOne = Doc("Dropout on embeddings and on each sub-layer's output.")
-    attention_dropout: BelowOne = Doc(
-        "Dropout on attention weights.", 0.0, source="fairseq's default"
-    )
+    attention_dropout: BelowOne = Doc("Dropout of attention weights.", 0.0, source=FAIRSEQ)
     activation_dropout: BelowOne = Doc(
-        "Dropout after the feed-forward activation.", 0.0, source="fairseq's default"
+        "Dropout after the feed-forward activation.", 0.0, source=FAIRSEQ
     )
     tie_embeddings: Literal["none", "decoder", "all"] = Doc(
         "Which tables are one: none, the decoder's input and output, or the encoder's too, "
@@ -129,7 +123,7 @@ class Model(Section):
         "none",
     )
     output_bias: bool = Doc(
-        "Whether the projection to the vocabulary has a bias.", False, source="fairseq's default"
+        "Whether the projection to the vocabulary has a bias.", False, source=FAIRSEQ
     )
     block: Count | None = Doc(
         "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
@@ -177,7 +171,7 @@ class Noam(Schedule):
     name: Literal["noam"]
     scale: Positive = Doc("Factor of the course.")
     warmup: Warmup
-    step_duration: Count = Doc("Updates in a step of the course.", 1, source="Vaswani et al. 2017")
+    step_duration: Count = Doc("Updates in a step of the course.", 1, source=VASWANI)
 
 
 class Polynomial(Schedule):
@@ -187,10 +181,8 @@ class Polynomial(Schedule):
     learning_rate: LearningRate
     warmup: Warmup
     end: Count | None = Doc("Updates until the last rate; null: the run's.", None, unit="updates")
-    power: Positive = Doc(
-        "Exponent of the fall; 1 is a straight line.", 1.0, source="fairseq's default"
-    )
-    final: NotNegative = Doc("The last rate.", 0.0, source="fairseq's default")
+    power: Positive = Doc("Exponent of the fall; 1: a line.", 1.0, source=FAIRSEQ)
+    final: NotNegative = Doc("The last rate.", 0.0, source=FAIRSEQ)
 
 
 class ReplicaRamp(Schedule):
@@ -200,22 +192,13 @@ class ReplicaRamp(Schedule):
     learning_rate: Positive = Doc("The learning rate of a single replica.")
     replicas: Count = Doc("Devices that share an update.")
     warmup: Whole = Doc(
-        "Updates for each replica until the ramp's end.",
-        500,
-        unit="updates",
-        source="Chen et al. 2018",
+        "Updates for each replica until the ramp's end.", 500, unit="updates", source=CHEN
     )
     decay_start: Whole = Doc(
-        "Updates of all replicas until the fall begins.",
-        600_000,
-        unit="updates",
-        source="Chen et al. 2018",
+        "Updates of all replicas until the fall begins.", 600_000, unit="updates", source=CHEN
     )
     decay_end: Count = Doc(
-        "Updates of all replicas until the fall ends.",
-        1_200_000,
-        unit="updates",
-        source="Chen et al. 2018",
+        "Updates of all replicas until the fall ends.", 1_200_000, unit="updates", source=CHEN
     )
 
 
@@ -235,16 +218,10 @@ class Adam(Section):
 class Masking(Section):
     """How a masked language model hides pieces; only such a network is trained so."""
 
-    chosen: Share = Doc(
-        "Share of the pieces that are predicted.", 0.15, source="Devlin et al. 2019"
-    )
-    masked: Share = Doc(
-        "Share of the chosen that become the mask symbol.", 0.8, source="Devlin et al. 2019"
-    )
+    chosen: Share = Doc("Share of pieces that are predicted.", 0.15, source=DEVLIN)
+    masked: Share = Doc("Share of these that become the mask.", 0.8, source=DEVLIN)
     random: Share = Doc(
-        "Share of the chosen that become a random piece; the others stay.",
-        0.1,
-        source="Devlin et al. 2019",
+        "Share of the chosen that become a random piece; the others stay.", 0.1, source=DEVLIN
     )
 
     @model_validator(mode="after")
@@ -287,18 +264,14 @@ class TrainingSettings(Section):
     save_every: Count | None = Doc(
         "Updates between saved weights; null: at each validation.", None, unit="updates"
     )
-    keep_weights: Whole = Doc(
-        "How many of the last saved weights are kept, to average or compare.", 0
-    )
+    keep_weights: Whole = Doc("Of the last saved weights how many are kept, to average them.", 0)
 
 
 class Start(Section):
     """The finished run whose decoded weights a run starts from."""
 
     run: Text = Doc("The run; it must not start from another itself.")
-    freeze: bool = Doc(
-        "Whether those weights stay, and only what the method adds is trained.", False
-    )
+    freeze: bool = Doc("Whether only what the method adds is trained.", False)
 
 
 class Outcome(Section):
@@ -309,9 +282,7 @@ class Outcome(Section):
         20.0,
         source="ours: above every vocabulary's uniform NLL",
     )
-    exploded_for: Count = Doc(
-        "Updates in a row above it that end the run as diverged.", 20, source="ours"
-    )
+    exploded_for: Count = Doc("Updates in a row above it that end the run.", 20, source="ours")
     failed_margin: float = Doc(
         "How far the final validation NLL must be below the unigram's (nats per token).",
         0.0,
@@ -330,17 +301,15 @@ class Decoding(Section):
     average_of: Count = Doc(
         "Number of the last saved weights whose mean is decoded.", 1, source="the last checkpoint"
     )
-    window: Count | None = Doc(
-        "Consecutive saved weights of the best window on validation text.", None
-    )
+    window: Count | None = Doc("Saved weights of the best window on validation text.", None)
     beam: Count = Doc("Hypotheses kept at each position.")
     length_penalty: float = Doc(
-        "Exponent of the length by which a score is divided.", 1.0, source="fairseq's default"
+        "Exponent of the length by which a score is divided.", 1.0, source=FAIRSEQ
     )
     cap_ratio: NotNegative = Doc(
-        "Pieces by which the cap grows for each source piece.", 0.0, source="fairseq's default"
+        "Pieces by which the cap grows for each source piece.", 0.0, source=FAIRSEQ
     )
-    cap_constant: Count = Doc("The cap's constant part (pieces).", 200, source="fairseq's default")
+    cap_constant: Count = Doc("The cap's constant part (pieces).", 200, source=FAIRSEQ)
     hard_at_least: Whole = Doc(
         "Layers that hard gates keep at least, the likeliest first.",
         0,
@@ -384,9 +353,7 @@ class MethodSettings(Section):
 class RunSettings(Section):
     """A run of runs.yaml with everything that it inherits; `group` and `seeds` change no result."""
 
-    group: Name | None = Doc(
-        "Runs that are compared with each other; a scale gives it its updates.", None
-    )
+    group: Name | None = Doc("Runs that are compared; a scale gives each its updates.", None)
     seeds: Seeds = Doc("Seeds: 5 is 1 to 5, or a list of them.", 1)
     data: DataSettings
     model: Model

@@ -38,9 +38,7 @@ class Scale(Section):
     title: Text = Doc("One sentence: what is cut down.")
     like: Text | None = Doc("Another scale, whose keys and rules come before this one's.", None)
     seeds: Seeds | None = Doc("The seeds of every run; null: the papers'.", None)
-    times: dict[str, str] = Doc(
-        "The ratio of every setting with the unit layers or width.", factory=dict
-    )
+    times: dict[str, str] = Doc("The ratio of settings with unit layers or width.", factory=dict)
     datasets: Datasets = Field(default_factory=dict)
     updates: dict[str, dict[str, Count]] = Doc(
         "Updates by paper and group; settings in updates follow the run's own ratio.", factory=dict
@@ -65,5 +63,5 @@ class PaperScale(Section):
     datasets: Datasets = Field(default_factory=dict)
     updates: dict[str, Count] = Doc("Updates by group.", factory=dict)
     rules: Annotated[tuple[Rule, ...], AsTuple] = Doc(
-        "Rules for the paper's runs, after the scale's own.", ()
+        "After the scale's; for the paper's runs.", ()
     )

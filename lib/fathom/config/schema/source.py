@@ -59,9 +59,7 @@ class Source(Section):
 class OneFile(Source):
     """A source of one file."""
 
-    file: Annotated[str, Field(pattern=FILE)] = Doc(
-        "The file's published name; a user may put it by hand."
-    )
+    file: Annotated[str, Field(pattern=FILE)] = Doc("The published name; by hand, too.")
     bytes: Bytes | None = Doc("The published size of the file.", None)
     sha256: Checksum | None = Doc("The published SHA-256 of the file.", None)
 

@@ -51,12 +51,8 @@ class Mark(Section):
     to: str = Doc("A row, a column or a run.")
     test: Literal["paired_bootstrap"] | None = Doc("Of significance.", None)
     draws: Annotated[int | None, Field(ge=1)] = Doc("Samples of the bootstrap.", None)
-    share: Annotated[float | None, Field(gt=0, le=1)] = Doc(
-        "Of the test set's sentences in a sample.", None
-    )
-    level: Annotated[float | None, Field(gt=0, lt=1)] = Doc(
-        "Share of the samples that must agree.", None
-    )
+    share: Annotated[float | None, Field(gt=0, le=1)] = Doc("Of the sentences in a sample.", None)
+    level: Annotated[float | None, Field(gt=0, lt=1)] = Doc("Samples that must agree.", None)
 
 
 def _explained(value: Any) -> Any:
@@ -112,7 +108,7 @@ class BlockSettings(Section):
     columns: Columns | None = None
     corpus: str | None = Doc("A data set, in a table without runs.", None)
     with_: Annotated[dict[str, Id], Field(alias="with")] = Doc(
-        "For `<name>` in run names.", factory=dict
+        "`<name>` in runs' names.", factory=dict
     )
     value: str | None = Doc("What cells show where row and column do not say.", None)
     gates: Gates | None = Doc("The gates of scores where the value names none.", None)
