@@ -8,7 +8,7 @@ import sacrebleu
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, sha256, write_lines
-from fathom.io.integrity import hashes, read_record, write_record
+from fathom.io.records import hashes, read_record, write_record
 from fathom.results import measurements
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile

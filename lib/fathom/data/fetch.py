@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from fathom.config.schema.source import ByHand, Checks, Files, OneFile, Package, Source
 from fathom.data import archives
 from fathom.data.download import LIMITS, Limits, download, forget
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import replacing, sha256
-from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.io.locks import only_writer
+from fathom.io.records import Recorded, read_record, write_record
 
 Report = Callable[[str], None]
 
@@ -126,18 +127,20 @@ def _expected(source: Source, folder: Path) -> dict[str, _Expected]:
     def of(name: str, checks: Checks | None) -> _Expected:
         if checks is not None:
             return _Expected(checks.bytes, checks.sha256, "the published {}")
-        return _Expected(None, first.get(name), "the {} of the first fetch (first.json)")
+        # The size of several files is not recorded; their checksums are.
+        size = first.get("bytes") if isinstance(source, OneFile) else None
+        return _Expected(size, first["files"].get(name), "the {} of the first fetch (first.json)")
 
     return {name: of(name, checks) for name, checks in source.contents.items()}
 
 
-def _first(folder: Path) -> dict[str, str]:
-    """Return the checksums that the first fetch recorded, by file."""
+def _first(folder: Path) -> dict[str, Any]:
+    """Return what the first fetch recorded."""
     path = folder / FIRST
     if not path.exists():
-        return {}
+        return {"files": {}}
     try:
-        return read_record(path)["files"]
+        return read_record(path)
     except FathomError as error:
         remedy = "delete it, and the next file that is fetched counts as the first"
         raise FathomError(error.what, str(path), remedy) from None
@@ -170,7 +173,7 @@ class _Fetching:
             size = (folder / name).stat().st_size
             words = "checksum right"
             if expected.sha256 is None:
-                recorded = _first(folder) | {name: checksums[name]}
+                recorded = _first(folder)["files"] | {name: checksums[name]}
                 write_record(folder / FIRST, {"bytes": size, "files": recorded})
                 words = f"no checksum is published; {folder / FIRST} records {checksums[name]}"
             self.report(f"{source.name}: {name}: {size:,} bytes, {words}")

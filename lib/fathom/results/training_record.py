@@ -13,7 +13,7 @@ from fathom.config.schema.section import Section
 from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.integrity import Recorded, read_record, write_record
+from fathom.io.records import Recorded, read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import (
     FINISHED,

@@ -12,7 +12,7 @@ from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.data.sides import sides
 from fathom.io.files import write_lines
-from fathom.io.integrity import Recorded, hashes, write_record
+from fathom.io.records import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fathom.io.files import replacing
-from fathom.io.integrity import Recorded
+from fathom.io.records import Recorded
 from fathom.scoring.metric import Metric, Statistics
 from fathom.scoring.metrics import CHRF, named
 
