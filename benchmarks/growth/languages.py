@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.peer.workload import Workload
 from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix, writing
 from fathom.io.files import sha256
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from fathom.io.processors import processor
+from fathom.io.machine import processor
 
 Cell = str | float | None
 PACKAGES = ("torch", "fairseq-fixed", "numpy")

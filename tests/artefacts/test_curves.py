@@ -19,8 +19,8 @@ from fathom.artefacts.curves import (
     write_events,
 )
 from fathom.artefacts.table.sources import ResultSource
-from fathom.io.integrity import hashes, write_record
 from fathom.io.metrics import Metrics, read
+from fathom.io.records import hashes, write_record
 from tests.support.refused import refused
 from tests.support.run_files import training
 

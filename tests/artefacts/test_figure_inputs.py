@@ -19,7 +19,7 @@ from fathom.artefacts.figures.inputs import (
 )
 from fathom.config.schema.figures import DIAGNOSTICS, SERIES, series_named
 from fathom.io.errors import FathomError
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.results.recipe import RECIPE
 from tests.house.tree import ROOT, library
 from tests.support.refused import refused

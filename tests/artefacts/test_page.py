@@ -18,7 +18,7 @@ from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, costs_by
 from fathom.artefacts.page.tables import details, minus, page_table, spoken
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from tests.support.html_page import check, parsed
 from tests.support.own_project import own_project
 from tests.support.papers import PAPERS

@@ -8,7 +8,7 @@ import pytest
 from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import lost_words
 from fathom.io.errors import FathomError
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE

@@ -11,7 +11,7 @@ from fathom.artefacts.claims.view import NONE
 from fathom.cli import draw
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from tests.cli.conftest import invoke
 from tests.support.html_page import check, parsed
 from tests.support.own_project import verbs_use_it  # noqa: F401

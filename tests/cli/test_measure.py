@@ -14,8 +14,8 @@ from sacrebleu import corpus_bleu
 from fathom.config.load import load
 from fathom.decode import checkpoint_translations as module
 from fathom.io.files import read_lines
-from fathom.io.integrity import read_record, write_record
 from fathom.io.locks import only_writer
+from fathom.io.records import read_record, write_record
 from fathom.results import measurements
 from tests.cli.conftest import invoke
 from tests.support import run_files

@@ -13,7 +13,7 @@ import yaml
 
 from fathom.config.load import load
 from fathom.io.files import read_json
-from fathom.io.hashes import identity
+from fathom.io.records import identity
 from fathom.io.signals import Stopped
 from fathom.results import measurements
 from tests.support.small_project import RUN, TEST_SENTENCES, paths

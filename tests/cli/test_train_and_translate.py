@@ -20,7 +20,7 @@ from fathom.cli.main import main
 from fathom.config.load import load
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json
-from fathom.io.integrity import read_record
+from fathom.io.records import read_record
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.nn.weights import read_checkpoint
 from fathom.results import recipe

@@ -10,7 +10,7 @@ import torch
 
 from fathom.config.schema.method import MethodCard
 from fathom.io.files import read_json
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
 from tests.support.trained import put_checkpoint

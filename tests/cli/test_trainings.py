@@ -15,8 +15,7 @@ from fathom.cli.terminal import duration, print_columns, watch, wrapped
 from fathom.cluster.jobs import Folder
 from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
-from fathom.io.holders import Holder, write_holder
-from fathom.io.locks import HOLDER
+from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import State, write_state
 from tests.cli.conftest import invoke

@@ -17,7 +17,7 @@ from fathom.cluster.starts import (
     trainings_of_all,
 )
 from fathom.io.files import write_json
-from fathom.io.holders import started
+from fathom.io.locks import started
 
 GONE = "the lock of an earlier start, which is gone, is removed"
 FOREIGN = "another workflow may run in this folder; if none does, add --unlock once"

@@ -8,7 +8,7 @@ from pydantic import ValidationError, create_model
 
 from fathom.config.paths import Paths
 from fathom.config.schema.section import AsTuple, Section, UnhashedValue
-from fathom.io.hashes import identity, short
+from fathom.io.records import identity, short
 from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 

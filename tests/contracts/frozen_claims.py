@@ -22,7 +22,7 @@ from fathom.config.measurement_keys import file_of, words_of
 from fathom.config.paths import Paths
 from fathom.config.reported import read
 from fathom.io import series as packed
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences

@@ -19,7 +19,7 @@ from fathom.config.schema.dataset import (
     TalkDataset,
 )
 from fathom.config.schema.source import KINDS, Source
-from fathom.io.integrity import write_record
+from fathom.io.records import write_record
 
 # All sixty, in the order of the real tables.
 # fmt: off

@@ -8,8 +8,8 @@ from fathom.data import fetch as fetching
 from fathom.data.download import Limits
 from fathom.data.fetch import download_wheel, fetched
 from fathom.io.errors import FathomError
-from fathom.io.integrity import read_record, write_record
 from fathom.io.locks import HOLDER, LOCK, only_writer
+from fathom.io.records import read_record, write_record
 from tests.data.small_archives import installable, source, tar_of, zip_of
 
 CONTENT = {"talks.tsv": "".join(f"line {n * n}\n" for n in range(9000)).encode()}

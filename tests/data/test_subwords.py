@@ -10,7 +10,7 @@ from fathom.data.sides import sides
 from fathom.data.subwords import Encoder, join, learn, listed_pieces, train
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256, write_lines
-from fathom.io.integrity import read_record
+from fathom.io.records import read_record
 from tests.support.small_corpus import (
     DEFINITION,
     INVISIBLE,

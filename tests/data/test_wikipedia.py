@@ -9,7 +9,7 @@ from fathom.data.prepare import prepare, same_text
 from fathom.data.readers.wikipedia import read
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines, sha256
-from fathom.io.integrity import write_record
+from fathom.io.records import write_record
 from tests.data.small_archives import wikipedia_dataset
 
 # Full stops of their own, abbreviations, and numbers with a point.

@@ -18,7 +18,7 @@ from fathom.data.vocabulary import add_tokens
 from fathom.decode.export.export import prune
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import read_json
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.methods.build import build
 from fathom.nn.network import Network
 from tests.support.small_corpus import silent, small_data

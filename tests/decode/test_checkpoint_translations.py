@@ -19,7 +19,7 @@ from fathom.decode.checkpoint_translations import (
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate
 from fathom.io.files import read_lines, sha256
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from fathom.nn.weights import weights_path
 from tests.support.refused import prose, refused, says
 from tests.support.small_corpus import TASKS, silent

@@ -30,7 +30,7 @@ from fathom.decode.export.plain import plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import split_lines, translate
 from fathom.io.files import read_lines
-from fathom.io.integrity import read_record
+from fathom.io.records import read_record
 from tests.decode.pruned_runs import ACTIVE, built, gated, write_run, write_tensors
 from tests.support.refused import prose, refused
 from tests.support.small_corpus import TASKS, silent

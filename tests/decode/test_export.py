@@ -25,7 +25,7 @@ from fathom.decode.export.export import export
 from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
-from fathom.io.integrity import hashes, read_record
+from fathom.io.records import hashes, read_record
 from tests.decode.pruned_runs import (
     ACTIVE,
     built,

@@ -8,7 +8,7 @@ import torch
 from fathom.config.paths import Paths
 from fathom.decode import trained_run
 from fathom.decode.trained_run import TrainedRun
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS

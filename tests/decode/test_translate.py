@@ -18,7 +18,7 @@ from fathom.decode.translate import (
     translate_lines,
 )
 from fathom.io.files import read_lines, sha256
-from fathom.io.integrity import read_record
+from fathom.io.records import read_record
 from fathom.nn.network import FAIRSEQ
 from fathom.results.tree import read_run
 from fathom.scoring.score import score

@@ -78,10 +78,10 @@ def vague_errors(source: Source) -> Findings:
 
 
 def reexports(source: Source) -> Findings:
-    """Packages that import their own modules, so that a name has two places."""
+    """Packages that give names of their modules, so that a name has two places."""
     for node in source.tree.body if source.path.name == "__init__.py" else ():
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(source.module):
-            yield node, "imports its own modules; import them where they are used"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{source.module}."):
+            yield node, "a name of its module; import it from there"
 
 
 def traps(source: Source) -> Findings:

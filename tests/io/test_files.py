@@ -9,6 +9,7 @@ import signal
 
 import pytest
 
+from fathom.io.errors import FathomError
 from fathom.io.files import (
     appending,
     leftovers,
@@ -21,7 +22,6 @@ from fathom.io.files import (
     write_lines,
     write_text,
 )
-from tests.support.refused import prose, refused
 from tests.support.small_disk import small_disk
 
 FORK = multiprocessing.get_context("fork")
@@ -96,25 +96,31 @@ def test_numbers_that_json_has_not_are_refused_and_nothing_is_written(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path):
-    with refused("no such file") as caught:
-        read_json(tmp_path / "a.json", "fathom prepare small")
-    assert caught.value.where == str(tmp_path / "a.json")
-    assert "fathom prepare small" in caught.value.remedy
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"{'a': 1}", b"\xff\xfe", b'{"a":' * 99999])
-def test_a_file_that_is_not_json_is_named(tmp_path, content):
-    (tmp_path / "a.json").write_bytes(content)
-    with refused("not JSON", remedy=prose("delete and run")) as caught:
-        read_json(tmp_path / "a.json")
-    assert caught.value.where == str(tmp_path / "a.json")
-
-
-def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "a.json")
-    with refused("not a file", where="a.json", remedy=prose("delete and run")):
-        read_json(tmp_path / "a.json")
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (None, "no such file"),
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"{'a': 1}", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b'{"a":' * 99999, "not JSON"),
+        (b"[]", "not a JSON object"),
+        ("a pipe", "not a file"),
+    ],
+)
+def test_a_file_that_is_not_a_json_object_is_named_with_what_makes_it_again(
+    tmp_path, content, what
+):
+    """A list in the place of a record ended in a traceback, and a pipe was waited for."""
+    path = tmp_path / "a.json"
+    if content == "a pipe":
+        os.mkfifo(path)
+    elif content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FathomError, match=what) as caught:
+        read_json(path, "fathom prepare small")
+    assert (caught.value.where, caught.value.remedy) == (str(path), "fathom prepare small")
 
 
 def test_a_name_too_long_for_the_temporary_file_is_named_as_it_is(tmp_path):
@@ -126,13 +132,6 @@ def test_a_name_too_long_for_the_temporary_file_is_named_as_it_is(tmp_path):
 def test_the_hash_is_of_the_bytes(tmp_path):
     (tmp_path / "a.bin").write_bytes(b"fathom")
     assert sha256(tmp_path / "a.bin") == hashlib.sha256(b"fathom").hexdigest()
-
-
-def test_json_that_is_not_an_object_is_refused(tmp_path):
-    """A list in the place of a manifest ended in a traceback."""
-    (tmp_path / "a.json").write_text("[]", encoding="utf-8")
-    with refused("no JSON object", where="a.json"):
-        read_json(tmp_path / "a.json")
 
 
 @pytest.fixture

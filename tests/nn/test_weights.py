@@ -10,7 +10,7 @@ import torch
 
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.io.integrity import hashes
+from fathom.io.records import hashes
 from fathom.io.seals import sealed
 from fathom.nn.weights import (
     LAST,

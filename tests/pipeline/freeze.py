@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from fathom.io.files import write_json
-from fathom.io.processors import processor
+from fathom.io.machine import processor
 from fathom.results.recipe import RECIPE
 from fathom.results.tree import RunResults, Tree, read_run
 

@@ -12,7 +12,7 @@ import pytest
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.io.seals import sealed
 from fathom.results import archive as archives
 from fathom.results.archive import (

@@ -4,7 +4,7 @@ import pytest
 
 from fathom.config.paths import Paths
 from fathom.io.files import write_lines
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.results.clean import deletable
 from tests.support.run_files import training
 from tests.support.targets import own_project

@@ -7,8 +7,7 @@ import pytest
 
 from fathom.config.paths import Paths
 from fathom.io.files import read_json, write_json
-from fathom.io.holders import Holder, write_holder
-from fathom.io.locks import HOLDER
+from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.results.run_state import (
     FAILED,
     OUT_OF_MEMORY,

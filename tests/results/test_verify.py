@@ -9,7 +9,7 @@ import yaml
 from fathom.config.paths import Paths
 from fathom.decode.translate import translate
 from fathom.io.files import write_lines, write_text
-from fathom.io.integrity import hashes, read_record, write_record
+from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.weights import write_checkpoint
 from fathom.results.training_record import restore_measured
 from fathom.results.verify import verify

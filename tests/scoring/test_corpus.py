@@ -2,8 +2,7 @@ import pytest
 
 from fathom.config.schema.dataset import SPLITS, PlannedDataset
 from fathom.io.files import write_lines
-from fathom.io.hashes import identity
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, identity, write_record
 from fathom.results import measurements
 from fathom.scoring.corpus import TOKENS, measure
 from tests.data.small_archives import lines_dataset, messages_dataset, wikipedia_dataset

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fathom.io.files import read_json
-from fathom.io.integrity import read_record
+from fathom.io.records import read_record
 from fathom.results.run_state import read_state
 from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm.cluster import wait

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from fathom.io.integrity import write_record
+from fathom.io.records import write_record
 
 UPDATES = int(os.environ.get("TRIAL_UPDATES", "60"))
 SECONDS = float(os.environ.get("TRIAL_SECONDS", "0.1"))

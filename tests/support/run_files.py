@@ -7,7 +7,7 @@ from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.data.sides import sides
 from fathom.io.files import read_lines, write_lines
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.results import decoding_record, training_record
 from fathom.results.recipe import RECIPE
 from fathom.scoring.score import Score

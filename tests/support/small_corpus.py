@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.config.schema.run import DataSettings
 from fathom.config.spec import DataSpec
 from fathom.io.files import write_lines
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 
 SYLLABLES = {
     "eng": ("ta", "lo", "mi", "ne", "sur", "ket", "pra", "shi"),

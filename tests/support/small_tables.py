@@ -15,7 +15,7 @@ from fathom.config.schema.table import Mark, Metric, TableSettings
 from fathom.config.spec import full_name
 from fathom.config.yaml_values import read
 from fathom.io.errors import unknown
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences

@@ -1,8 +1,7 @@
 """Small trees of results: two runs, a table, a figure, claims and a comparison."""
 
 from fathom.io.files import write_text
-from fathom.io.hashes import identity
-from fathom.io.integrity import hashes, write_record
+from fathom.io.records import hashes, identity, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Measurements
 from tests.support.run_files import training

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from fathom.data.indexed import prefix, writing
 from fathom.data.tensors import EOS, PAD
-from fathom.io.integrity import hashes, read_record, write_record
+from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.network import Network
 
 ENTRIES, FIRST = 20, 4

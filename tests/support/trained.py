@@ -17,7 +17,7 @@ from fathom.decode.beam import Beam
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, texts
 from fathom.io.files import sha256
-from fathom.io.integrity import hashes, read_record, write_record
+from fathom.io.records import hashes, read_record, write_record
 from fathom.methods.build import build
 from fathom.nn.network import Network
 from fathom.nn.weights import write_checkpoint

@@ -7,8 +7,7 @@ import torch
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
-from fathom.io.holders import Holder, write_holder
-from fathom.io.locks import HOLDER, only_writer
+from fathom.io.locks import HOLDER, Holder, only_writer, write_holder
 from fathom.io.signals import Stopped
 from fathom.results.recipe import RECIPE
 from fathom.results.run_state import FAILED, OUT_OF_MEMORY, fail, read_state

@@ -10,7 +10,7 @@ from fathom.config.spec import StartSpec
 from fathom.data.encode import encode
 from fathom.data.subwords import train as train_subwords
 from fathom.io.files import read_lines, write_lines
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from fathom.nn.weights import read_weights
 from fathom.train.loop import TrainPaths
 from fathom.train.train import train

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from fathom.io.files import sha256
-from fathom.io.integrity import read_record
+from fathom.io.records import read_record
 from fathom.io.seals import sealed
 from fathom.nn.weights import read_checkpoint, saved_weights
 from fathom.train import state as checkpoints

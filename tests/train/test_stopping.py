@@ -10,7 +10,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from fathom.io.jobs import VARIABLES
+from fathom.io.machine import VARIABLES
 from fathom.io.screen import say
 from fathom.io.signals import Pending
 from fathom.train.environment import choose_device, device_facts, versions

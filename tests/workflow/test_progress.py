@@ -8,8 +8,7 @@ from fathom.cluster import starts
 from fathom.cluster.jobs import Folder
 from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
-from fathom.io.holders import Holder, write_holder
-from fathom.io.locks import HOLDER
+from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.results.run_state import State, write_state
 from fathom.workflow.progress import LINES, Progresses
 from tests.support import submitted_job

@@ -14,7 +14,7 @@ from fathom.cluster import jobs, starts
 from fathom.cluster.slurm import COMMANDS
 from fathom.io.errors import FathomError
 from fathom.io.files import write_json
-from fathom.io.integrity import write_record
+from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow import memory, start
 from fathom.workflow.clock import set_back

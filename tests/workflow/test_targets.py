@@ -7,7 +7,7 @@ from docutils.core import publish_parts
 from fathom.artefacts.table.view import label
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
-from fathom.io.integrity import write_record
+from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow.targets import plain_text, script_text
 from tests.support.papers import PAPERS

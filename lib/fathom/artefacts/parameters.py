@@ -20,8 +20,7 @@ from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, unknown
-from fathom.io.hashes import identity
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import identity, read_record, write_record
 from fathom.results.recipe import PACKAGE, hashed
 
 KEY = "parameters"

@@ -191,7 +191,7 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
     """Return a title, the name of the files, and what each run is called, by its full name."""
     from fathom.artefacts.curves import run_labels
     from fathom.config.paper import find
-    from fathom.io.hashes import identity, short
+    from fathom.io.records import identity, short
 
     project = artefacts.project
     papers = project.papers.values()

@@ -11,7 +11,7 @@ import sys
 import traceback
 
 from fathom.io.errors import FathomError, Findings, printed
-from fathom.io.memory import is_out_of_memory
+from fathom.io.machine import is_out_of_memory
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, ignore_others, raised
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from fathom.cluster.jobs import read_or_empty
 from fathom.io.files import write_json
-from fathom.io.holders import started
+from fathom.io.locks import started
 
 LOCKS = Path(".snakemake") / "locks"
 HEADS = Path(".snakemake") / "fathom_heads"

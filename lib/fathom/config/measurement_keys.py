@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from fathom.io.errors import FathomError, nearest
-from fathom.io.hashes import short
+from fathom.io.records import short
 
 # The words of each qualifier; a language and a tokenizer may be any word.
 QUALIFIERS: dict[str, tuple[str, ...] | None] = {

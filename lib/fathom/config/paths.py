@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathom.config.spec import DataSpec, Spec
-from fathom.io.hashes import identity, short
+from fathom.io.records import identity, short
 
 
 @dataclass(frozen=True)

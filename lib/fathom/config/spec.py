@@ -9,7 +9,7 @@ from typing import Any
 
 from fathom.config.schema import run as settings
 from fathom.config.schema.run import Subwords
-from fathom.io.hashes import identity, short
+from fathom.io.records import identity, short
 
 
 def full_name(paper: str, run: str) -> str:

@@ -13,7 +13,7 @@ from fathom.data.subwords import RECORD, Encoder
 from fathom.data.vocabulary import Ids
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256
-from fathom.io.integrity import Recorded, write_record
+from fathom.io.records import Recorded, write_record
 
 # Of one sentence.
 Pieces = list[str]

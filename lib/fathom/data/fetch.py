@@ -22,8 +22,8 @@ from fathom.data import archives
 from fathom.data.download import LIMITS, Limits, download, forget
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import replacing, sha256
-from fathom.io.integrity import Recorded, read_record, write_record
 from fathom.io.locks import only_writer
+from fathom.io.records import Recorded, read_record, write_record
 
 Report = Callable[[str], None]
 

@@ -15,8 +15,8 @@ from fathom.data.fetch import RECORD, fetched
 from fathom.data.texts import TaskText
 from fathom.io.errors import FathomError, Findings
 from fathom.io.files import write_lines
-from fathom.io.integrity import Recorded, hashes, write_record
 from fathom.io.locks import only_writer
+from fathom.io.records import Recorded, hashes, write_record
 
 NEW = ".new-"
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from fathom.config.rules import is_marked, subword_faults
 from fathom.config.spec import DataSpec
 from fathom.io.errors import FathomError
-from fathom.io.integrity import Recorded, read_record
+from fathom.io.records import Recorded, read_record
 
 CORPUS = "corpus.json"
 MARK = "@@ "

@@ -17,7 +17,7 @@ from fathom.data import vocabulary
 from fathom.data.sides import Side, TextModel, require_corpus, sides_of_pieces, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256, write_lines
-from fathom.io.integrity import Recorded, hashes, write_record
+from fathom.io.records import Recorded, hashes, write_record
 
 RECORD = "subwords.json"
 # SentencePiece's default: NFKC, blanks of every kind to a space, invisible characters out.

@@ -12,7 +12,7 @@ from fathom.data.vocabulary import EOS, PAD
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import sha256
-from fathom.io.integrity import Recorded, read_record
+from fathom.io.records import Recorded, read_record
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from fathom.decode.translate import split_lines, versions
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256, write_lines
-from fathom.io.integrity import Recorded, read_record, write_record
+from fathom.io.records import Recorded, read_record, write_record
 from fathom.nn.weights import weights_path
 from fathom.results.recipe import RECIPE
 

@@ -9,7 +9,7 @@ from fathom.config.spec import Spec
 from fathom.config.switches import DEVICE, DEVICES
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
-from fathom.io.integrity import Recorded
+from fathom.io.records import Recorded
 from fathom.results import decoding_record, training_record
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import TrainingRecord

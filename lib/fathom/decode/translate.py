@@ -24,7 +24,7 @@ from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
-from fathom.io.integrity import hashes
+from fathom.io.records import hashes
 from fathom.nn.network import FAIRSEQ
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE

@@ -68,11 +68,7 @@ def appending(path: Path) -> Iterator[IO[str]]:
 
 
 def remove_leftovers(parts: Iterable[Path]) -> None:
-    """Delete temporary files whose writer was killed; a living one holds a lock on its file.
-
-    Args:
-        parts: temporary files of `replacing`.
-    """
+    """Delete temporary files whose writer was killed; a living one holds a lock on its file."""
     for part in parts:
         with suppress(OSError), open(part, "r+b") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -122,7 +118,7 @@ def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
         remedy: what makes it again.
 
     Raises:
-        FathomError: the file is missing, or is not JSON or no object.
+        FathomError: If the file is missing, is not JSON or is not an object.
     """
     require_no_pipe(path, remedy)
     try:
@@ -137,15 +133,7 @@ def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
 
 
 def require_no_pipe(path: Path, remedy: str) -> None:
-    """Refuse a pipe, whose end would be waited for.
-
-    Args:
-        path: of a file that may be missing.
-        remedy: what makes it again.
-
-    Raises:
-        FathomError: it is no file and no folder.
-    """
+    """Refuse a pipe, whose end would be waited for; the file may be missing."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise FathomError("not a file", str(path), remedy)
 

@@ -3,54 +3,210 @@
 The kernel's lock (flock) is free at once when its process ends. But some file systems have none,
 and on some it holds on one host alone. So a file names the holder as well, and the holder gives it
 the present time every PERIOD seconds. Another process takes the lock over when this has stopped for
-three periods and the holder is gone.
+three periods and the holder is gone. Heartbeats are compared with the time of a file that is
+written now in the same folder, so that only the clock of the file system counts.
 """
 
 import errno
 import fcntl
+import json
+import os
+import platform
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Event, Thread
 from typing import IO
 
 from fathom.io.errors import FathomError
 from fathom.io.files import leftovers, naming, remove_leftovers
-from fathom.io.holders import UNKNOWN, Alive, Holder, beat, read_holder, silent_for, write_holder
+from fathom.io.machine import job_id
 
 LOCK, HOLDER = "lock", "lock.holder"
 # Seconds between heartbeats, and between two looks at a lock that is waited for.
 PERIOD, POLL = 10.0, 2.0
 # What a file system without locks answers.
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+# Answers whether a scheduler's job may still run; None where the scheduler does not answer.
+Alive = Callable[[str], bool | None]
 
 
-def nobody_asked(job: str) -> None:
-    """Know nothing of a scheduler's job."""
+def job_state_unknown(job: str) -> None:
+    """Return None: there is no scheduler to ask."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A process that holds a lock."""
+
+    host: str
+    # Which start of the machine it is; None where the system does not say.
+    boot: str | None
+    pid: int
+    # When the process started, in ticks since the machine did: process ids are used again.
+    started: int | None
+    # The scheduler's id of its job.
+    job: str | None
+    # Differs for every time that a lock is taken.
+    token: str
+
+    @classmethod
+    def here(cls) -> "Holder":
+        """Return this process, which takes a lock now."""
+        pid = os.getpid()
+        return cls(platform.node(), _boot(), pid, started(pid), job_id(), secrets.token_hex(8))
+
+    def __str__(self) -> str:
+        job = f" (job {self.job})" if self.job else ""
+        return f"process {self.pid} on {self.host}{job}" if self.host else "another process"
+
+    @property
+    def is_on_this_host(self) -> bool:
+        """Whether it runs, or ran, on this machine."""
+        return self.host == platform.node()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs, or ran, on this machine since its last start."""
+        return self.is_on_this_host and self.boot == _boot()
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether it is a process of this machine now."""
+        if not self.is_here:
+            return False
+        if self.started is not None:
+            return started(self.pid) == self.started
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
+
+    def is_gone(self, alive: Alive, locked: bool) -> bool:
+        """Return whether it is gone, given that its heartbeat has stopped.
+
+        Args:
+            alive: asks the scheduler about its job; no answer counts as alive.
+            locked: whether the kernel gave this process the lock, which is evidence where there is
+                no scheduler to ask.
+        """
+        if self.is_on_this_host:
+            return not self.runs_here
+        if self.job is None:
+            return locked
+        # A job that runs a second time under its id is its own proof.
+        return self.job == job_id() or alive(self.job) is False
+
+
+UNKNOWN = Holder("", None, 0, None, None, "")
+
+
+def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
+    """Name the holder of a lock; with `new` only where there is no file yet.
+
+    Returns:
+        False where another process was faster.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(part if not new else path, "w" if not new else "x", encoding="utf-8") as stream:
+            json.dump(asdict(holder), stream, allow_nan=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except FileExistsError:
+        return False
+    if not new:
+        os.replace(part, path)
+    return True
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Return the holder that a file names; UNKNOWN where it is damaged, None where it is gone."""
+    try:
+        return Holder(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError):
+        return UNKNOWN
+
+
+def silent_for(path: Path) -> float:
+    """Return the seconds since a holder's last heartbeat, by the clock of the file system.
+
+    Raises:
+        FileNotFoundError: If the lock was freed.
+    """
+    probe = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(probe, "wb") as stream:
+            stream.write(b"now")
+            stream.flush()
+            os.fsync(stream.fileno())
+            now = os.fstat(stream.fileno()).st_mtime
+    finally:
+        probe.unlink(missing_ok=True)
+    # Opened, since a network's file system answers from memory for a file that is not.
+    with open(path, "rb") as stream:
+        return now - os.fstat(stream.fileno()).st_mtime
+
+
+def last_beat(path: Path) -> float | None:
+    """Return about how many seconds ago the last heartbeat was; None where the lock is free.
+
+    For readers, which may write nothing in the folder: by the clock of this machine.
+    """
+    with suppress(OSError), open(path, "rb") as stream:
+        return max(0.0, time.time() - os.fstat(stream.fileno()).st_mtime)
+    return None
+
+
+def beat(path: Path) -> None:
+    """Give the file the present time."""
+    os.utime(path)
+
+
+def _boot() -> str | None:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return None
+
+
+def started(pid: int) -> int | None:
+    """Return when a process started, in ticks; None where there is none, or no /proc."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name, in brackets, may have spaces; the start is the 20th word after it. Z is a process
+    # that has ended and whose parent has not asked yet.
+    state, *words = text.rpartition(")")[2].split()
+    return None if state == "Z" else int(words[18])
 
 
 class Held:
-    """A lock that this process holds.
-
-    Attributes:
-        last_seen: the last heartbeat of the holder before, in seconds since 1970 by the clock of
-            the file system, if that process was killed.
-    """
+    """A lock that this process holds."""
 
     def __init__(self, path: Path, holder: Holder, last_seen: float | None):
-        """Keep the file that names this process."""
-        self.path, self.holder, self.last_seen = path, holder, last_seen
+        self.path, self.holder = path, holder
+        # The last heartbeat of the holder before, if that process was killed: seconds since 1970
+        # by the clock of the file system.
+        self.last_seen = last_seen
 
     def is_mine(self) -> bool:
         """Return whether no other process has taken the lock over, as from one that was frozen."""
         return read_holder(self.path) in (self.holder, None)
 
     def require(self) -> None:
-        """Refuse to write where another process has taken the lock over.
+        """Refuse to write.
 
         Raises:
-            FathomError: it has.
+            FathomError: If another process has taken the lock over.
         """
         if not self.is_mine():
             what = f"{read_holder(self.path)} has taken the lock over"
@@ -62,7 +218,7 @@ def only_writer(
     folder: Path,
     report: Callable[[str], None],
     waiting: Callable[[], object] | None = None,
-    alive: Alive = nobody_asked,
+    alive: Alive = job_state_unknown,
 ) -> Iterator[Held]:
     """Hold a folder's lock while the block runs; it is freed however the process ends.
 
@@ -73,12 +229,11 @@ def only_writer(
             the lock, or held it when it was killed.
         report: called with a line where the file system has no locks, and for each process that is
             waited for.
-        waiting: called every POLL seconds while another process holds the lock; without it the
-            other process is a reason to end.
+        waiting: called every POLL seconds while another process holds the lock; None ends instead.
         alive: asks a scheduler about the job of a holder on another host.
 
     Raises:
-        FathomError: another process holds the lock, and `waiting` is not given.
+        FathomError: If another process holds the lock and `waiting` is None.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / HOLDER
@@ -116,14 +271,14 @@ def _take(
             return held
         if locked:
             _free(stream)
-        other = read_holder(path) or UNKNOWN
-        what, remedy = f"locked by {other}", "wait for it or stop it"
+        holder = read_holder(path) or UNKNOWN
+        what, remedy = f"locked by {holder}", "wait for it or stop it"
         if _silent(path):
             remedy = f"it has shown no life for a while; if it is gone, delete {path}"
         if waiting is None:
             raise FathomError(what, str(path.parent), remedy)
         # Between a holder's last act and the end of its lock nobody is named.
-        if reported != (what, remedy) and not (reported and other is UNKNOWN):
+        if reported != (what, remedy) and not (reported and holder is UNKNOWN):
             report(f"{path.parent}: {what}, and waited for; {remedy}")
             reported = what, remedy
         waiting()
@@ -135,22 +290,18 @@ def _name_here(
 ) -> Held | None:
     """Name this process as the holder, unless another one is named that may live.
 
-    Args:
-        path: of the holder's file.
-        locked: True where this process has the kernel's lock, None where there is none.
-        report: as in `only_writer`.
-        alive: as in `only_writer`.
+    `locked` is True where this process has the kernel's lock, and None where there is none.
     """
-    me, other = Holder.here(), read_holder(path)
-    if other is None:
+    me, holder = Holder.here(), read_holder(path)
+    if holder is None:
         if not write_holder(path, me, new=True):
             return None
         if locked is None:
             report(f"{path.parent}: no locks here; {HOLDER} keeps other processes out")
         return Held(path, me, None)
     # The kernel frees a lock with its process, but maybe on this host alone.
-    freed = bool(locked and other.is_here)
-    if not freed and not (_silent(path) and other.is_gone(alive, locked=bool(locked))):
+    freed = bool(locked and holder.is_here)
+    if not freed and not (_silent(path) and holder.is_gone(alive, locked=bool(locked))):
         return None
     last_seen = path.stat().st_mtime
     write_holder(path, me, new=False)
@@ -160,7 +311,7 @@ def _name_here(
     if read_holder(path) != me:
         return None
     if not freed:
-        report(f"{path.parent}: the lock of {other}, which is gone, is taken over")
+        report(f"{path.parent}: the lock of {holder}, which is gone, is taken over")
     return Held(path, me, last_seen)
 
 

@@ -14,13 +14,9 @@ class Metrics:
     """The series of one training; a row is written at once, so a killed run keeps its history."""
 
     def __init__(self, path: Path, columns: tuple[str, ...]):
-        """Open a series.
-
-        Args:
-            path: the file.
-            columns: the names in the first line; the first is `update`.
-        """
-        self.path, self.columns = path, columns
+        self.path = path
+        # The names in the first line; the first is `update`.
+        self.columns = columns
 
     def cut(self, update: int) -> int:
         """Drop the rows after an update and damaged rows, or start a new file.
@@ -47,16 +43,12 @@ class Metrics:
 
     def _columns_of(self, lines: list[bytes]) -> tuple[str, ...]:
         """Return the columns that a file's rows have: some of this series', or all."""
-        own = tuple(lines[0].decode("utf-8", "replace").split("\t")) if lines else ()
-        matches = own[:1] == self.columns[:1] and {*own} <= {*self.columns}
-        return own if matches else self.columns
+        names = tuple(lines[0].decode("utf-8", "replace").split("\t")) if lines else ()
+        matches = names[:1] == self.columns[:1] and {*names} <= {*self.columns}
+        return names if matches else self.columns
 
     def append(self, values: dict[str, float | int | None]) -> None:
-        """Append a row.
-
-        Args:
-            values: by column; missing columns and values that are not finite are empty.
-        """
+        """Append a row of values by column; what is missing or not finite is an empty field."""
         row = "\t".join(_field(values.get(column)) for column in self.columns)
         with appending(self.path) as stream:
             stream.write(row + "\n")
@@ -71,7 +63,7 @@ def read(path: Path) -> list[Row]:
     """Return the rows of a metrics file; an empty field is None.
 
     Raises:
-        FathomError: a row has more or fewer fields than there are columns, or one is no number.
+        FathomError: If a row has another number of fields than columns, or other than numbers.
     """
     first, *lines = path.read_bytes().split(b"\n")[:-1] or [b""]
     columns = tuple(first.decode("utf-8", "replace").split("\t"))

@@ -18,7 +18,6 @@ class Screen(io.TextIOBase):
     """A stream that writes to another one for as long as that takes text, and raises no error."""
 
     def __init__(self, stream: TextIO):
-        """Write to a stream such as standard error."""
         self.stream = stream
         self._dead, self._full = False, False
 

@@ -26,7 +26,6 @@ class Sealing:
     """Takes the bytes of a zip file without a comment, hashes them as they pass, and seals them."""
 
     def __init__(self, stream: IO[bytes]):
-        """Write to a stream that is open."""
         self._stream, self._digest, self._last = stream, hashlib.sha256(), b""
 
     def write(self, data: Buffer) -> int:
@@ -57,8 +56,7 @@ class Sealing:
 def sealed(path: Path) -> Iterator[Sealing]:
     """Open a file that is sealed, and replaces `path`, if the block ends without an error.
 
-    Args:
-        path: the file; the block writes a zip file without a comment.
+    The block writes a zip file without a comment.
     """
     with replacing(path, "wb") as stream:
         sealing = Sealing(stream)
@@ -70,7 +68,7 @@ def checked_seal(path: Path) -> str:
     """Return the SHA-256 of a sealed file, after comparing its seal.
 
     Raises:
-        FathomError: the file is missing, has no seal, or is not the file that was sealed.
+        FathomError: If the file is missing, has no seal, or is not the file that was sealed.
     """
     if not path.is_file():
         raise FathomError("no such checkpoint", str(path), again(path))
@@ -84,6 +82,8 @@ def checked_seal(path: Path) -> str:
         what = "without the checksum at its end: cut off, or not written by fathom"
         raise FathomError(what, str(path), again(path))
     if end.decode() != digest.hexdigest():
-        raise FathomError("damaged: its checksum does not fit", str(path), again(path))
+        raise FathomError(
+            "checksum mismatch: the file changed after it was written", str(path), again(path)
+        )
     digest.update(end)
     return digest.hexdigest()

@@ -32,7 +32,7 @@ def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
         rows: update, label on each axis, value; one that is not finite is an empty field.
 
     Raises:
-        FathomError: the file has other columns.
+        FathomError: If the file has other columns.
     """
     header = "\t".join((FIRST, *axes, LAST))
     lines = ["\t".join((str(update), *places, _field(value))) for update, places, value in rows]
@@ -82,7 +82,7 @@ def read(path: Path) -> dict[str, list]:
     """Return the columns by name: updates as integers, labels as text, values or None.
 
     Raises:
-        FathomError: the file is missing or damaged.
+        FathomError: If the file is missing or damaged.
     """
     try:
         packed = path.read_bytes()

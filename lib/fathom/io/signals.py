@@ -16,19 +16,15 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
 
 
 class Stopped(BaseException):
-    """A signal stopped the command; as with KeyboardInterrupt, `except Exception` lets it pass.
-
-    Attributes:
-        number: of the signal.
-    """
+    """A signal stopped the command; as with KeyboardInterrupt, `except Exception` lets it pass."""
 
     def __init__(self, number: int, when: str = "", by: str = ""):
-        """Say which signal it was.
+        """Say what stopped it.
 
         Args:
             number: of the signal.
             when: what was done before, such as ` after update 3`.
-            by: what stopped it, if that was no signal; `number` is then TERM's.
+            by: what stopped it, if that was not a signal; `number` is then TERM's.
         """
         cause = by or signal.Signals(number).name
         super().__init__(f"stopped by {cause}{when}; start the same command again to resume")
@@ -41,11 +37,7 @@ class Stopped(BaseException):
 
 
 class Pending:
-    """A signal that waits until the block can end.
-
-    Attributes:
-        number: of the signal, 0 for none.
-    """
+    """A signal that waits until the block can end; its number is 0 for none."""
 
     number: int = 0
 
@@ -103,8 +95,8 @@ def _handled(first: Callable[[int], None]) -> Iterator[None]:
     before = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
 
     def handle(number: int, _: FrameType | None) -> None:
-        for one in before:
-            signal.signal(one, signal.SIG_DFL if one == signal.SIGINT else _ignored)
+        for later in before:
+            signal.signal(later, signal.SIG_DFL if later == signal.SIGINT else _ignored)
         first(number)
 
     try:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.integrity import CHANGED
+from fathom.io.records import CHANGED
 from fathom.io.seals import checked_seal, sealed
 
 LAST = "last.pt"

@@ -27,8 +27,7 @@ from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import read_json, replacing, sha256
-from fathom.io.hashes import identity
-from fathom.io.integrity import CHANGED, OWN, read_record
+from fathom.io.records import CHANGED, HASH, identity, read_record
 from fathom.results import training_record
 from fathom.results.measurements import SCHEMA, checked
 from fathom.results.recipe import RECIPE
@@ -124,7 +123,7 @@ def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path)
 def _require_recorded(results: Path, name: str, files: Mapping[str, str]) -> None:
     """Compare the packed files of a record with what it says of them."""
     path = results / name
-    if OWN not in read_json(path, again(path)):
+    if HASH not in read_json(path, again(path)):
         return
     recorded = read_record(path).get("files", {})
     for inner, digits in recorded.items() if isinstance(recorded, dict) else ():

@@ -9,7 +9,7 @@ from fathom.config.measurement_keys import Decodable
 from fathom.config.schema.section import AsTuple, Section
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 from fathom.results.measurements import SCHEMA, Outcome, checked
 from fathom.results.training_record import Ended
 

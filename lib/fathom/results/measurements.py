@@ -16,7 +16,7 @@ from fathom.config.schema.section import AsTuple, Section
 from fathom.config.yaml_values import from_plain
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, Findings
-from fathom.io.integrity import read_record, write_record
+from fathom.io.records import read_record, write_record
 
 P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2

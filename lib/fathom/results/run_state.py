@@ -15,8 +15,7 @@ from fathom.config.schema.section import Section
 from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
-from fathom.io.holders import Holder, last_beat, read_holder
-from fathom.io.locks import HOLDER
+from fathom.io.locks import HOLDER, Holder, last_beat, read_holder
 from fathom.results import training_record
 from fathom.results.measurements import Outcome
 

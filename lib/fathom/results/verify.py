@@ -9,8 +9,7 @@ from fathom.config.yaml_values import read
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.io.hashes import identity, short
-from fathom.io.integrity import Recorded, read_record
+from fathom.io.records import Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
 
 SPEC = "spec.yaml"

@@ -12,8 +12,7 @@ from fathom.config.schema.dataset import SPLITS, Dataset, HeldOut
 from fathom.config.schema.source import Source
 from fathom.config.vocabulary import short_code
 from fathom.data.prepare import require_built
-from fathom.io.hashes import identity
-from fathom.io.integrity import Recorded
+from fathom.io.records import Recorded, identity
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 

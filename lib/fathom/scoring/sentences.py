@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fathom.io.files import replacing
-from fathom.io.integrity import Recorded
-from fathom.scoring.bootstrap import Statistics
-from fathom.scoring.metric import Metric
+from fathom.io.records import Recorded
+from fathom.scoring.metric import Metric, Statistics
 from fathom.scoring.metrics import CHRF, named
 
 

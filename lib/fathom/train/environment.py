@@ -9,8 +9,7 @@ from typing import Any
 import torch
 
 from fathom.io.errors import FathomError
-from fathom.io.jobs import job_id
-from fathom.io.processors import processor
+from fathom.io.machine import job_id, processor
 
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from fathom.config.spec import StartSpec
 from fathom.io.errors import FathomError
-from fathom.io.integrity import Recorded
 from fathom.io.locks import HOLDER, LOCK
+from fathom.io.records import Recorded
 from fathom.nn.weights import (
     LAST,
     final_weights,

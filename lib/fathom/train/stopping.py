@@ -7,7 +7,7 @@ from pathlib import Path
 from signal import SIGINT, SIGTERM
 
 from fathom.io.errors import FathomError, brief
-from fathom.io.jobs import job_id
+from fathom.io.machine import job_id
 from fathom.io.signals import Pending, Stopped
 
 # What starts the job names a file here; once the file exists, the training stops. Its first word is

@@ -16,10 +16,9 @@ from fathom.data.tensors import load
 from fathom.io import signals
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
-from fathom.io.holders import Alive
-from fathom.io.integrity import hashes
-from fathom.io.locks import Held, nobody_asked, only_writer
-from fathom.io.memory import is_out_of_memory
+from fathom.io.locks import Alive, Held, job_state_unknown, only_writer
+from fathom.io.machine import is_out_of_memory
+from fathom.io.records import hashes
 from fathom.io.signals import Stopped
 from fathom.nn.network import count_parameters
 from fathom.nn.weights import LAST
@@ -50,7 +49,7 @@ def train(
     paths: TrainPaths,
     options: RuntimeOptions,
     report: Callable[[str], None],
-    alive: Alive = nobody_asked,
+    alive: Alive = job_state_unknown,
 ) -> None:
     """Train one run with one seed, or resume it; training.json is written last.
 

@@ -15,7 +15,7 @@ from fathom.config.paths import Paths
 from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_several, open_results
 from fathom.config.yaml_values import Value, read
 from fathom.io.errors import FathomError, printed
-from fathom.io.hashes import identity
+from fathom.io.records import identity
 from fathom.results.recipe import PACKAGE, hashed
 from fathom.workflow.targets import Targets
 

@@ -13,8 +13,7 @@ from fathom.config.project import Project
 from fathom.config.schema.dataset import BuiltDataset, Dataset, HeldOut
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
-from fathom.io.hashes import identity, short
-from fathom.io.integrity import read_record
+from fathom.io.records import identity, read_record, short
 from fathom.results.recipe import RECIPE
 
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}

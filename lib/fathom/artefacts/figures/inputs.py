@@ -18,7 +18,7 @@ from fathom.config.schema.figures import (
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
-from fathom.io.integrity import Recorded
+from fathom.io.records import Recorded
 from fathom.results.measurements import Measurements
 
 if TYPE_CHECKING:

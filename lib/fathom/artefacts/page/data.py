@@ -14,7 +14,7 @@ from fathom.artefacts.needs import Needs
 from fathom.artefacts.page.runs import PageRun
 from fathom.config.paper import Paper
 from fathom.config.schema.dataset import SPLITS
-from fathom.io.integrity import Recorded, read_record
+from fathom.io.records import Recorded, read_record
 
 TRAIN, TEST = SPLITS[0], SPLITS[-1]
 PAIR = "both sides"

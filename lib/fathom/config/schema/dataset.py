@@ -14,7 +14,7 @@ from fathom.config.schema.section import AsTuple, Doc, Names, Pattern, Section, 
 from fathom.config.schema.source import Source
 from fathom.config.yaml_values import Key
 from fathom.io.errors import nearest
-from fathom.io.hashes import identity, short
+from fathom.io.records import identity, short
 
 SPLITS = ("train", "valid", "test")
 # The key at fault, what is wrong, and what to write.

@@ -36,7 +36,7 @@ from fathom.data.split import digest
 from fathom.data.texts import Line, TaskText
 from fathom.io.errors import FathomError
 from fathom.io.files import naming
-from fathom.io.integrity import Recorded
+from fathom.io.records import Recorded
 
 COLUMNS = ("url", "text")
 # Full stops, question and exclamation marks of the 25 scripts, then closing quotes and brackets.

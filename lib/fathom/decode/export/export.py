@@ -17,7 +17,7 @@ from fathom.decode.export.plain import Plain, parameters, plain, require_plain_s
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing
-from fathom.io.integrity import Recorded, hashes, write_record
+from fathom.io.records import Recorded, hashes, write_record
 from fathom.nn.network import count_parameters
 from fathom.results.recipe import RECIPE
 

@@ -1,8 +1,7 @@
-"""Records: what a stage wrote, with the SHA-256 of each file; readers compare before they use it.
+"""Records: the last file that a stage writes, with the SHA-256 of each file that it wrote.
 
-The last file that a stage writes is its record, a JSON file. `files` holds the SHA-256 of all other
-files by their path from the record's folder, and `record_sha256` that of the record's own content,
-so that a changed number in it is noticed too.
+`files` has the SHA-256 of all other files by their path from the record's folder. `record_sha256`
+is that of the record's own content, so that a number that was changed in it is noticed too.
 """
 
 import hashlib
@@ -15,11 +14,24 @@ from typing import Any
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, require_no_pipe, sha256, write_json
-from fathom.io.hashes import identity
 
-OWN = "record_sha256"
+HASH = "record_sha256"
 MISSING = "no such file"
 CHANGED = "not the file that was recorded"
+
+
+def identity(value: object) -> str:
+    """Return the SHA-256 of a value's canonical JSON, as 64 hexadecimal digits.
+
+    Keys are sorted, so their order in config files does not matter; 3 and 3.0 differ.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def short(identity_: str) -> str:
+    """Return the first eight digits, as in the names of folders."""
+    return identity_[:8]
 
 
 def write_record(path: Path, content: Mapping[str, Any]) -> None:
@@ -31,44 +43,36 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
     """
     # As it is read again: a tuple is a list there, and a key is text.
     plain = json.loads(json.dumps(content, allow_nan=False))
-    write_json(path, plain | {OWN: identity(plain)})
+    write_json(path, plain | {HASH: identity(plain)})
 
 
 def read_record(path: Path) -> dict[str, Any]:
     """Read a record without its own hash.
 
     Raises:
-        FathomError: it is missing, is not JSON, or has another hash than its content.
+        FathomError: If it is missing, is not JSON, or its hash does not fit its content.
     """
     content = read_json(path, again(path))
-    own = content.pop(OWN, None)
-    if own is None:
+    recorded = content.pop(HASH, None)
+    if recorded is None:
         what = "without a checksum: an older version or somebody else wrote it"
         raise FathomError(what, str(path), again(path))
-    if own != _identity(content):
-        what = "its content is not what was written: its checksum does not fit"
+    try:
+        computed = identity(content)
+    except ValueError:
+        computed = None  # of numbers and text that no record has
+    if recorded != computed:
+        what = "checksum mismatch: the file changed after it was written"
         raise FathomError(what, str(path), again(path))
     return content
 
 
-def _identity(content: Mapping[str, Any]) -> str | None:
-    """Return the hash of a record's content; None for numbers and text that no record has."""
-    try:
-        return identity(content)
-    except ValueError:
-        return None
-
-
 @dataclass(frozen=True)
 class Recorded:
-    """The files of a stage.
-
-    Attributes:
-        record: the record.
-        files: SHA-256 by path from the record's folder.
-    """
+    """The files of a stage; each is compared with its record before it is used."""
 
     record: Path
+    # SHA-256 by path from the record's folder.
     files: Mapping[str, str]
 
     @classmethod
@@ -76,7 +80,7 @@ class Recorded:
         """Return the files of a record.
 
         Raises:
-            FathomError: the record is missing or damaged.
+            FathomError: If the record is missing or damaged.
         """
         return cls(record, read_record(record)["files"])
 
@@ -88,7 +92,7 @@ class Recorded:
         """Return the SHA-256 that a file was recorded with.
 
         Raises:
-            FathomError: it was not recorded.
+            FathomError: If it was not recorded.
         """
         if name not in self.files:
             what = f"not among the files of {self.record.name}"
@@ -99,7 +103,7 @@ class Recorded:
         """Return a file's content, read once.
 
         Raises:
-            FathomError: it is missing, or not the file that was recorded.
+            FathomError: If it is missing, or not the file that was recorded.
         """
         expected = self.expected(name)
         require_no_pipe(self.path(name), again(self.path(name)))
@@ -112,18 +116,13 @@ class Recorded:
         return content
 
     def lines(self, name: str) -> list[str]:
-        """Return the lines of a text; only LF ends a line.
-
-        Raises:
-            FathomError: as for `read`.
-        """
+        """Return the lines of a text; only LF ends a line. Raises what `read` raises."""
         return self.read(name).decode("utf-8").split("\n")[:-1]
 
     def stream(self, name: str) -> Iterator[str]:
         """Return the lines of a text that may be too large for memory; the file is read twice.
 
-        Raises:
-            FathomError: as for `read`, before the first line.
+        What `read` raises is raised before the first line.
         """
         self.require(name)
         return self._stream(name)
@@ -134,13 +133,10 @@ class Recorded:
                 yield line.removesuffix("\n")
 
     def require(self, *names: str) -> None:
-        """Check files without holding them in memory.
-
-        Args:
-            *names: which; all, if none is given.
+        """Check files, or all of them, without holding them in memory.
 
         Raises:
-            FathomError: as for `read`, about the first one.
+            FathomError: As for `read`, about the first one.
         """
         for name in names or self.files:
             self.expected(name)
@@ -149,10 +145,9 @@ class Recorded:
 
     def unfit(self, name: str) -> str | None:
         """Return why a recorded file cannot be used, or None if it can."""
-        path = self.path(name)
-        if not path.is_file():
+        if not self.path(name).is_file():
             return MISSING
-        return None if sha256(path) == self.files[name] else CHANGED
+        return None if sha256(self.path(name)) == self.files[name] else CHANGED
 
     def _unfit(self, name: str, reason: str) -> FathomError:
         return FathomError(reason, str(self.path(name)), again(self.path(name)))

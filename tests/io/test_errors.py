@@ -1,0 +1,100 @@
+"""What a user reads when something is wrong."""
+
+import pickle
+
+import pytest
+
+from fathom.io.errors import (
+    FathomError,
+    Findings,
+    brief,
+    closest,
+    nearest,
+    printed,
+    without_secrets,
+)
+
+
+def test_an_error_is_one_line_of_where_what_and_remedy():
+    error = FathomError("no run 'a'", "runs.yaml:3: like", "write b")
+    assert str(error) == "runs.yaml:3: like: no run 'a'; write b"
+    assert (error.what, error.where, error.remedy) == (
+        "no run 'a'",
+        "runs.yaml:3: like",
+        "write b",
+    )
+
+
+def test_findings_are_a_line_each_in_their_order():
+    first = FathomError("two", "b.yaml", "fix it")
+    second = FathomError("one", "a.yaml", "fix it")
+    findings = Findings(finding for finding in (first, second))
+    assert str(findings) == "b.yaml: two; fix it\na.yaml: one; fix it"
+    assert findings.findings == (first, second)
+
+
+def test_an_error_keeps_its_parts_between_processes():
+    error = pickle.loads(pickle.dumps(FathomError("what", "where", "remedy")))
+    assert str(error) == "where: what; remedy"
+
+
+def test_an_error_is_one_line_whatever_was_written():
+    error = FathomError("no device 'cpu\n\0\ud800'", "config.yaml:1", "write cpu")
+    assert str(error) == r"config.yaml:1: no device 'cpu\n\x00\ud800'; write cpu"
+
+
+def test_a_command_prints_its_name_before_one_mistake_and_not_before_several():
+    one = FathomError("a", "b", "c")
+    assert printed(one) == "fathom: b: a; c"
+    assert printed(Findings([one, one])) == "b: a; c\nb: a; c"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://user:secret@host/file", "http://host/file"),
+        ("https://token@host:80/file", "https://host:80/file"),
+        ("ftp://user:se@cret@host/a@b", "ftp://host/a@b"),
+        ("http://host/file?key=secret&x=1", "http://host/file?…"),
+        ("http://host/file", "http://host/file"),
+        ("somebody@host, is it 1:2?", "somebody@host, is it 1:2?"),
+    ],
+)
+def test_no_message_has_the_secrets_of_an_address(address, shown):
+    assert str(FathomError(f"no {address} x", address, f"try {address}")) == (
+        f"{shown}: no {shown} x; try {shown}"
+    )
+    assert without_secrets(shown) == shown
+
+
+NAMES = [f"name_{number}" for number in range(13)]
+TABLES = ("latent_depth_table5", "latent_depth_figure5", "lamgd_table3", "a_table3")
+
+
+@pytest.mark.parametrize(
+    ("name", "valid", "end"),
+    [
+        ("static_12_21", ("static_6_6", "static_12_12"), "nearest valid name: 'static_12_12'"),
+        # Without its paper.
+        ("table5", TABLES, "nearest valid name: 'latent_depth_table5'"),
+        ("table3", TABLES, "valid names: lamgd_table3, a_table3"),
+        # Of names that are equally near, the one that begins like it.
+        ("diverse_12", ("diverse_12_12", "diverse_24_12"), "nearest valid name: 'diverse_12_12'"),
+        ("xyz", ("tiny", "paper"), "valid names: tiny, paper"),
+        ("xyz", NAMES, f"valid names: {', '.join([*NAMES[:12], '…'])}"),
+        ("xyz", NAMES[:12], f"valid names: {', '.join(NAMES[:12])}"),
+        ("xyz", (), "valid names: none"),
+        *((name, (20, 40), "valid names: 20, 40") for name in (True, None, 3, 1.5)),
+    ],
+)
+def test_the_nearest_valid_name_is_named_or_else_the_first_twelve(name, valid, end):
+    assert nearest(name, valid) == end
+
+
+def test_a_name_below_the_likeness_is_not_close():
+    assert closest("fro", ["for", "like"]) == "for"
+    assert closest("fro", ["for", "like"], likeness=0.9) is None
+
+
+def test_a_long_value_is_shortened():
+    assert (brief("1" * 60), brief("1" * 61)) == ("1" * 60, "1" * 50 + "…")

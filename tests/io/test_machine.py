@@ -1,0 +1,60 @@
+"""The machine and the job in which a process runs."""
+
+import platform
+
+import pytest
+import torch
+
+from fathom.io import machine
+from fathom.io.machine import VARIABLES, is_out_of_memory, job_id
+
+CORE = "processor\t: {}\nmodel name\t: AMD EPYC 9R14\n\n"
+
+
+@pytest.mark.parametrize("variable", VARIABLES.values())
+def test_each_scheduler_names_its_job_in_a_variable(monkeypatch, variable):
+    for name in VARIABLES.values():
+        monkeypatch.delenv(name, raising=False)
+    assert job_id() is None
+    monkeypatch.setenv(variable, "12[3]")
+    assert job_id() == "12[3]"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (CORE.format(0) + CORE.format(1), "AMD EPYC 9R14"),
+        ("processor\t: 0\nBogoMIPS\t: 50.00\n", None),
+        ("model name\t:\n", None),
+        (None, None),
+    ],
+    ids=["named", "not named", "empty", "no file"],
+)
+def test_a_processors_name_is_the_systems_or_else_the_architecture(
+    tmp_path, monkeypatch, text, name
+):
+    path = tmp_path / "cpuinfo"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(machine, "INFO", path)
+    assert machine.processor() == (name or platform.processor() or platform.machine())
+
+
+def test_a_machine_that_is_full_raises_an_error_of_torch_that_is_recognised():
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(2**60, dtype=torch.int8)
+    assert is_out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "full"),
+    [
+        (MemoryError(), True),
+        (torch.OutOfMemoryError("CUDA out of memory"), True),
+        (RuntimeError("sizes differ"), False),
+        (OSError(), False),
+        (ValueError("memory"), False),
+    ],
+)
+def test_only_errors_of_memory_are_of_memory(error, full):
+    assert is_out_of_memory(error) == full
