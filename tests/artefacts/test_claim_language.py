@@ -2,8 +2,8 @@
 
 import pytest
 
-from fathom.artefacts.claims.names import places
 from fathom.artefacts.claims.language import references, truth
+from fathom.artefacts.claims.names import places
 from fathom.artefacts.claims.worlds import Printed, worst
 from fathom.io.errors import FathomError
 from tests.support.claims import answer

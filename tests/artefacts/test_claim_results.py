@@ -12,9 +12,9 @@ from pandas import DataFrame
 from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
-from fathom.artefacts.claims.names import Labelled, curve
 from fathom.artefacts.claims.functions import NUMBERS
 from fathom.artefacts.claims.language import truth as answer_of
+from fathom.artefacts.claims.names import Labelled, curve
 from fathom.artefacts.claims.numbers import Curve, Sum, Term
 from fathom.artefacts.claims.worlds import (
     ALONE,

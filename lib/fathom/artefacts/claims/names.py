@@ -229,6 +229,8 @@ def _words(points: "DataFrame") -> str:
 
 def _points(points: "DataFrame", axes: tuple[str, ...]) -> "DataFrame":
     """Return the places of points by the names of their axes, and the values that are drawn."""
-    renamed = dict(zip(_COLUMNS[len(axes)], axes, strict=True))
+    from pandas import DataFrame
+
+    named = {axis: points[column] for axis, column in zip(axes, _COLUMNS[len(axes)], strict=True)}
     value = points[_SMOOTHED if _SMOOTHED in points else VALUE].astype(float)
-    return points[[*renamed]].rename(columns=renamed).assign(**{VALUE: value})
+    return DataFrame({**named, VALUE: value})

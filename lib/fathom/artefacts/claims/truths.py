@@ -119,7 +119,8 @@ def _compared(intervals: Intervals, difference: Number, operator: Operator) -> T
         # `0.7 <= a - b` reads better as `a - b >= 0.7`.
         difference, operator = difference.scaled(-1), _MIRRORED[operator]
     gap, values = difference.value, [term.value for term in difference.weights]
-    answer, interval = ABSENT, Interval(None, "")
+    answer: Answer = ABSENT
+    interval = Interval(None, "")
     if not difference.missing and math.isnan(gap):
         why = NO_WORST if any(map(math.isnan, values)) else CANCEL
         answer, interval = INCONCLUSIVE, Interval(None, why)

@@ -207,8 +207,9 @@ class Results(_World):
     def _counts(self, term: Term) -> "list[list[Sentences]] | None":
         """Return what was counted in a cell's sentences; None where they cannot be drawn again."""
         if term not in self._sets:
-            is_counted = term.cell is not None and is_score(term.cell) and term.by_seed
-            sets = counts_of(term.cell.cell, self._sources) if is_counted else None
+            sets = None
+            if term.cell is not None and is_score(term.cell) and term.by_seed:
+                sets = counts_of(term.cell.cell, self._sources)
             same = sets is not None and all(map(same_references, sets))
             several = same and all(len(trainings[0].counts) > 1 for trainings in sets or ())
             self._sets[term] = sets if several else None
