@@ -97,6 +97,7 @@ lint: environment ctranslate2 ## check style, rules and config; zero findings
 pages: environment ## write the generated pages of docs/ and the schemas of config/
 	$(BIN)/python -m tests.house.pages
 	$(BIN)/python -m docs.settings
+	$(BIN)/fathom schema
 
 .PHONY: docs
 docs: pages .venv-docs/.complete ## build the site of docs/ in site/, which needs no network to be read

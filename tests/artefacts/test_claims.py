@@ -249,8 +249,8 @@ def small(tmp_path):
             ["6: better.claim"],
             "table1, row 'Static', has no column",
         ),
-        (('"<row>", "avg"] > 20', '"<row>" > 20'), ["6: better.claim"], "no expression ("),
-        (('"<row>", "avg"] > 20', "x] > 20"), ["6: better.claim"], "`x` is no index"),
+        (('"<row>", "avg"] > 20', '"<row>" > 20'), ["6: better.claim"], "not an expression ("),
+        (('"<row>", "avg"] > 20', "x] > 20"), ["6: better.claim"], "`x` is not an index"),
         (('trained(table1["<row>"])', "1 > 2"), ["5: better.guard"], "no cell and no curve is"),
         (
             ('table1["<row>", "avg"] > 20', 'rising(table1[["<row>"], "avg"])'),

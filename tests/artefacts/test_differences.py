@@ -11,8 +11,8 @@ from fathom.artefacts.table.results import result
 from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.records import read_record, write_record
+from fathom.scoring.bootstrap import paired_bootstrap
 from fathom.scoring.metrics import bleu
-from fathom.scoring.paired import paired_bootstrap
 from fathom.scoring.sentences import path_of, read
 from tests.support.refused import refused
 from tests.support.small_tables import KNOWN, Results, scores, table, texts

@@ -64,11 +64,6 @@ def save(folder, text):
     fresh.replace(path)
 
 
-def test_a_job_leaves_its_exit_code(folder):
-    assert finish(Slurm(), folder, "7", 1, "") == 1
-    assert marker_of(folder, "7") == Marker(1)
-
-
 def test_a_failed_job_with_all_of_its_files_has_finished(folder):
     output(folder).write_text("{}")
     assert finish(Slurm(), folder, "7", 1, "signal") == 0
@@ -98,14 +93,6 @@ def test_two_attempts_without_a_newer_checkpoint_end_the_job(folder, calls):
         assert finish(Slurm(), folder, "7", 1, LIMIT) == code
     assert marker_of(folder, "7") == Marker(1, TOO_SHORT)
     assert len(calls("scontrol")) == 2
-
-
-def test_progress_in_between_counts_from_the_start_again(folder):
-    for at in range(4):
-        begin(Slurm(), folder, "7")
-        if at % 2:
-            save(folder, str(at))
-        assert finish(Slurm(), folder, "7", 1, LIMIT) == REQUEUED
 
 
 @pytest.mark.parametrize(

@@ -218,39 +218,25 @@ def waiting(tmp_path):
     return submitted(Folder(tmp_path / "x"), "a.1", [Path("/r/t.json")])
 
 
-def test_a_job_of_which_nothing_was_heard_waits(waiting):
+@pytest.mark.parametrize(
+    ("seen", "waits", "failed", "words"),
+    [
+        ({}, True, False, "job 7 waits"),
+        ({"number": "6", "word": "failed"}, True, False, "job 7 waits"),
+        ({"name": "PENDING", "reason": "Priority"}, True, False, "job 7 waits (Priority)"),
+        ({"name": "PENDING", "reason": "held", "cure": "scontrol release 7"}, True, False,
+         "job 7 will not start by itself (held): scontrol release 7"),
+        ({"name": "RUNNING"}, False, False, "job 7 runs"),
+        ({"word": "failed", "name": "TIMEOUT", "reason": "limit"}, False, True,
+         "job 7 has failed (limit)"),
+    ],
+)  # fmt: skip
+def test_what_is_known_of_a_job_is_read_from_files_alone(waiting, seen, waits, failed, words):
+    """What was heard of an earlier number does not count."""
+    waiting.note({"number": "7"} | seen)
     [job] = queued(waiting.path.parent)
-    assert job.waits
-    assert job.outputs == (Path("/r/t.json"),)
-    assert job.name == "train_run a.1"
-
-
-def test_a_job_waits_with_slurms_reason(waiting):
-    waiting.note({"number": "7", "name": "PENDING", "reason": "Priority"})
-    [job] = queued(waiting.path.parent)
-    assert job.waits
-    assert "Priority" in str(job)
-
-
-def test_a_job_that_runs_does_not_wait(waiting):
-    waiting.note({"number": "7", "name": "RUNNING"})
-    [job] = queued(waiting.path.parent)
-    assert not job.waits
-    assert not job.failed
-
-
-def test_a_job_that_will_not_start_names_its_cure(waiting):
-    waiting.note({"number": "7", "name": "PENDING", "reason": "held", "cure": "scontrol release 7"})
-    assert "scontrol release 7" in str(*queued(waiting.path.parent))
-
-
-def test_a_job_that_failed_says_why_and_where_its_lines_are(waiting):
-    waiting.note({"number": "7", "word": "failed", "name": "TIMEOUT", "reason": "limit"})
-    write_json(waiting.end("7"), {"code": 1, "why": ""})
-    [job] = queued(waiting.path.parent)
-    assert job.failed
-    assert not job.waits
-    assert "limit" in str(job)
+    assert (job.name, job.outputs) == ("train_run a.1", (Path("/r/t.json"),))
+    assert (job.waits, job.failed, str(job)) == (waits, failed, words)
     assert job.lines == waiting.lines("7")
 
 

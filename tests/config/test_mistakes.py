@@ -772,6 +772,31 @@ def test_a_start_that_has_checked_reads_what_papers_print_only_where_it_is_asked
 
 
 @pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (TABLES, "title: Text", "titel: Text"),
+        (TABLES, None, "a: [\n"),
+        (CLAIMS, None, "a: [\n"),
+        (FIGURES, "kind: ", "kid: "),
+        (DEVIATIONS, None, "a: {}\n"),
+        (CSV, "Static,bos,20.0", "Static,bos,2O.0"),
+        (LONG, None, "title: 3\n"),
+        (OF_SCALES, "long:\n", "lnog:\n"),
+        (CARD, "default: ", "defualt: "),
+        (PAIR, "tasks: ", "taks: "),
+    ],
+)
+def test_a_table_is_there_although_another_paper_or_a_scale_has_a_mistake(edited, file, old, new):
+    """What a table of one paper does not need was checked before it was drawn."""
+    folder = edited((file, old, new))
+    project = load(folder, check=False)
+    for table in project.papers["wide"].tables.values():
+        assert project.cells(table, "small")
+    with pytest.raises(Findings):
+        load(folder)
+
+
+@pytest.mark.parametrize(
     ("rule", "holds"),
     [
         ("tau_updates <= updates", True),

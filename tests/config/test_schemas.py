@@ -3,7 +3,7 @@
 import jsonschema
 import pytest
 
-from fathom.artefacts.schemas import schemas, text
+from fathom.artefacts.schemas import schemas
 from fathom.config.load import load
 from tests.config.conftest import PROJECT
 from tests.support.specs import ROOT
@@ -77,9 +77,3 @@ def test_every_setting_of_a_run_a_scale_a_data_set_and_a_source_has_a_descriptio
         if not setting.get("description") and "$ref" not in str(setting) and key not in NAMES
     }
     assert silent == set()
-
-
-def test_equal_schemas_have_equal_text(generated, sample):
-    assert {k: text(v) for k, v in generated.items()} == {
-        k: text(v) for k, v in schemas(sample).items()
-    }

@@ -11,7 +11,7 @@ from fathom.config.load import load
 from fathom.io.files import read_lines
 from fathom.io.records import read_record
 from fathom.results import measurements
-from fathom.results.measured import MeasurementFile
+from fathom.results.training_record import MeasurementFile
 from tests.cli.conftest import call, invoke
 from tests.support.refused import says
 from tests.support.small_project import RUN, paths, write_config

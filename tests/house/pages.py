@@ -2,23 +2,15 @@
 
 from collections.abc import Callable
 
-from fathom.artefacts import deviations, equations, schemas
-from fathom.config.files import Files
+from fathom.artefacts import deviations, equations
 from fathom.config.load import load
 from fathom.config.project import Project
 from fathom.io.files import write_text
 from tests.house.tree import ROOT
 
-
-def schema(kind: str) -> Callable[[Project], str]:
-    """Return a function that gives the JSON Schema of a kind of config file."""
-    return lambda project: schemas.text(schemas.schemas(project)[kind])
-
-
 PAGES: dict[str, Callable[[Project], str]] = {
     "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
-    **{f"config/schemas/{kind}.json": schema(kind) for kind in Files(ROOT).kinds},
 }
 
 

@@ -28,12 +28,9 @@ SUFFIXES |= {".cff", ".sh", ".json"}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_generated_page_can_be_made_and_one_that_git_keeps_is_fresh(own_project, name):
-    page = PAGES[name](own_project)
-    assert page
-    if not name.startswith("config/schemas/"):
-        written = (ROOT / name).read_text(encoding="utf-8")
-        assert written == page, f"{name} is stale; run make pages"
+def test_a_generated_page_is_fresh(own_project, name):
+    written = (ROOT / name).read_text(encoding="utf-8")
+    assert written == PAGES[name](own_project), f"{name} is stale; run make pages"
 
 
 def test_the_readme_says_what_can_be_run_today():

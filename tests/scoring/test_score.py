@@ -10,8 +10,8 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, sha256, write_lines
 from fathom.io.records import hashes, read_record, write_record
 from fathom.results import measurements
-from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
+from fathom.results.training_record import MeasurementFile
 from fathom.scoring import sentences
 from fathom.scoring.metrics import bleu, chrf, measure, metrics_of, named
 from fathom.scoring.score import COLUMNS, score

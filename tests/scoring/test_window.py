@@ -11,8 +11,8 @@ from sacrebleu import corpus_bleu, corpus_chrf
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 from fathom.results import measurements
-from fathom.results.measured import MeasurementFile
 from fathom.results.recipe import RECIPE
+from fathom.results.training_record import MeasurementFile
 from fathom.scoring.right_language import check
 from fathom.scoring.score import score
 from fathom.scoring.window import (

@@ -4,8 +4,6 @@ An editor that knows them completes keys and shows what they mean. `fathom valid
 them: the classes themselves check config.
 """
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -28,7 +26,7 @@ from fathom.config.schema.source import KINDS
 from fathom.config.schema.table import TableSettings
 from fathom.config.switches import Switches
 
-_PRESET = {"description": "Settings of the card under one name.", "type": "string"}
+_PRESET = {"preset": {"description": "Settings of the card by name.", "type": "string"}}
 # Keys that an entry may have besides its settings.
 _ENTRY_KEYS = {
     "like": {
@@ -49,20 +47,14 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
     """Return the schema of each kind of config file by the file's name without suffix."""
     methods = {name: card.method for name, card in project.methods.items()}
     run = _entry(_schema(RunSettings))
-    properties = run["properties"]
-    properties |= _RUN_KEYS
-    for key in ("method", "start"):
-        properties[key] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
-    properties["method"]["anyOf"][1] = {
-        "type": "object",
-        "properties": {
-            key: value
-            for method in methods.values()
-            for key, value in _partial(_schema(method))["properties"].items()
-        },
+    settings = {"name": {"enum": [*methods], "description": "A method, by the name of its card."}}
+    for method in methods.values():
+        settings = _partial(_schema(method))["properties"] | settings
+    short = {"type": "string"}
+    run["properties"] |= _RUN_KEYS | {
+        "method": {"anyOf": [short, {"type": "object", "properties": settings | _PRESET}]},
+        "start": {"anyOf": [short, {"type": "object"}]},
     }
-    names = {"enum": list(methods), "description": "A method, by the name of its card."}
-    properties["method"]["anyOf"][1]["properties"] |= {"name": names, "preset": _PRESET}
     definitions = run.pop("$defs", {})
     entries = {"type": "object", "additionalProperties": run}
     return {
@@ -98,24 +90,6 @@ def _figures() -> dict[str, Any]:
         options.append(schema)
     entry = {"anyOf": options}
     return {"type": "object", "additionalProperties": entry, "$defs": definitions}
-
-
-def text(schema: Mapping[str, Any]) -> str:
-    """Return a schema as a file has it.
-
-    Equal bounds of equal types are one object to typing, `1` or `1.0` by the order of imports; so
-    whole numbers are written without a point.
-    """
-    plain = _whole_numbers(schema)
-    return json.dumps(plain, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False) + "\n"
-
-
-def _whole_numbers(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_whole_numbers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:

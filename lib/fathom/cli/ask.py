@@ -1,4 +1,4 @@
-"""The verbs that answer questions about config: list, show, validate, where, params."""
+"""The verbs that answer questions about config: list, show, validate, schema, where, params."""
 
 import json
 from collections import Counter
@@ -24,6 +24,7 @@ from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, Findings, nearest
+from fathom.io.files import write_json
 
 if TYPE_CHECKING:
     from fathom.artefacts.parameters import NetworkSizes, PrintedCount
@@ -225,6 +226,22 @@ def validate(as_json: Json = False) -> None:
     answer(as_json, {"findings": [], "counts": counts}, [f"config/ is valid: {words}"])
     if not as_json:
         suggest("fathom list")
+
+
+def schema() -> None:
+    """Write the JSON Schemas of config's files into config/schemas/, for editors.
+
+    An editor that reads them completes keys and shows what they mean.
+
+    Example: fathom schema
+    """
+    from fathom.artefacts import schemas
+
+    project = open_project()
+    folder = project.root / "config" / "schemas"
+    for kind, content in schemas.schemas(project).items():
+        write_json(folder / f"{kind}.json", content)
+    report(f"schemas: {folder}")
 
 
 PaperOfEquation = Annotated[

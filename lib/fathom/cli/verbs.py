@@ -17,6 +17,7 @@ VERBS = {
         "plan": "trainings",
         "status": "trainings",
         "validate": "ask",
+        "schema": "ask",
         "where": "ask",
         "params": "ask",
     },

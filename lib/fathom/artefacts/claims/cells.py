@@ -15,7 +15,7 @@ NO_CELL = "not in this scale's table"
 def places(reference: Reference, cells: Iterable[Cell]) -> list[tuple[str, str]]:
     """Return the row and column of each cell that a claim shows, row by row.
 
-    `:` are all that the paper prints; a row alone is its results, which are no parameters.
+    `:` are all that the paper prints; a row alone is its results, which are not parameters.
     """
     shown = [cell for cell in cells if cell.kind != "empty"]
     printed = dict.fromkeys(cell.column for cell in shown if not cell.ours)
@@ -65,7 +65,7 @@ def check_cells(reference: Reference, cells: Sequence[Cell]) -> None:
         raise Unfit(f"{table} has rows and columns only", "give one or two keys")
     rows, columns = (*reference.keys, Key(every=RESULTS))[:2]
     if rows.every in (TASKS, RESULTS):
-        raise Unfit(f"`{rows.every}` is no row of {table}", "write `:` for all rows")
+        raise Unfit(f"`{rows.every}` is not a row of {table}", "write `:` for all rows")
     names = dict.fromkeys(cell.id for cell in cells)
     for row in rows.ids:
         if row not in names:

@@ -190,12 +190,12 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "max": partial(_extreme, 1, "maximum"),
     "min": partial(_extreme, -1, "minimum"),
     "abs": abs_,
-} | {one.__name__: one for one in (mean, median, spread, first, last, end, sd, agreement, others)}
+} | {of.__name__: of for of in (mean, median, spread, first, last, end, sd, agreement, others)}
 WORDS = ("sd", "others")  # those that take an axis or a label
 TRUTHS: dict[str, Callable[..., Truth]] = {
     "rising": partial(_ordered, "<", "rising"),
     "falling": partial(_ordered, ">", "falling"),
-} | {one.__name__: one for one in (near, trained, failed, significant)}
+} | {of.__name__: of for of in (near, trained, failed, significant)}
 
 
 def _need(fits: bool, taker: str, needed: str, value: Any, remedy: str) -> None:

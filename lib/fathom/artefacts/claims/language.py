@@ -94,7 +94,7 @@ def _tree(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        what = f"no expression ({getattr(error, 'msg', error)})"
+        what = f"not an expression ({getattr(error, 'msg', error)})"
         raise Unfit(what, 'write it like table["row", "column"] > 20') from None
 
 
@@ -116,12 +116,12 @@ class _Evaluation:
             case ast.Call(func=ast.Name(id=name)) if name not in NUMBERS:
                 return self._called(node, name, TRUTHS, self.world.interval)
             case ast.Compare(left=left, ops=operators, comparators=others):
-                if not all(type(one) in _COMPARED for one in operators):
+                if not all(type(sign) in _COMPARED for sign in operators):
                     raise _refused(node, "compares otherwise", "use < > <= >= or near(a, b, by)")
                 pairs = pairwise([self.number(part) for part in (left, *others)])
                 return every(
-                    compare(self.world.interval, before, _COMPARED[type(one)], after)
-                    for one, (before, after) in zip(operators, pairs, strict=True)
+                    compare(self.world.interval, before, _COMPARED[type(sign)], after)
+                    for sign, (before, after) in zip(operators, pairs, strict=True)
                 )
         raise _refused(node, "is not true or false", "compare it, or use trained(…)")
 
@@ -136,8 +136,8 @@ class _Evaluation:
                 return float(value)
             case ast.UnaryOp(op=ast.USub(), operand=part):
                 return -self.number(part)
-            case ast.BinOp(left=left, op=one, right=right) if type(one) in _COMPUTED:
-                return _COMPUTED[type(one)](self.number(left), self.number(right))
+            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _COMPUTED:
+                return _COMPUTED[type(sign)](self.number(left), self.number(right))
             case ast.Subscript():
                 return self.world.shown(_reference(node))
             case ast.Call(func=ast.Name(id=name)) if name not in TRUTHS:
@@ -157,7 +157,7 @@ class _Evaluation:
             for part in node.args
         ]
         taken = signature(functions[name]).parameters.values()
-        several = any(one.kind is one.VAR_POSITIONAL for one in taken)
+        several = any(each.kind is each.VAR_POSITIONAL for each in taken)
         count = len(taken) - len(first)
         if node.keywords or not given or (len(given) != count and not several):
             remedy = f"give {count}{' or more' if several else ''} arguments, without names"
@@ -182,7 +182,7 @@ def _key(node: ast.expr) -> Key:
             return Key(tuple(map(_id, items)), several=True)
     if _id(node):
         return Key((_id(node),))
-    raise _refused(node, "is no index", 'write "id", ["id", "id"], `:` or tasks')
+    raise _refused(node, "is not an index", 'write "id", ["id", "id"], `:` or tasks')
 
 
 def _id(node: ast.expr) -> str:

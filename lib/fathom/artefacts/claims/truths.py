@@ -80,7 +80,7 @@ def some(truths: Iterable[Truth]) -> Truth:
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
     parts = list(truths) or [Truth(ABSENT, (Evidence(TOO_FEW, ABSENT),))]
-    answer = next(one for one in order if any(part.answer == one for part in parts))
+    answer = next(each for each in order if any(part.answer == each for part in parts))
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 

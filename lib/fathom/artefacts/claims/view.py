@@ -32,12 +32,14 @@ def lines(claims: Iterable[Judged]) -> "DataFrame":
     """Return a line for each part of each claim, with all that decides it."""
     from pandas import DataFrame
 
-    taken = "paper name part section sentence expression guard answer evidence basis"
-    taken += " reported_answer reported_evidence reported_basis comparable scale"
+    names = "paper name part section sentence expression guard answer evidence basis"
+    names += " reported_answer reported_evidence reported_basis comparable scale"
     called = {"name": "claim", "evidence": "numbers", "reported_evidence": "reported_numbers"}
-    values = ([getattr(claim, name) for name in taken.split()] for claim in claims)
-    records = [[_joined(one) if isinstance(one, tuple) else one for one in row] for row in values]
-    columns = [called.get(name, name) for name in taken.split()]
+    records = [
+        [_joined(value) if isinstance(value, tuple) else value for value in values]
+        for values in ([getattr(claim, name) for name in names.split()] for claim in claims)
+    ]
+    columns = [called.get(name, name) for name in names.split()]
     return DataFrame(records, columns=columns, dtype=object)
 
 
@@ -48,12 +50,12 @@ def summary(claims: Sequence[Judged]) -> list[str]:
     names = {(claim.paper, claim.name) for claim in claims}
     ours, printed = (
         ", ".join(f"{count} {answer}" for answer, count in Counter(answers).most_common())
-        for answers in zip(*((one.answer, one.reported_answer) for one in claims), strict=True)
+        for answers in zip(*((each.answer, each.reported_answer) for each in claims), strict=True)
     )
     text = [
         f"{len(names)} claims in {len(claims)} parts.",
         f"Scale {claims[0].scale}: {ours}. The papers' own cells: {printed}.",
-        f"Answers that go against their sentence (fails): {sum(one.against for one in claims)}.",
+        f"Answers that go against their sentence (fails): {sum(each.against for each in claims)}.",
     ]
     count = sum(not claim.comparable for claim in claims)
     if count:

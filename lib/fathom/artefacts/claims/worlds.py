@@ -89,8 +89,8 @@ class Printed:
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return 1.96 printed standard errors, or that the digits decide."""
-        known = [factor * term.stderr for term, factor in weights.items() if term.stderr]
-        return Interval(Z * math.hypot(*known), PRINTED) if known else Interval(None, DIGITS)
+        errors = [factor * term.stderr for term, factor in weights.items() if term.stderr]
+        return Interval(Z * math.hypot(*errors), PRINTED) if errors else Interval(None, DIGITS)
 
     def _terms(self, name: str, cells: Iterable[Cell]) -> dict[Place, Term]:
         """Return a table's cells as the paper prints them."""
@@ -143,9 +143,9 @@ class Results:
         if name not in self.tables:
             self.tables[name] = self.artefacts.compared(self.paper, self.paper.tables[name])
         items = {
-            (one.result.cell.id, one.result.cell.column): one for one in self.tables[name].cells
+            (item.result.cell.id, item.result.cell.column): item for item in self.tables[name].cells
         }
-        meant = places(reference, [one.result.cell for one in items.values()])
+        meant = places(reference, [item.result.cell for item in items.values()])
         return quantity(reference, [self._term(name, place, items.get(place)) for place in meant])
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -169,13 +169,13 @@ class Results:
         """Return the interval over test sentences; None where some are not stored."""
         import numpy as np
 
-        from fathom.scoring.paired import SAMPLES, Paired
+        from fathom.scoring.bootstrap import SAMPLES, Paired
 
         if any(self._counts(term) is None for term in weights):
             return None
         streams = self._streams(weights)
         drawn = [factor * self._draws(term, streams[term]) for term, factor in weights.items()]
-        used = [stream.spawn_key for own in streams.values() for stream in own]
+        used = [stream.spawn_key for of_term in streams.values() for stream in of_term]
         pairs = PAIRED if len({*used}) < len(used) else ""
         return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
@@ -190,8 +190,8 @@ class Results:
                     if any(item.result is term.cell for item in table.cells)
                 )
                 sets = counts_of(term.cell.cell, sources)
-            same = sets is not None and all(same_references(one) for one in sets)
-            several = same and all(len(one[0].counts) > 1 for one in sets or ())
+            same = sets is not None and all(map(same_references, sets))
+            several = same and all(len(trainings[0].counts) > 1 for trainings in sets or ())
             self._sets[term] = sets if several else None
         return self._sets[term]
 
@@ -200,23 +200,23 @@ class Results:
 
         A cell of several tasks comes first, so that its draws are those of its table.
         """
-        from fathom.scoring.paired import streams_of
+        from fathom.scoring.bootstrap import streams_of
 
         drawn: list[tuple[str, list[Sentences], SeedSequence]] = []
         streams, group = {}, 0
-        for term in sorted(terms, key=lambda one: -len(self._counts(one) or ())):
+        for term in sorted(terms, key=lambda each: -len(self._counts(each) or ())):
             sets = self._counts(term) or []
             tasks = tasks_of(term.cell.cell) if term.cell else ()
-            known = [_stream(task, one, drawn) for task, one in zip(tasks, sets, strict=True)]
+            used = [_stream(task, each, drawn) for task, each in zip(tasks, sets, strict=True)]
             fresh = streams_of(len(sets), group)
-            group += None in known
-            own = [new if old is None else old for old, new in zip(known, fresh, strict=True)]
-            drawn += zip(tasks, sets, own, strict=True)
-            streams[term] = own
+            group += None in used
+            chosen = [new if old is None else old for old, new in zip(used, fresh, strict=True)]
+            drawn += zip(tasks, sets, chosen, strict=True)
+            streams[term] = chosen
         return streams
 
     def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
-        from fathom.scoring.paired import drawn_scores
+        from fathom.scoring.bootstrap import drawn_scores
 
         key = (term, *(stream.spawn_key for stream in streams))
         if key not in self._drawn and term.cell is not None:
@@ -247,7 +247,7 @@ def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
     parts = []
     for terms in _by_run(weights):
         seeds, *others = [{*term.by_seed} for term in terms]
-        if len(seeds) < 2 or any(own != seeds for own in others):
+        if len(seeds) < 2 or any(each != seeds for each in others):
             return None
         numbers = [
             math.fsum(weights[term] * term.by_seed[seed] for term in terms) for seed in seeds
@@ -266,47 +266,47 @@ def _by_run(terms: Iterable[Term]) -> Iterable[list[Term]]:
 
 def _why_alone(terms: Iterable[Term]) -> str:
     """Return why there is no interval over seeds."""
-    by_run = [[frozenset(term.by_seed) for term in own] for own in _by_run(terms)]
-    if not all(seeds for own in by_run for seeds in own):
+    by_run = [[frozenset(term.by_seed) for term in of_run] for of_run in _by_run(terms)]
+    if not all(seeds for of_run in by_run for seeds in of_run):
         return NO_SEEDS
-    if any(len({*own}) > 1 for own in by_run):
+    if any(len({*of_run}) > 1 for of_run in by_run):
         return OTHER_SEEDS
-    return UNEVEN if any(len(own[0]) > 1 for own in by_run) else ALONE
+    return UNEVEN if any(len(of_run[0]) > 1 for of_run in by_run) else ALONE
 
 
 def term_of(name: str, item: ComparedCell | None, table: ComparedTable) -> Term:
     """Return one of our cells as a number of claims."""
     if item is None:
         return Term(name, math.nan, NO_CELL, missing=True, of_table=True)
-    own, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
+    result, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
     bad = worst(cell, vocabulary)
     of = vocabulary.measurement(cell.value).of if cell.value else ""
     mark = table.table.marks.get(item.reported.mark) if item.reported else None
-    # A cell that shows its difference to another one, as the paper does, has no seeds of its own.
+    # A cell that shows its difference to another one, as the paper does, has no seeds.
     is_difference = mark is not None and mark.means == DIFFERENCE
     by_seed = {} if is_difference else _by_seed(cell, table)
     term = Term(
         name,
-        bad if own.value is None else own.value,
-        lost=own.lost,
+        bad if result.value is None else result.value,
+        lost=result.lost,
         # A difference is as bad as can be, or as good, by the row that has no result.
         worst=math.nan if is_difference else bad,
-        awaited=own.awaited,
+        awaited=result.awaited,
         source=cell.source,
         by_seed=by_seed,
         exact=of in ("network", "corpus"),
         of_table=True,
-        cell=own,
+        cell=result,
         gain=bool(item.mark) if item.tested else None,
-        mark=DOUBTFUL if own.doubtful else "",
+        mark=DOUBTFUL if result.doubtful else "",
     )
-    if own.value is not None:
+    if result.value is not None:
         return term
-    if not own.words or own.words.startswith(MISSING) or (own.awaited and not by_seed):
-        return replace(term, value=math.nan, words=own.words or NO_CELL, missing=True)
+    if not result.words or result.words.startswith(MISSING) or (result.awaited and not by_seed):
+        return replace(term, value=math.nan, words=result.words or NO_CELL, missing=True)
     if by_seed:
         return replace(term, value=fmean(by_seed.values()))
-    return replace(term, words=own.words, lost="")
+    return replace(term, words=result.words, lost="")
 
 
 def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
@@ -314,4 +314,4 @@ def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
     factor = cell.value.factor if cell.value else 1.0
     readings = table.sources[cell.source].readings(cell.key)
     numbers = ((seed, number(cell, reading)) for seed, reading in readings)
-    return {seed: one.value * factor for seed, one in numbers if isinstance(one, SeedNumber)}
+    return {seed: found.value * factor for seed, found in numbers if isinstance(found, SeedNumber)}

@@ -148,8 +148,8 @@ def _labels(axis: str, series: Series, run: Spec) -> tuple[str, ...]:
     """Return the labels of an axis; empty where config does not know them."""
     if axis == "task":
         return run.data.tasks
-    own = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
-    stack = {"layer": own, "memory": "decoder", "source": "encoder"}.get(axis, "")
+    shown = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
+    stack = {"layer": shown, "memory": "decoder", "source": "encoder"}.get(axis, "")
     counts = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}
     layers = counts.get(stack, 0)
     return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
