@@ -30,9 +30,8 @@ from fathom.artefacts.table.differences import difference
 from fathom.config.schema.figures import Drawn
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
-from fathom.scoring.bootstrap import draws
+from fathom.scoring.bootstrap import drawn_scores, draws
 from fathom.scoring.metrics import bleu
-from fathom.scoring.paired import drawn_scores
 from fathom.scoring.sentences import read
 from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
 from tests.support.small_tables import Results as Files

@@ -15,9 +15,8 @@ from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.records import hashes, read_record, write_record
 from fathom.results import decoding_record, measurements, recipe, training_record
-from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Measurements, Number, Record
-from fathom.results.training_record import Ended
+from fathom.results.training_record import Ended, MeasurementFile
 from tests.support.run_files import training, write_training
 from tests.support.specs import small_spec
 

@@ -10,9 +10,8 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 from scipy import stats
 
-from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
+from fathom.scoring.bootstrap import SEED, Paired, Statistics, draws, interval, paired_bootstrap
 from fathom.scoring.metrics import bleu, chrf
-from fathom.scoring.paired import Paired, paired_bootstrap
 from fathom.scoring.students_t import half_interval
 from tests.scoring.conftest import ENGLISH, OTHER
 

@@ -7,8 +7,14 @@ import pytest
 
 from fathom.io.files import read_lines, write_lines
 from fathom.scoring import right_language
-from fathom.scoring.language import UNIFORM, CharacterModel, collapsed, language_of
-from fathom.scoring.right_language import check, records_of
+from fathom.scoring.right_language import (
+    UNIFORM,
+    CharacterModel,
+    check,
+    collapsed,
+    language_of,
+    records_of,
+)
 from tests.support.small_corpus import (
     LANGUAGES,
     TASKS,

@@ -12,7 +12,7 @@ import sacrebleu
 
 from fathom.config.measurement_keys import ALWAYS_SCORED, METRICS, NAMES
 from fathom.scoring.metrics import bleu, chrf, metrics_of, named, of_key
-from fathom.scoring.moses import MosesTokens
+from fathom.scoring.metrics.bleu import MosesTokens
 from tests.scoring.conftest import ENGLISH, OTHER
 
 # sacreBLEU adds the same counts, so that only the order of floating-point sums could differ.

@@ -79,7 +79,7 @@ def likelihood(
     kind, text = opened.one_gates(gates), one_split(split)
     require_weights(spec, seed, opened.paths)
     from fathom.decode import likelihood
-    from fathom.results.measured import MeasurementFile
+    from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
         sums = likelihood.likelihood(opened.trained(seed, device), text, kind)
@@ -116,7 +116,7 @@ def best_window(
     opened.require_decodable(kind)
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
-    from fathom.results.measured import MeasurementFile
+    from fathom.results.training_record import MeasurementFile
     from fathom.scoring.window import best_window
 
     report = report_of(f"{spec.folder} {kind}")
@@ -148,7 +148,7 @@ def gates(
         remedy = "choose a run of latent layers"
         raise FathomError("its method has no gates", spec.name, remedy)
     require_weights(spec, seed, opened.paths)
-    from fathom.results.measured import MeasurementFile
+    from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import gate_records
@@ -169,7 +169,7 @@ def sharing(
     opened = open_run(run, scale, results, device)
     spec = opened.spec
     require_weights(spec, seed, opened.paths)
-    from fathom.results.measured import MeasurementFile
+    from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import sharing_records

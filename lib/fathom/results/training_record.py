@@ -1,11 +1,14 @@
-"""training.json: how a training ended, and what it measured by itself."""
+"""training.json: how a training ended; and the measurement files of a training."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from fathom.config.measurement_keys import file_name
+from fathom.config.paths import Paths
 from fathom.config.schema.section import Section
 from fathom.config.spec import Spec
 from fathom.io.commands import again
@@ -21,6 +24,7 @@ from fathom.results.measurements import (
     Record,
     checked,
 )
+from fathom.results.recipe import RECIPE
 
 NATS = "nats"
 WEIGHTS = "checkpoints/"
@@ -172,38 +176,85 @@ def measured(training: TrainingRecord, spec: Spec, seed: int) -> Measurements:
             tasks = {task: Number(value=value) for task, value in validation.by_task.items()}
             every = Number(value=validation.nll)
             records["last_validation"] = Record(unit=NATS, tasks=tasks, all=every)
-    return of_training(training, spec, seed, "training", records)
+    return _file(training, spec, seed, "training", records)
 
 
-def of_training(
-    training: TrainingRecord,
-    spec: Spec,
-    seed: int,
-    rule: str,
-    records: dict[str, Record],
-    recipe: Mapping[str, int] | None = None,
-    settings: dict[str, Any] | None = None,
+def _file(
+    training: TrainingRecord, spec: Spec, seed: int, rule: str, records: dict[str, Record]
 ) -> Measurements:
-    """Return the content of a measurement file of a training, with its outcome.
-
-    Args:
-        training: its training.json.
-        spec: the run.
-        seed: of the training.
-        rule: what measured.
-        records: by key; none where the training has no result.
-        recipe: of each stage after the training.
-        settings: what the rule was run with.
-    """
+    """Return the content of a measurement file of a training, with its outcome."""
     return Measurements(
         rule=rule,
-        recipe={"training": training.recipe, **(recipe or {})},
+        recipe={"training": training.recipe},
         run=spec.name,
         identity=spec.identity,
         seed=seed,
         outcome=training.outcome.kind,
         update=training.outcome.update,
         reason="" if training.outcome.finished else training.outcome.reason,
-        settings=settings or {},
         measurements=records,
     )
+
+
+@dataclass(frozen=True)
+class MeasurementFile:
+    """The file of what one rule measures of a training."""
+
+    spec: Spec
+    seed: int
+    paths: Paths
+    rule: str
+    split: str | None = None  # "valid" or "test", where the rule measures one
+    gates: str | None = None  # "plain", "soft" or "hard", where the measurement depends on them
+
+    @property
+    def path(self) -> Path:
+        """The place of the file."""
+        name = file_name(self.rule, self.spec, self.split, self.gates)
+        return self.paths.measurements(self.spec, self.seed, name)
+
+    def measure(
+        self,
+        records: Callable[[], dict[str, Record]],
+        report: Callable[[str], None],
+        settings: dict[str, Any] | None = None,
+    ) -> Measurements:
+        """Measure, or record how a training without a result ended; return what was written.
+
+        An older file is deleted first: should measuring fail, it may be of other weights.
+
+        Args:
+            records: returns the records by key; called where the training finished.
+            report: called with a line about the outcome or the missing tasks, and the file.
+            settings: what the rule is run with.
+        """
+        outcome = read(self.paths.training(self.spec, self.seed)).outcome
+        self.path.unlink(missing_ok=True)
+        if not outcome.finished:
+            report(outcome.words)
+        measured = records() if outcome.finished else {}
+        for task, reason in next(iter(measured.values()), Record()).missing.items():
+            report(f"{task}: {reason}")
+        self.write(measured, settings)
+        report(str(self.path))
+        return measurements.read(self.path)
+
+    def write(
+        self,
+        records: dict[str, Record],
+        settings: dict[str, Any] | None = None,
+        decoding_recipe: int | None = None,
+    ) -> None:
+        """Write the file.
+
+        Args:
+            records: by key; none where the training has no result.
+            settings: what the rule was run with.
+            decoding_recipe: of the translations that were measured.
+        """
+        training = read(self.paths.training(self.spec, self.seed))
+        file = _file(training, self.spec, self.seed, self.rule, records)
+        decoding = {} if decoding_recipe is None else {"decoding": decoding_recipe}
+        recipe = file.recipe | {"scoring": RECIPE["scoring"]} | decoding
+        complete = {"recipe": recipe, "settings": settings or {}}
+        measurements.write(self.path, file.model_copy(update=complete))

@@ -1,4 +1,8 @@
-"""A metric of sacreBLEU: what it counts in a sentence, and the score of a sum of counts."""
+"""A metric of sacreBLEU: what it counts in a sentence, and the score of a sum of counts.
+
+A corpus score is a function of sums over sentences. With the counts kept by sentence, a test set is
+drawn again without a second look at any text.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +10,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fathom.scoring.bootstrap import Statistics
+
+@dataclass(frozen=True)
+class Statistics:
+    """What one metric keeps of each sentence."""
+
+    metric: str  # its label
+    columns: tuple[str, ...]  # what each column counts
+    counts: np.ndarray  # (sentences, columns) whole numbers
+    signature: str  # sacreBLEU's: how the metric was computed
+    score_of: Callable[[np.ndarray], float]  # of a sum over sentences, (columns,)
+
+    @property
+    def value(self) -> float:
+        """The score of all sentences."""
+        return self.score_of(self.counts.sum(axis=0))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,19 @@ not show it. A task passes if its hypotheses are in its language at least half a
 references are, by character models of the training text; a model of the source's language finds
 copies. A decoding passes if all tasks but one do, and no two tasks have the same hypotheses for
 more than half of the sources that both have. Else its scores carry the doubt, and tables mark them.
+
+A language's model gives a character c the probability
+
+    p(c | h) = (count(h c) + 2 p(c | h')) / (count(h) + 2)
+
+after the characters h, up to three; h' is h without its first one, and where no character is left,
+p(c) is 1/300. This is Witten and Bell's idea with a constant weight. Case does not count, and a
+text that says something over and over says it once: otherwise a loop of few characters decides.
 """
 
+import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,7 +26,6 @@ from pathlib import Path
 from fathom.config.spec import DataSpec
 from fathom.data.sides import sides
 from fathom.results.measurements import Number, Record
-from fathom.scoring.language import CharacterModel, language_of
 
 # Sentences by task.
 Hypotheses = Mapping[str, Sequence[str]]
@@ -27,6 +37,72 @@ SHARE, MAY_FAIL = 0.5, 1
 # Above this share of equal hypotheses two tasks do not pass; fewer common sources say nothing.
 EQUAL, COMMON = 0.5, 10
 _NAMED = 3
+
+# Of the models: the longest context, the weight of shorter ones, and the chance of any character.
+LONGEST, WEIGHT, UNIFORM = 3, 2.0, 1 / 300
+LETTERS = 3  # a text with fewer letters has no language
+_BEFORE = " " * LONGEST
+_LOOP = re.compile(r"(.{1,12}?)\1{2,}")
+
+
+# The language of a text
+
+
+class CharacterModel:
+    """The characters of one language."""
+
+    def __init__(self, sentences: Iterable[str]):
+        # Each character with those before it; shorter grams are the ends of these.
+        longest = Counter(gram for sentence in sentences for gram in _grams(sentence.lower()))
+        self._counts = Counter(longest)
+        for gram, times in longest.items():
+            for start in range(1, LONGEST + 1):
+                self._counts[gram[start:]] += times
+        self._logarithms: dict[str, float] = {}
+        self._contexts: Counter[str] = Counter()
+        for gram, times in self._counts.items():
+            self._contexts[gram[:-1]] += times
+
+    def log_likelihood(self, text: str) -> float:
+        """Return the logarithm of a text's probability; `text` is in lower case."""
+        return math.fsum(map(self._of_last, _grams(text)))
+
+    def _of_last(self, gram: str) -> float:
+        """Return the logarithm of the probability of a gram's last character after the others."""
+        if gram not in self._logarithms:
+            probability = UNIFORM
+            for start in range(LONGEST, -1, -1):
+                times = self._contexts.get(gram[start:-1])
+                if not times:
+                    break
+                weighted = self._counts.get(gram[start:], 0) + WEIGHT * probability
+                probability = weighted / (times + WEIGHT)
+            self._logarithms[gram] = math.log(probability)
+        return self._logarithms[gram]
+
+
+def _grams(text: str) -> Iterator[str]:
+    """Yield each character of a text after the ones before it."""
+    text = _BEFORE + text
+    return (text[start : start + LONGEST + 1] for start in range(len(text) - LONGEST))
+
+
+def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
+    """Return the likeliest language of a sentence, or None if it has too few letters to say."""
+    text = collapsed(text.lower())
+    if sum(map(str.isalpha, text)) < LETTERS:
+        return None
+    return max(models, key=lambda language: models[language].log_likelihood(text))
+
+
+def collapsed(text: str) -> str:
+    """Return a text in which up to 12 characters that follow each other three times come once."""
+    while (shorter := _LOOP.sub(r"\1", text)) != text:
+        text = shorter
+    return text
+
+
+# A decoding
 
 
 @dataclass(frozen=True)
@@ -60,8 +136,8 @@ class Checked:
             if share.value < SHARE * self.references[task].value
         ]
         same = [
-            f"{one} and {other} ({share.value:.0%})"
-            for (one, other), share in self.equal.items()
+            f"{first} and {second} ({share.value:.0%})"
+            for (first, second), share in self.equal.items()
             if share.value > EQUAL
         ]
         reasons = [_named("hypotheses in another language", wrong)] if len(wrong) > MAY_FAIL else []
@@ -116,9 +192,9 @@ def _checked(
         for task, texts in hypotheses.items()
     }
     pairs = {
-        (one, other): _equal(answers[one], answers[other])
-        for one, other in combinations(hypotheses, 2)
-        if languages[one] != languages[other]
+        (first, second): _equal(answers[first], answers[second])
+        for first, second in combinations(hypotheses, 2)
+        if languages[first] != languages[second]
     }
     references = {task: target.sentences(corpus, task, split) for task in hypotheses}
     return Checked(
@@ -130,7 +206,7 @@ def _checked(
 
 def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:
     """Return what the check of a decoding found, by key."""
-    pairs = [f"{one}, {other}" for one, other in checked.equal]
+    pairs = [f"{first}, {second}" for first, second in checked.equal]
     equal = [share.value for share in checked.equal.values()]
     records = {
         "right_language": Record(tasks=_numbers(checked.hypotheses), doubt=checked.doubt),
@@ -154,10 +230,10 @@ def _numbers(shares: Mapping[str, Share]) -> dict[str, Number]:
     return {task: Number(value=share.value, n=share.of) for task, share in shares.items()}
 
 
-def _equal(one: Mapping[str, str], other: Mapping[str, str]) -> Share:
+def _equal(first: Mapping[str, str], second: Mapping[str, str]) -> Share:
     """Return how many of the sources that two tasks share have the same hypothesis."""
-    common = one.keys() & other.keys()
-    return Share(sum(one[source] == other[source] for source in common), len(common))
+    common = first.keys() & second.keys()
+    return Share(sum(first[source] == second[source] for source in common), len(common))
 
 
 def _named(what: str, items: Sequence[str]) -> str:

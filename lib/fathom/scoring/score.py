@@ -14,9 +14,9 @@ from fathom.data.sides import sides
 from fathom.io.files import write_lines
 from fathom.io.records import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
-from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
+from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language, sentences
 from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
 from fathom.scoring.metric import Metric

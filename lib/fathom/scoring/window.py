@@ -17,8 +17,8 @@ from fathom.data.sides import sides
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer
-from fathom.results.measured import MeasurementFile
 from fathom.results.measurements import Number, Record
+from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language
 from fathom.scoring.metric import Metric
 from fathom.scoring.metrics import measure, metrics_of

@@ -169,7 +169,7 @@ class Results:
         """Return the interval over test sentences; None where some are not stored."""
         import numpy as np
 
-        from fathom.scoring.paired import SAMPLES, Paired
+        from fathom.scoring.bootstrap import SAMPLES, Paired
 
         if any(self._counts(term) is None for term in weights):
             return None
@@ -200,7 +200,7 @@ class Results:
 
         A cell of several tasks comes first, so that its draws are those of its table.
         """
-        from fathom.scoring.paired import streams_of
+        from fathom.scoring.bootstrap import streams_of
 
         drawn: list[tuple[str, list[Sentences], SeedSequence]] = []
         streams, group = {}, 0
@@ -216,7 +216,7 @@ class Results:
         return streams
 
     def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
-        from fathom.scoring.paired import drawn_scores
+        from fathom.scoring.bootstrap import drawn_scores
 
         key = (term, *(stream.spawn_key for stream in streams))
         if key not in self._drawn and term.cell is not None:

@@ -14,8 +14,8 @@ from fathom.io.errors import FathomError
 from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:
-    from fathom.scoring.bootstrap import Statistics
-    from fathom.scoring.paired import Paired
+    from fathom.scoring.bootstrap import Paired
+    from fathom.scoring.metric import Statistics
     from fathom.scoring.sentences import Sentences
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
@@ -118,7 +118,7 @@ def pair(
     Raises:
         FathomError: If counts of sentences are damaged, or are not those of the scores.
     """
-    from fathom.scoring.paired import SAMPLES, Paired, paired_bootstrap
+    from fathom.scoring.bootstrap import SAMPLES, Paired, paired_bootstrap
 
     if _metric(cell) != _metric(base):
         return OTHER_METRIC

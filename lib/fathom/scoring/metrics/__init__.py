@@ -9,8 +9,7 @@ from importlib import import_module
 
 from fathom.config.measurement_keys import words_of
 from fathom.io.errors import FathomError
-from fathom.scoring.bootstrap import Statistics
-from fathom.scoring.metric import Metric
+from fathom.scoring.metric import Metric, Statistics
 from fathom.scoring.metrics import bleu
 
 BLEU, CHRF = "bleu", "chrf"

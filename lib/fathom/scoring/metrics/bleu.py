@@ -1,15 +1,29 @@
-"""BLEU by tokenizer (Papineni et al., 2002)."""
+"""BLEU by tokenizer (Papineni et al., 2002): those of sacreBLEU, and Moses.
+
+Moses tokens are those of a line as the script tokenizer.perl of Moses cuts it; sacremoses does.
+Options are the script's defaults: hyphens stay inside words, and characters that Moses reserves are
+escaped, which changes no count. sacremoses gives the tokens of the script of October 2018, which
+left the full stop to an abbreviation that ends a line; a month later it began to cut it off. Two
+differences remain. sacremoses keeps the signs of Indian scripts with their letters and treats
+Chinese, Japanese and single Korean signs in its way, and it cuts a Finnish or Swedish colon off.
+"""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, lru_cache, partial
+from importlib.metadata import version
+from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
-from fathom.scoring import moses
+from fathom.config.vocabulary import short_code
 from fathom.scoring.metric import Metric
 
+MOSES = "moses"
 EVERYWHERE = ("13a", "intl", "char", "none")
 BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}
+# As many lines as sacreBLEU's tokenizers remember: references are cut once.
+_LINES = 2**16
 _ORDERS = (1, 2, 3, 4)
 COLUMNS = (
     "hypothesis_words",
@@ -28,10 +42,50 @@ def metrics(language: str, further: Sequence[str] = ()) -> list[Metric]:
 
 def metric(tokenizer: str) -> Metric:
     """Return BLEU of words that a tokenizer of sacreBLEU cuts, or Moses."""
-    peer = moses.metric if tokenizer == moses.NAME else partial(_of_sacrebleu, tokenizer)
+    peer = _of_moses if tokenizer == MOSES else partial(_of_sacrebleu, tokenizer)
     return Metric("bleu", tokenizer, "BLEU", "higher", COLUMNS, peer, has_tokenizer=True)
 
 
 def _of_sacrebleu(tokenizer: str, _: str) -> BLEU:
     # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are.
     return BLEU(tokenize=tokenizer, force=True)
+
+
+def _of_moses(language: str) -> BLEU:
+    # `force`: these lines do look tokenised.
+    bleu = BLEU(tokenize="none", force=True)
+    bleu.tokenizer = MosesTokens(language)
+    bleu.tokenizer_signature = bleu.tokenizer.signature()
+    return bleu
+
+
+class MosesTokens(BaseTokenizer):
+    """A tokenizer of BLEU for one language, whose abbreviations keep their full stop.
+
+    The language has two or three letters. If Moses does not know it, lines are cut as English is,
+    but for apostrophes.
+    """
+
+    def __init__(self, language: str):
+        self.language = short_code(language)
+
+    def __call__(self, line: str) -> str:
+        """Return a line's tokens with single blanks between them."""
+        return _tokens(self.language, line)
+
+    def signature(self) -> str:
+        """Return the tokenizer's part of BLEU's signature."""
+        return f"{MOSES}-sacremoses-{version('sacremoses')}"
+
+
+@lru_cache(_LINES)
+def _tokens(language: str, line: str) -> str:
+    return _tokenizer(language).tokenize(line, return_str=True)
+
+
+@cache
+def _tokenizer(language: str) -> Any:
+    # Imported where it is used: few runs are scored with it.
+    from sacremoses import MosesTokenizer
+
+    return MosesTokenizer(language)
