@@ -128,13 +128,13 @@ def test_saved_weights_are_averaged_as_for_translation(paths):
 def test_what_is_missing_is_named(paths, tmp_path):
     with refused("no such file", where="training.json"):
         likelihood(TrainedRun(PLAIN, 2, paths, CPU), "valid", "plain")
-    with refused("outcome", "diverged"):
+    with refused("diverged ("):
         likelihood(write_trained(PLAIN, paths, "diverged"), "valid", "plain")
     run = write_trained(PLAIN, paths)
     with refused(nearest="valid"):
         likelihood(run, "valdi", "plain")
     (run.checkpoints / "last.pt").unlink()
-    with refused("no checkpoint"):
+    with refused("no such checkpoint"):
         likelihood(TrainedRun(PLAIN, 1, paths, CPU), "valid", "plain")
 
 
@@ -174,12 +174,12 @@ def test_a_task_without_layers_is_missing_and_so_is_the_number_over_all():
 
 @pytest.mark.parametrize("nats", [math.nan, math.inf, 1e6])
 def test_a_perplexity_that_is_not_finite_is_refused(nats):
-    with refused("no perplexity", where="kor"):
+    with refused("nats a token has no perplexity", where="kor"):
         mean(nats, 10, "kor")
 
 
 def test_no_token_is_an_error_that_names_the_task():
-    with refused("no token", where="kor"):
+    with refused("no token was predicted", where="kor"):
         records({"kor": 0.0}, {"kor": 0}, (), "test", "plain")
 
 

@@ -14,7 +14,7 @@ from fathom.decode.export.plain import (
 )
 from fathom.nn.hooks import Method
 from tests.decode.pruned_runs import ACTIVE, built, gated, write_tensors
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.small_networks import stack
 from tests.support.specs import ROOT, card
@@ -70,7 +70,7 @@ def test_a_network_is_what_its_hard_gates_keep_of_it(network):
 
 
 def test_a_shape_that_fairseqs_transformer_has_not_is_refused():
-    with refused("not fairseq's", "the norm lingvo", where="here"):
+    with refused("no plain Transformer: the norm lingvo", where="here"):
         require_plain_shape(SPEC.model.model_copy(update={"norm": "lingvo"}), "here")
 
 
@@ -162,6 +162,10 @@ def test_such_a_method_is_refused_by_its_hook(network):
     network.use_gates("soft")
     with torch.no_grad():
         network.encoder.method.alpha.fill_(0.5)
-    remedy = prose("translate with fathom")
-    with refused("more than keep", "encoder", "block", where="bos", remedy=remedy):
+    remedy = "translate with fathom instead"
+    with refused(
+        "the encoder's method does more than keep or skip layers ('block')",
+        where="bos",
+        remedy=remedy,
+    ):
         plain(network, SPEC.model, 0, "bos")

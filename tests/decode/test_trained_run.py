@@ -83,7 +83,11 @@ def test_an_unknown_task_gets_the_nearest_name(run):
 def test_text_that_was_encoded_otherwise_since_the_training_is_refused(run):
     record = run.paths.tensors(LATENT.data) / "tensors.json"
     write_record(record, read_record(record) | {"unigram_nll": 9.0})
-    with refused("other text", where="tensors.json", remedy=f"rm -r {run.folder} && fathom train"):
+    with refused(
+        "not the text that the run was trained on",
+        where="tensors.json",
+        remedy=f"rm -r {run.folder} && fathom train",
+    ):
         _ = TrainedRun(LATENT, 1, run.paths, CPU).tensors
 
 
@@ -92,12 +96,12 @@ def test_a_training_that_did_not_finish_is_refused_where_one_is_needed(run):
     end(run, "diverged")
     diverged = TrainedRun(LATENT, 1, run.paths, CPU)
     assert not diverged.finished
-    with refused("outcome", "diverged"):
+    with refused("diverged ("):
         diverged.require_finished()
 
 
 def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):
     masked = replace(LATENT, model=LATENT.model.model_copy(update={"decoder_layers": 0}))
     run = TrainedRun(masked, 1, Paths(tmp_path, "tiny"), CPU)
-    with refused("no decoder"):
+    with refused("a network without a decoder translates nothing"):
         run.require_decoder()

@@ -107,9 +107,9 @@ def test_a_window_of_one_has_no_spread():
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_not_finite_is_refused_with_its_update(score):
-    with refused("at update", ..., 2000, where="development scores"):
+    with refused("at update 2000", where="development scores"):
         best_updates(curve([25.0, score, 26.0]), 2)
-    with refused("at update", ..., 2000, where="test scores"):
+    with refused("at update 2000", where="test scores"):
         mean_inside(curve([25.0, score]), (1_000, 2_000))
 
 
@@ -118,16 +118,16 @@ def test_a_bad_test_score_outside_the_window_does_not_matter():
 
 
 def test_no_scores_and_no_size_are_refused():
-    with refused("no scores", where="development scores"):
+    with refused("there are none", where="development scores"):
         best_updates({}, 21)
-    with refused("empty window", 0):
+    with refused("a window of 0 checkpoints"):
         best_updates({1: 25.0}, 0)
-    with refused("no scores", where="test scores"):
+    with refused("there are none", where="test scores"):
         mean_inside({}, ())
 
 
 def test_a_checkpoint_of_the_window_without_a_test_score_is_named():
-    with refused("no test score", "2000, 3000"):
+    with refused("no test score of update 2000, 3000"):
         mean_inside({1_000: 25.0}, (1_000, 2_000, 3_000))
 
 
@@ -354,7 +354,7 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
         references_of(run, corpus, "valid")
     decoded()
     write_lines(corpus / "kor" / "test.eng", [])
-    with refused("changed file", where="test.eng"):
+    with refused("not the file that was recorded", where="test.eng"):
         references_of(run, corpus, "test")
     record_corpus(corpus)
     with refused("no references", where="kor, test"):
@@ -364,7 +364,7 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
 def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, hypotheses):
     run, files = decoded(), hypotheses()
     write_lines(files[3]["kor"], ENGLISH[:4])
-    with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
+    with refused("4 hypotheses for 6 references", where="kor.test.3.txt"):
         scores_of(run, paths, files)
 
 
