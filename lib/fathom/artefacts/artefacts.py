@@ -1,7 +1,7 @@
 """What tables and figures are drawn from: the files of runs and corpora at a scale."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -37,6 +37,7 @@ class Artefacts:
     # In place of the seeds that runs have at the scale; "all": these and all others that are
     # trained.
     seeds: tuple[int, ...] | Literal["all"] | None = None
+    _sources: dict[str, ResultSource] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def scale(self) -> str:
@@ -45,8 +46,12 @@ class Artefacts:
 
     def source(self, name: str) -> ResultSource:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
-        if name in self.project.datasets:
-            return self._corpus(name)
+        if name not in self._sources:
+            make = self._corpus if name in self.project.datasets else self._run
+            self._sources[name] = make(name)
+        return self._sources[name]
+
+    def _run(self, name: str) -> ResultSource:
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
         return ResultSource(
             name,

@@ -29,7 +29,8 @@ TRAINING, VALIDATION = "nll.train", "nll.valid"
 POINTS = 150  # of a line; of more, the median of neighbours is drawn
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
-COLUMNS, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
+COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
+BESIDE, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
 GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
 LEGEND = (
     "NLL in nats per token over updates: training (grey), validation (blue); dashed: the unigram "
@@ -161,23 +162,17 @@ def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
     return names
 
 
-def rows(curves: Iterable[LearningCurve]) -> "DataFrame":
-    """Return a line for each point, all of them: label, run, seed, series, update, nll."""
-    from pandas import DataFrame
-
-    columns = ("label", "run", "seed", "series", "update", "nll")
-    records = []
+def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
+    """Return a line for each point, all of them, by COLUMNS."""
+    lines = []
     for curve in curves:
         for seed in curve.seeds:
             last = seed.validation[-1][0] if seed.validation else 0.0
             baseline = () if seed.unigram is None else ((last, seed.unigram),)
-            for series, points in (
-                (TRAINING, seed.training),
-                (VALIDATION, seed.validation),
-                ("unigram", baseline),
-            ):
-                records += [(curve.label, curve.run, seed.seed, series, *point) for point in points]
-    return DataFrame(records, columns=columns, dtype=object)
+            series = {TRAINING: seed.training, VALIDATION: seed.validation, "unigram": baseline}
+            for name, points in series.items():
+                lines += [(curve.label, curve.run, seed.seed, name, *point) for point in points]
+    return [dict(zip(COLUMNS, line, strict=True)) for line in lines]
 
 
 def svg(title: str, curves: Sequence[LearningCurve]) -> str:
@@ -190,7 +185,7 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    columns = min(COLUMNS, max(len(curves), 1))
+    columns = min(BESIDE, max(len(curves), 1))
     lines = math.ceil(len(curves) / columns) or 1
     with rc_context(STYLE):
         drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")

@@ -1,8 +1,13 @@
-"""The templates of pages, tables and cards: files of the folder `templates`."""
+"""How files of results are written: pages, tables and cards by templates, numbers as csv."""
 
+import csv
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,3 +40,12 @@ def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment"
         comment_start_string=begin + "#",
         comment_end_string="#" + end,
     )
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write numbers with all their digits; None is an empty field."""
+    text = StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

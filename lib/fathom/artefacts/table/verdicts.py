@@ -165,11 +165,8 @@ def allowed_difference(
 ) -> float:
     """Return the difference up to which a cell counts as reproduced, in the paper's unit.
 
-    Args:
-        tolerance: the measurement's; None allows nothing but equality.
-        reported: the paper's number; None where it has none.
-        result: ours. Half of its 95 % interval over test sentences, or two standard deviations
-            over seeds, count where the tolerance is a floor and they are larger.
+    Without a tolerance nothing but equality does. Where it is a floor, half of our 95 % interval
+    over test sentences, or two standard deviations over seeds, count if they are larger.
     """
     if tolerance is None:
         return 0.0
