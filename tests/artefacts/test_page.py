@@ -69,11 +69,11 @@ def lines_of(lay_out):
     """A function that returns the details of a cell by name."""
 
     def lines(row, column, comparable=True):
-        return next(
-            {line.name: line for line in item.lines}
-            for _, item in details(lay_out(comparable), "small: half of all")
-            if item.cell.row == row and item.cell.column.startswith(column)
+        shown = lay_out(comparable)
+        cell = next(
+            cell for cell in shown.cells if cell.row == row and cell.column.startswith(column)
         )
+        return {line.name: line for line in details(cell, shown.compared, "small: half of all")}
 
     return lines
 

@@ -135,13 +135,15 @@ class Artefacts:
                 be trained yet, and with the command that draws the rest.
         """
         if isinstance(artefact, Table):
-            missing = self._without_files([artefact])
+            tables, runs = [artefact], ()
         else:
-            missing = self._without_files(paper.tables[name] for name in artefact.settings.tables)
-            for name in artefact.settings.runs:
-                run = self.run(full_name(paper.name, name))
-                if not (run.folder / "training.json").is_file():
-                    missing[f"{run.name} seed {run.seed}"] = None
+            tables = [paper.tables[name] for name in artefact.settings.tables]
+            runs = artefact.settings.runs
+        missing = self._without_files(tables)
+        for name in runs:
+            run = self.run(full_name(paper.name, name))
+            if not (run.folder / "training.json").is_file():
+                missing[f"{run.name} seed {run.seed}"] = None
         if missing:
             raise self._missing([*missing], f"{paper.name}_{artefact.name}")
 
@@ -211,13 +213,10 @@ class Artefacts:
 
     def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
         """Return the runs and corpora, with seeds, of which a table's file is missing."""
-        sources: dict[str, ResultSource] = {}
         missing: dict[str, None] = {}
-        for cell in (cell for table in tables for cell in self.cells(table)):
-            if cell.kind == "empty":
-                continue
-            source = sources.setdefault(cell.source, self.source(cell.source))
-            for seed, path in source.files(cell.key).items():
+        cells = (cell for table in tables for cell in self.cells(table) if cell.kind != "empty")
+        for cell in cells:
+            for seed, path in self.source(cell.source).files(cell.key).items():
                 if not path.is_file():
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         return missing

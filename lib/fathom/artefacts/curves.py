@@ -67,7 +67,7 @@ class LearningCurve:
         """What a reader who cannot see the curve must know."""
         if not self.seeds:
             return NOT_RUN
-        single = len(self.seeds) == 1
+        single, averaged = len(self.seeds) == 1, self.averaged
         ended = [
             seed.words if single else f"seed {seed.seed} {seed.words}"
             for seed in self.seeds
@@ -75,17 +75,16 @@ class LearningCurve:
         ]
         if self.last is None:
             return ", ".join(ended) or "no validation yet"
-        updates = sorted({round(seed.validation[-1][0]) for seed in self.averaged})
+        updates = sorted({round(seed.validation[-1][0]) for seed in averaged})
         at = " to ".join(map(str, dict.fromkeys((updates[0], updates[-1]))))
-        several = len(self.averaged) > 1
-        of = f"mean of {len(self.averaged)} seeds" if several else f"seed {self.averaged[0].seed}"
-        parts = (
-            f"validation NLL {self.last:.2f} nats at update {at}",
-            "" if single else of,
-            "" if self.unigram is None else f"unigram baseline {self.unigram:.2f}",
-            *ended,
-        )
-        return ", ".join(filter(None, parts))
+        words = [f"validation NLL {self.last:.2f} nats at update {at}"]
+        if len(averaged) > 1:
+            words.append(f"mean of {len(averaged)} seeds")
+        elif not single:
+            words.append(f"seed {self.averaged[0].seed}")
+        if self.unigram is not None:
+            words.append(f"unigram baseline {self.unigram:.2f}")
+        return ", ".join([*words, *ended])
 
     @property
     def averaged(self) -> tuple[SeedCurve, ...]:
@@ -127,11 +126,6 @@ class LearningCurve:
 
 def curve(label: str, source: ResultSource, updates: int | str) -> LearningCurve:
     """Return the curves of all seeds of a run that were started.
-
-    Args:
-        label: what the run is called.
-        source: the run.
-        updates: how many updates it is to have.
 
     Raises:
         FathomError: If a file of a training is damaged.
@@ -176,12 +170,7 @@ def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
 
 
 def svg(title: str, curves: Sequence[LearningCurve]) -> str:
-    """Return curves as one picture file that needs no other file.
-
-    Args:
-        title: what they are curves of.
-        curves: one for each run; all have the same vertical axis.
-    """
+    """Return a curve of each run as one picture; all have the same vertical axis."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -24,11 +24,11 @@ from fathom.artefacts.page.runs import (
     costs_by_device,
     runs_of,
 )
-from fathom.artefacts.page.tables import PageTable, details, minus, spoken
+from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.verdicts import BarShare, bar, sign_of
-from fathom.artefacts.table.view import label, place
+from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 
@@ -55,10 +55,12 @@ def page(
     shown = [PageTable(table, runs) for table in tables.values()]
     devices = costs_by_device(runs.values())
     home = artefacts.paths.page(paper.name).parent
-    cells: dict[str, list] = {}  # by the run or corpus that they show
+    # Each cell with its table and details, by the run or corpus that it shows.
+    cells: dict[str, list[tuple[PageTable, ShownCell, list[Detail]]]] = {}
     for table in shown:
-        for source, cell in details(table, scale.title):
-            cells.setdefault(source, []).append(cell)
+        for cell in table.cells:
+            lines = details(cell, table.compared, scale.title)
+            cells.setdefault(cell.item.result.cell.source, []).append((table, cell, lines))
     templates = environment(autoescape=True)
     templates.filters |= {
         "minus": minus,

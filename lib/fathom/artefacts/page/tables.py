@@ -99,21 +99,9 @@ class Detail:
     file: Path | None = None
 
 
-@dataclass(frozen=True)
-class CellDetails:
-    """The details of a cell of a table."""
-
-    table: PageTable
-    cell: ShownCell
-    lines: tuple[Detail, ...]
-
-
-def details(table: PageTable, scale_title: str) -> Iterator[tuple[str, CellDetails]]:
-    """Yield the run or corpus of each cell (empty where it shows neither), and its details."""
-    for cell in table.cells:
-        source = cell.item.result.cell.source
-        lines = [*_comparison(cell, table.compared, scale_title), *_numbers(cell, table.compared)]
-        yield source, CellDetails(table, cell, tuple(lines))
+def details(cell: ShownCell, compared: ComparedTable, scale_title: str) -> list[Detail]:
+    """Return the details of a cell: the comparison, then our numbers and their files."""
+    return [*_comparison(cell, compared, scale_title), *_numbers(cell, compared)]
 
 
 def spoken(cell: ShownCell) -> str:

@@ -124,11 +124,13 @@ def _task_number(task: str, record: Record) -> SeedNumber | Reading:
 
 
 def _number(part: measurements.Number, record: Record) -> SeedNumber:
-    bounded = part.low is not None and part.high is not None
+    interval = None
+    if part.low is not None and part.high is not None:
+        interval = (part.high - part.low) / 2
     return SeedNumber(
         value=part.value,
         stderr=part.stderr if part.spread is None else part.spread,
-        interval=(part.high - part.low) / 2 if bounded else None,
+        interval=interval,
         sentences=part.n,
         how=record.how,
     )
