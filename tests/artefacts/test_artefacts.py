@@ -11,8 +11,7 @@ from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.results.measurements import Measurements, Number, Record, write
-from tests.support.own_project import own_project
-from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
+from tests.support.own_project import DATASET, NOT_BUILT, REASON, own_project, planned
 from tests.support.refused import refused, says
 from tests.support.small_project import GATED, write_config
 from tests.support.small_project import RUN as STATIC

@@ -14,8 +14,8 @@ import pytest
 from fathom.results.recipe import RECIPE
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support import stand_in
+from tests.support.own_project import TABLE, targets
 from tests.support.refused import says
-from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
 

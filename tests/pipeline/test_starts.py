@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from tests.pipeline.conftest import copy_of_the_project
+from tests.support.own_project import TABLE, targets
 from tests.support.refused import says
-from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
 
