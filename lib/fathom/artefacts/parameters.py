@@ -155,10 +155,6 @@ def _added_to(
 def vocabulary(project: Project, paper: Paper, run: str) -> VocabularySizes:
     """Return the sizes of a run's dictionaries: those of the last family that the run is like.
 
-    Args:
-        paper: whose parameters.yaml says it.
-        run: the run's full name.
-
     Raises:
         FathomError: If there are none.
     """

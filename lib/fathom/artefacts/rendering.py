@@ -19,9 +19,7 @@ FOLDER = Path(__file__).parent / "templates"
 def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment":
     """Return what renders templates; a name that a template does not get is an error.
 
-    Args:
-        autoescape: whether every text is escaped for HTML.
-        brackets: what begins and ends a template's own words.
+    With `autoescape` every text is escaped for HTML; `brackets` begin and end a template's words.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

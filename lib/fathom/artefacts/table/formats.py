@@ -54,13 +54,7 @@ NUMBERS = (
 
 
 def write(table: TableView, rows: Iterable[Mapping[str, Any]], stem: Path) -> None:
-    """Write a table in every format.
-
-    Args:
-        table: the table as it reads.
-        rows: its numbers, from `numbers`.
-        stem: the files' common path, without a suffix.
-    """
+    """Write a table in every format: files with the path `stem` and a suffix each."""
     write_csv(stem.with_suffix(".csv"), NUMBERS, rows)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
@@ -94,12 +88,9 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
 
 
 def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
-    """Return tables as one page that needs no script, font or network.
+    """Return tables below some paragraphs as one page that needs no script, font or network.
 
-    Args:
-        title: of the page; a table of the same title gets no heading of its own.
-        tables: the tables.
-        intro: paragraphs before the first table.
+    A table of the page's own title gets no heading.
     """
     template = environment(autoescape=True).get_template("plain_page.html")
     return template.render(title=title, tables=tables, intro=intro)
@@ -152,9 +143,7 @@ def comparison_page(
 ) -> str:
     """Return the comparison as an HTML page: every table in the paper's shape, with verdicts.
 
-    Args:
-        references: authors, title and year of each paper.
-        tables: the tables of each paper, in their order.
+    Both mappings are by paper; a reference is authors, title and year.
     """
     every = [(paper, table) for paper, of_paper in tables.items() for table in of_paper]
     counted = counts(table for _, table in every)

@@ -128,12 +128,9 @@ def caption(section: str, reference: str, scale: str) -> str:
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
-    """Return a table in lines.
+    """Return a table in lines; with `verdicts`, comparable rows are followed by theirs.
 
-    Args:
-        compared: the table and its cells.
-        reference: authors, title and year of the paper.
-        verdicts: whether comparable rows are followed by a row of verdicts.
+    The reference is authors, title and year of the paper.
     """
     table = compared.table
     return TableView(
