@@ -203,11 +203,6 @@ def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run, changes, 
     what.check(caught.value)
 
 
-def test_an_unknown_task_gets_the_nearest_name(run):
-    with refused("unknown", "task", "korr", nearest="kor"):
-        prune(run, "korr", silent)
-
-
 def test_a_run_whose_method_has_no_gates_is_refused(paths):
     spec = gated(name="static", stacks=())
     run = write_run(spec, paths, built(spec, paths))
@@ -232,12 +227,6 @@ def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
     with refused(remedy=prose("finished run")):
         pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
     assert not (folder / "pruned.json").exists()
-
-
-def test_a_run_that_is_not_trained_is_refused(run):
-    (run.checkpoints / "last.pt").unlink()
-    with refused("no checkpoint"):
-        pruned(run, "bos")
 
 
 def test_such_a_method_is_refused_in_one_sentence(run, monkeypatch):
