@@ -50,23 +50,6 @@ def own_project():
 
 
 @pytest.fixture
-def faults(project, edit):
-    """A function that plants a fault in a file of a paper and returns what is found."""
-    from fathom.io.errors import Findings
-    from tests.support.checked import checked
-
-    def plant(file, old, new):
-        edit(f"config/papers/{file}", old, new)
-        try:
-            checked(project)
-        except Findings as error:
-            return [str(finding) for finding in error.findings]
-        return []
-
-    return plant
-
-
-@pytest.fixture
 def interruptible():
     """Take signals as Python does; what runs in the background ignores some."""
     hook, before = sys.unraisablehook, {number: signal.getsignal(number) for number in SIGNALS}

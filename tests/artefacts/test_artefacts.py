@@ -11,8 +11,7 @@ from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.results.measurements import Measurements, Number, Record, write
-from tests.support.own_project import own_project
-from tests.support.planned import DATASET, NOT_BUILT, REASON, planned
+from tests.support.own_project import DATASET, NOT_BUILT, REASON, own_project, planned
 from tests.support.refused import refused, says
 from tests.support.small_project import GATED, write_config
 from tests.support.small_project import RUN as STATIC
@@ -148,7 +147,7 @@ def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, m
 
 def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_path):
     asked = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
-    with refused("not in", ..., tmp_path / "my results") as caught:
+    with refused("no measurements of") as caught:
         asked.require(*drawn(asked, "latent_depth", "table5"))
     folder = f"{tmp_path}/my results"
     remedy = caught.value.remedy
@@ -159,17 +158,17 @@ def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_pat
 def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = Artefacts(project, Paths(Path("resutls"), "tiny"))
-    with refused("not a folder", ..., tmp_path / "resutls"):
+    with refused(f"in {tmp_path / 'resutls'}, which is no folder"):
         asked.require(*drawn(asked, "latent_depth", "table5"))
     (tmp_path / "resutls").mkdir()
-    with refused("not in", ..., tmp_path / "resutls") as caught:
+    with refused("no measurements of") as caught:
         asked.require(*drawn(asked, "latent_depth", "table5"))
-    assert not says("not a folder").matches(caught.value)
+    assert not says("which is no folder").matches(caught.value)
 
 
 def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):
     asked = Artefacts(planned(project), Paths(tmp_path, "paper"))
-    with refused("not made yet", where=NOT_BUILT) as caught:
+    with refused("cannot be made yet", where=NOT_BUILT) as caught:
         asked.require(*drawn(asked, "latent_depth", "table1"))
     assert "snakemake" not in caught.value.remedy
     assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy

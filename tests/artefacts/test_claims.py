@@ -21,7 +21,7 @@ from fathom.io.errors import Findings
 from fathom.scoring.students_t import half_interval
 from tests.support.checked import checked
 from tests.support.claims import Numbers
-from tests.support.papers import PAPERS
+from tests.support.own_project import PAPERS
 from tests.support.small_figures import end, write_series
 from tests.support.small_project import write_config
 

@@ -14,7 +14,7 @@ from fathom.io.records import read_record, write_record
 from fathom.scoring.bootstrap import paired_bootstrap
 from fathom.scoring.metrics import bleu
 from fathom.scoring.sentences import path_of, read
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
 BLEU = "bleu.test.plain.13a"
@@ -199,7 +199,7 @@ def test_counts_of_other_scores_are_refused(results, less):
     how = next(results.sources["p/deep"].readings(BLEU))[1].record.how
     write_record(path, _with_how(read_record(path), how))
     with refused(
-        "counts of others", "bos", ..., 55.5, where=path.name, remedy=prose("score again")
+        "and the measurement is 55.5", where=path.name, remedy="score again: fathom score"
     ):
         less(results)
 
@@ -214,7 +214,7 @@ def test_damaged_counts_are_refused(results, less):
     other = path_of(results.decoding("p/deep", 1, "test", "plain"), "bos")
     assert sha256(path) != sha256(other)
     path.write_bytes(other.read_bytes())
-    with refused("changed file"):
+    with refused("not the file that was recorded"):
         less(results)
 
 

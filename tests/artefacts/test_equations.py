@@ -101,12 +101,12 @@ def test_without_a_number_all_equations_come_in_the_papers_order(project):
 
 @pytest.mark.parametrize("number", ["3", "Eq. 3", "0", "one"])
 def test_an_unknown_equation_is_refused(project, number):
-    with refused("unknown", "equation", number, where="deep"):
+    with refused(f"no equation '{number}'", where="deep"):
         entries(project, "deep", number)
 
 
 def test_an_unknown_paper_has_the_nearest(project):
-    with refused("unknown", "paper", "deap", nearest="deep"):
+    with refused("no paper 'deap'", nearest="deep"):
         entries(project, "deap")
 
 

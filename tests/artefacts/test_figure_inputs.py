@@ -75,14 +75,18 @@ def test_a_series_that_is_not_the_recorded_one_is_refused(tmp_path):
         path = next(small.folder.rglob(name))
         before = path.read_bytes()
         path.write_bytes(before[:-8])
-        with refused("changed file", where=path, remedy=f"rm -r {small.folder} && fathom train"):
+        with refused(
+            "not the file that was recorded",
+            where=path,
+            remedy=f"rm -r {small.folder} && fathom train",
+        ):
             small.read(one)
         path.unlink()
         with refused("no such file", where=path):
             small.read(one)
         path.write_bytes(before)
     record(small, files={})
-    with refused("not recorded", "training.json", where="metrics.tsv"):
+    with refused("not among the files of training.json", where="metrics.tsv"):
         small.read(series[0])
 
 
@@ -111,7 +115,7 @@ def test_a_series_without_a_file_is_none(small, name):
 
 def test_a_file_with_other_axes_is_refused(small):
     write_series(small, "encoder_weights", ("source", "layer"), [(1, ("0", "1"), 0.5)])
-    with refused("axis", ..., "memory"):
+    with refused("no axis 'memory'"):
         small.read(SERIES["mixture_weights"])
 
 
@@ -165,7 +169,7 @@ def test_an_older_recipe_is_noted_for_what_depends_on_it(small, monkeypatch, sta
 @pytest.mark.parametrize("name", ["nll.train", "samples.decoder"])
 def test_a_series_of_another_run_is_refused(small, name):
     end(small, identity="0" * 64)
-    with refused("not of this run", "p/small seed 1"):
+    with refused("measurements of another run than p/small seed 1"):
         small.notes(SERIES[name])
 
 
@@ -174,7 +178,7 @@ def test_a_measurement_of_another_run_is_refused(small, tmp_path):
     labels = {"task": ["bos"], "layer": ["1"]}
     write_array(other, "gates.decoder", "gates", ("task", "layer"), labels, [[0.5]])
     copytree(other.folder, small.folder)
-    with refused("not of this run", "p/small seed 1"):
+    with refused("measurements of another run than p/small seed 1"):
         small.read(SERIES["gates.decoder"])
 
 
@@ -258,7 +262,7 @@ def test_a_place_on_an_axis_is_an_end_or_a_name(tmp_path, word, memory):
 
 def test_a_place_that_only_another_scale_has_is_refused(tmp_path):
     frame = DataFrame({"layer": ["1", "2"], "memory": ["1", "1"], "value": [1.0, 2.0]})
-    with refused("unknown", "layer", 9, where="p/small seed 1"):
+    with refused("no layer '9'", where="p/small seed 1"):
         selected(frame, {"layer": "9", "memory": "last"}, run(tmp_path))
 
 

@@ -20,8 +20,7 @@ from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, write_record
 from tests.support.html_page import check, parsed
-from tests.support.own_project import own_project
-from tests.support.papers import PAPERS
+from tests.support.own_project import PAPERS, own_project
 from tests.support.run_files import write_training
 from tests.support.small_tables import KNOWN, reported, table, typical
 

@@ -284,7 +284,7 @@ def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
 def test_files_of_another_run_are_refused(results):
     """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)}, identity="0" * 64)
-    with refused("not of this run", "p/deep seed 1"):
+    with refused("measurements of another run than p/deep seed 1"):
         readings(results)
 
 
@@ -300,7 +300,7 @@ def test_measurements_of_other_weights_are_refused(results):
 def test_a_damaged_file_is_refused(results):
     results.write("p/deep", {BLEU: scores(20.0)})
     (results.path("p/deep") / "scores.test.plain-abcd1234.json").write_text("{", "utf-8")
-    with refused("not JSON"):
+    with refused("not JSON ("):
         readings(results)
 
 

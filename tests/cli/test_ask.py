@@ -6,9 +6,7 @@ import shutil
 
 import pytest
 
-from tests.support.own_project import own_project
-from tests.support.papers import PAPERS
-from tests.support.planned import NOT_BUILT, REASON, planned
+from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 

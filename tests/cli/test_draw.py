@@ -14,8 +14,10 @@ from fathom.io.files import read_lines
 from fathom.io.records import read_record, write_record
 from tests.cli.conftest import invoke
 from tests.support.html_page import check, parsed
-from tests.support.own_project import verbs_use_it  # noqa: F401
-from tests.support.papers import PAPERS
+from tests.support.own_project import (
+    PAPERS,
+    verbs_use_it,  # noqa: F401
+)
 from tests.support.small_project import GATED, RUN
 
 

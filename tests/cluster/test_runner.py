@@ -13,7 +13,7 @@ from fathom.cluster.slurm import Slurm
 from fathom.cluster.status import AGAIN, Marker, marker_of
 from fathom.io.files import write_json
 from tests.slurm.cluster import wait
-from tests.support.targets import ROOT
+from tests.support.own_project import ROOT
 
 
 @pytest.mark.parametrize(

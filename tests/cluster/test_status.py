@@ -23,8 +23,8 @@ from fathom.cluster.status import (
     refresh,
 )
 from fathom.io.files import write_json
+from tests.support.own_project import ROOT
 from tests.support.submitted_job import submitted
-from tests.support.targets import ROOT
 
 NEW = Seen("7")
 

@@ -10,7 +10,7 @@ from fathom.cluster.jobs import Folder, read
 from fathom.cluster.slurm import Slurm
 from fathom.cluster.submit import cancel, submit, submit_again
 from fathom.io.errors import FathomError
-from tests.support.targets import ROOT
+from tests.support.own_project import ROOT
 
 TIMED_OUT = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
 UNKNOWN = "slurm_load_jobs error: Invalid job id specified"

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 import pytest
 import yaml
 
+from fathom.artefacts.check import require
 from fathom.config.load import load
 from fathom.io.errors import FathomError, Findings
 
@@ -372,6 +373,10 @@ MISTAKES = {
          "presets.released.tua", "tua tau"),
         ("a stack that the card does not allow", "stacks: [encoder, decoder]", "stacks: [encoder]",
          f"{RUNS}: families.gates.method.stacks", "latent_layers encoder"),
+        ("a method whose gates are all refused", "refused:\n",
+         "refused:\n  - {gates: hard, settings: {sample: soft}, reason: x}\n"
+         "  - {gates: soft, settings: {sample: soft}, reason: x}\n",
+         f"{RUNS}: families.gates.method.name", "x"),
         ("a list of stacks of an unknown setting", "stacks_of: target_depth",
          "stacks_of: target_dept",
          "settings.target_depth_stacks.stacks_of", "target_dept target_depth"),
@@ -523,6 +528,7 @@ SEVERAL = {
     "a group with a capital",
     "a group without updates",
     "a mark without a source",
+    "a method whose gates are all refused",
     "a missing setting",
     "a part of an unknown task",
     "a part that is a task",
@@ -659,7 +665,7 @@ def test_a_message_says_where_what_and_what_to_do(findings, kind):
 
 
 FILES = (
-    COLUMNS, LONG, WORDS, SOURCE, "methods/static.yaml", CARD, PAPER, RUNS, TABLES, FIGURES,
+    COLUMNS, SMALL, LONG, WORDS, SOURCE, "methods/static.yaml", CARD, PAPER, RUNS, TABLES, FIGURES,
     DEVIATIONS, CLAIMS, PARAMETERS, SWITCHES,
 )  # fmt: skip
 
@@ -670,7 +676,7 @@ def test_a_file_that_cannot_be_read_is_one_finding_and_hides_no_other(findings, 
     broken = (file, None, "a: [\n")
     (finding,) = findings(broken)
     assert finding.where.startswith(f"config/{file}:")
-    other = (SMALL, "seeds: ", "seeds: 1.5  # ")
+    other = (PAIR, "max_shared: 0.2", "max_shared: 2")
     places = [finding.where.split(":")[0] for finding in findings(broken, other)]
     assert sorted(places) == sorted([f"config/{file}", f"config/{other[0]}"])
 
@@ -840,3 +846,22 @@ def test_ctranslate2_decodes_fairseqs_transformers_alone(findings, edited, old, 
     (finding,) = findings(*edits)
     assert finding.where.endswith("runs.pair_8.decoding.decoder")
     assert shape in finding.what
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        (CLAIMS, "supports: holds", "supports: fails"),
+        (CLAIMS, "'table1[", "'tabel1["),
+        (FIGURES, "kind: lines", "kind: linse"),
+        (TABLES, "title: Text", "titel: Text"),
+        (CSV, "Static,bos,20.0", "Static,bos,2O.0"),
+        (SMALL, "width: 1/8", "width: 1/0"),
+        (LONG, "seeds: [2, 4]", "seeds: 1.5"),
+    ],
+)
+def test_a_mistake_of_another_paper_or_scale_stops_no_table(edited, file, old, new):
+    project = load(edited((file, old, new)), check=False)
+    (cell,) = project.cells(project.papers["wide"].tables["table1"], "full")
+    assert cell.source == "deep/static"
+    require(project, "wide")

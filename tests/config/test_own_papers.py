@@ -4,7 +4,7 @@ import pytest
 
 from fathom.config.reported import read
 from fathom.config.schema.run import Outcome
-from tests.support.papers import PAPERS
+from tests.support.own_project import PAPERS
 from tests.support.specs import ROOT
 
 RELATED = ("aze", "bel", "glg", "slk", "tur", "rus", "por", "ces")

@@ -129,6 +129,17 @@ def test_a_later_rule_wins_and_may_ask_for_runs_families_and_papers(sample):
     assert (models["static"].attention_dropout, models["gated"].attention_dropout) == (0.0, 0.2)
 
 
+def test_of_rules_for_a_part_and_its_value_the_later_one_wins(edited):
+    """A path that an earlier rule had set kept its old place in the order."""
+    rules = """rules:
+  - set: {training.schedule.warmup: 5}
+  - set: {training.schedule: {name: inverse_sqrt, learning_rate: 1.0e-3, warmup: 6}}
+  - set: {training.schedule.warmup: 7}
+"""
+    project = load(edited((SMALL, "rules:\n", rules)), check=False)
+    assert project.run("deep/static", "small").training.schedule.warmup == 7
+
+
 def test_a_rule_may_ask_for_a_mapping_and_for_null(edited):
     rules = (
         "rules:\n  - when: {data.direction: null}\n    set: {training.clip: 3.0}\n"

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "support" / "fourth_paper"
 PAGE = ROOT / "docs" / "adding_a_paper.md"
 PAPER = "fourth_paper"
-A_CURVE = says("claim is a curve", "figure1")
+A_CURVE = says("figure1 is a curve, and numbers are needed")
 RUNS = {f"{PAPER}/{norm}_{layers}" for norm in ("pre", "post") for layers in (6, 12)}
 
 
@@ -64,7 +64,7 @@ def test_the_paper_has_its_runs_and_they_can_be_trained(grown, before):
 
 def test_a_scale_that_the_paper_leaves_out_trains_none_of_its_runs(grown):
     for run in RUNS:
-        says("no updates for a group", "mini", "main").check([grown.not_built(run, "mini")])
+        says("scale mini gives its group 'main' no updates").check([grown.not_built(run, "mini")])
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,17 @@ def test_a_scale_that_the_paper_leaves_out_trains_none_of_its_runs(grown):
             "runs",
             "label_smoothing: 0.1",
             "label_smothing: 0.1",
-            says("unknown key", "label_smothing"),
+            says("unknown key 'label_smothing'"),
         ),
-        ("runs", "dataset: ", "dataset: no_", says("unknown", "data set")),
-        ("tables", "post_<column>", "post_<colum>", says("placeholder", "with", "colum")),
+        ("runs", "dataset: ", "dataset: no_", says("no data set '")),
+        ("tables", "post_<column>", "post_<colum>", says("`with` gives no <colum>")),
         ("claims", 'end(figure1["post-norm, 12"])', 'figure1["post-norm, 12"]', A_CURVE),
-        ("claims", "Post-norm: undecided", "Post-norm: holds", says("other answer", "undecided")),
+        (
+            "claims",
+            "Post-norm: undecided",
+            "Post-norm: holds",
+            says("the paper's own cells answer 'undecided', not '"),
+        ),
     ],
 )
 @pytest.mark.usefixtures("grown")

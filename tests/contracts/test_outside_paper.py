@@ -58,13 +58,13 @@ def test_its_table_of_chrf_its_counts_and_its_claim_are_built(grown):
 
 def test_a_folder_that_does_not_exist_is_one_finding(tmp_path):
     where = f"papers {tmp_path / 'nowhere'}"
-    with refused("no folder", where=where, error=Findings):
+    with refused("no such folder", where=where, error=Findings):
         with_papers(tmp_path / "nowhere")
 
 
 def test_a_paper_whose_name_is_taken_is_one_finding(tmp_path):
     (tmp_path / "lamgd").mkdir()
-    with refused("name taken", "lamgd", error=Findings):
+    with refused("the name 'lamgd' is taken by", error=Findings):
         with_papers(tmp_path / "lamgd")
 
 
@@ -75,7 +75,7 @@ def test_a_mistake_in_it_is_named_with_its_whole_path(tmp_path):
         text = path.read_text(encoding="utf-8").replace("label_smoothing", "label_smothing")
         (copy / path.relative_to(PAPER)).write_text(text, encoding="utf-8")
     where = f"{copy}/runs.yaml:11: families.base.training.label_smothing"
-    with refused("unknown key", "label_smothing", where=where, error=Findings):
+    with refused("unknown key 'label_smothing'", where=where, error=Findings):
         with_papers(copy)
 
 

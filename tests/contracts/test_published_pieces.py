@@ -112,7 +112,7 @@ def test_an_archive_that_is_missing_is_asked_for_in_one_line(tmp_path, project, 
     monkeypatch.chdir(project)
     line = call("fetch", "pieces", "--results", str(tmp_path)).one_line
     put = tmp_path / "sources" / "by_hand" / "pieces.tar.gz"
-    says("by hand", "pieces.tar.gz", remedy=put).check(line)
+    says("pieces.tar.gz must be downloaded by hand", remedy=put).check(line)
 
 
 def test_an_archive_with_fewer_lines_is_refused_and_another_one_after_the_first(
@@ -125,11 +125,13 @@ def test_an_archive_with_fewer_lines_is_refused_and_another_one_after_the_first(
     answer = call("prepare", "small", *results)
     assert answer.code == 1
     for split, count in {"train": 24, "valid": 4, "test": 3}.items():
-        says("count", "deu", split, count - 1, "pairs", count).check(answer.err)
+        says(f"task deu, split {split}: {count - 1} pairs, expected {count}").check(answer.err)
     (tmp_path / "results" / "sources" / "pieces" / "pieces.tar.gz").unlink()
     put.write_bytes(put.read_bytes()[:-1])
     size = put.stat().st_size
-    says("first fetch", size + 1).check(call("fetch", "pieces", *results).err)
+    says(f"not the {size + 1} of the first fetch (first.json)").check(
+        call("fetch", "pieces", *results).err
+    )
 
 
 @pytest.mark.slow
@@ -177,7 +179,8 @@ def test_a_users_own_text_is_given_in_pieces(scored, monkeypatch, call):
 @pytest.mark.slow
 def test_exports_have_no_model_of_pieces_and_ctranslate2_reads_them(scored):
     names = {path.name for path in (scored / "as_fairseq").iterdir()}
-    assert names == {"checkpoint.pt", "dict.source.txt", "dict.target.txt", "export.json"}
+    texts = {"README.md", "dict.source.txt", "dict.target.txt"}
+    assert names == texts | {"checkpoint.pt", "export.json"}
     assert not list((scored / "as_ctranslate2").glob("*.model"))
     translator = ctranslate2.Translator(str(scored / "as_ctranslate2"), device="cpu")
     (result,) = translator.translate_batch([["The", "hou@@", "se", "."]], max_decoding_length=5)
@@ -194,5 +197,5 @@ def test_all_of_it_is_recorded_and_verified(scored, monkeypatch, call):
     path = scored / "results" / "corpora" / corpus / "deu" / "test.deu"
     content = path.read_bytes()
     path.write_bytes(content.replace(b"@@ ", b""))
-    says("changed file", where="test.deu").check(call("verify").out)
+    says("not the file that was recorded", where="test.deu").check(call("verify").out)
     path.write_bytes(content)

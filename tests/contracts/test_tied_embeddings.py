@@ -51,6 +51,10 @@ def test_a_tied_run_with_two_dictionaries_never_starts(paths):
     assert text.source_dictionary.symbols != text.target_dictionary.symbols
     spec = small_spec(merged(TIED, {"data": data.settings.model_dump()}))
     folders = TrainPaths(paths.tensors(data), paths.results / "run", None)
-    with refused("two dictionaries", where="model.tie_embeddings: all", remedy="joint"):
+    with refused(
+        "source and target have different dictionaries",
+        where="model.tie_embeddings: all",
+        remedy="joint",
+    ):
         train(spec, 1, folders, OPTIONS, silent)
     assert not list((paths.results / "run").rglob("*.pt"))

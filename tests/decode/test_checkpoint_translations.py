@@ -21,7 +21,7 @@ from fathom.decode.translate import translate
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record, write_record
 from fathom.nn.weights import weights_path
-from tests.support.refused import prose, refused, says
+from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import (
     CPU,
@@ -148,7 +148,7 @@ def test_a_task_without_any_layer_is_named_with_the_update(run):
     for update in UPDATES:
         with_gates(run, update, [every, none if update == 4 else every, every])
     with refused(
-        "no layer with gates", "bel", "hard", where="update 4", remedy=prose("other gates")
+        "bel has no layer left with hard gates", where="update 4", remedy="choose other gates"
     ):
         start(run, "hard").of("valid", UPDATES)
     assert not list(run.paths.window(SOFT, 1, "hard").glob("*.4.txt"))
@@ -197,14 +197,14 @@ def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, after, p
     assert {name: (folder / name).stat().st_mtime_ns for name in recorded} == times
     assert len(lines) == 9 - after + bool(after)
     if after:
-        assert lines[0] == f"valid: {prose('files there', after, 9)}"
+        assert lines[0] == f"valid: {f'{after} of 9 files are there already'}"
 
 
 def test_a_second_start_builds_no_network_where_all_is_there(run, monkeypatch):
     first, lines = start(run).of("valid", UPDATES), []
     monkeypatch.delattr(TrainedRun, "network")
     assert start(run, lines=lines).of("valid", UPDATES) == first
-    assert lines == [f"valid: {prose('files there', 9, 9)}"]
+    assert lines == [f"valid: {'9 of 9 files are there already'}"]
 
 
 @pytest.mark.slow
@@ -217,8 +217,8 @@ def test_another_split_or_more_updates_leave_what_is_there(run, folder):
     assert len(after) == len(before) + 3 + 3
     same = [name for name in before if name != RECORDED]
     assert {name: after[name] for name in same} == {name: before[name] for name in same}
-    there = [line for line in lines if says("files there").matches(line)]
-    assert there == [f"valid: {prose('files there', 6, 9)}"]
+    there = [line for line in lines if says("files are there already").matches(line)]
+    assert there == [f"valid: {'6 of 9 files are there already'}"]
 
 
 def _cut(path):
@@ -237,7 +237,7 @@ def test_a_file_that_is_not_the_recorded_one_is_made_again(run, folder, spoil):
     assert contents(folder) != before
     start(run, lines=lines).of("valid", UPDATES)
     assert contents(folder) == before
-    assert lines[0] == f"valid: {prose('files there', 8, 9)}"
+    assert lines[0] == f"valid: {'8 of 9 files are there already'}"
     assert lines[1].startswith("valid, update 2: kor ")
     assert len(lines) == 2
 
@@ -281,7 +281,7 @@ def test_the_size_of_a_window_does_not_matter(run):
     other = replace(PLAIN, decoding=PLAIN.decoding.model_copy(update={"window": 2}))
     lines = []
     start(again(run, other), lines=lines).of("valid", UPDATES)
-    assert lines == [f"valid: {prose('files there', 9, 9)}"]
+    assert lines == [f"valid: {'9 of 9 files are there already'}"]
 
 
 def test_the_record_names_weights_and_bytes(run, folder):
@@ -300,7 +300,7 @@ def test_the_record_names_weights_and_bytes(run, folder):
 def test_a_training_without_a_result_is_refused_with_its_outcome(run, kind):
     end(run, kind)
     outcome = kind.replace("_", " ")
-    with refused("outcome", outcome, f"it has {kind}", remedy=prose("finished run")):
+    with refused(f"{outcome} (it has {kind})", remedy="choose a run that finished"):
         consecutive_updates(again(run))
 
 
@@ -308,7 +308,10 @@ def test_a_training_that_saved_no_weights_names_the_setting(run):
     for update in UPDATES:
         saved(run, update).unlink()
     record_weights(run.folder)
-    with refused("saved no weights", 3, remedy=prose("size of the window")):
+    with refused(
+        "the training saved no weights (training.keep_weights is 3)",
+        remedy="set training.keep_weights to the size of the window and train again",
+    ):
         consecutive_updates(again(run))
 
 
@@ -316,5 +319,5 @@ def test_consecutive_updates_are_those_that_the_training_saved_and_each_is_there
     shutil.copy(saved(run, 5), saved(run, 9))
     assert consecutive_updates(again(run)) == UPDATES
     saved(run, 4).unlink()
-    with refused("weights missing", 4, remedy="fathom train paper/small"):
+    with refused("the weights after update 4 are missing", remedy="fathom train paper/small"):
         consecutive_updates(again(run))

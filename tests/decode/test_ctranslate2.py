@@ -16,7 +16,6 @@ from fathom.data.tensors import EOS
 from fathom.decode.export import ctranslate2
 from fathom.decode.export.ctranslate2 import (
     BLANK,
-    TOLERANCE,
     Exports,
     export,
     exports,
@@ -30,7 +29,7 @@ from fathom.decode.translate import split_lines, translate
 from fathom.io.files import read_lines
 from fathom.io.records import read_record
 from tests.decode.pruned_runs import ACTIVE, built, gated, write_run, write_tensors
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.small_corpus import TASKS, silent
 from tests.support.taught import sentences, write_sentences
 from tests.support.trained import CPU, set_gates
@@ -97,7 +96,7 @@ def test_a_package_that_is_missing_or_broken_says_how_to_install_it(monkeypatch)
 
     with (
         monkeypatch.context() as patched,
-        refused("does not load", "libgomp.so.1: no such file", remedy="make ctranslate2"),
+        refused("it cannot be loaded (libgomp.so.1: no such file)", remedy="make ctranslate2"),
     ):
         patched.setattr(builtins, "__import__", broken)
         installed()
@@ -158,7 +157,9 @@ def test_other_weights_are_refused_in_one_line(taught, name):
         with torch.no_grad():
             tensor.add_(1e-3)
         with refused(
-            "other log-probabilities", ..., TOLERANCE, where="here", remedy=prose("write fathom")
+            "CTranslate2's log-probabilities differ by",
+            where="here",
+            remedy="write decoding.decoder: fathom",
         ):
             require_equal(search, network, 0, pairs, "here")
     finally:
@@ -171,13 +172,17 @@ def test_no_number_is_no_agreement(taught, monkeypatch):
     search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
     none = torch.tensor(torch.nan)
     monkeypatch.setattr(search, "log_probabilities", lambda *given: none)
-    with refused("other log-probabilities", "inf", where="here"):
+    with refused("CTranslate2's log-probabilities differ by inf nats, more than", where="here"):
         require_equal(search, taught.network("plain"), 0, pairs, "here")
 
 
 def test_a_task_without_validation_text_cannot_be_checked(taught):
     search = exports(taught, "plain").of("bos")
-    with refused("nothing to check with", where="here", remedy=prose("write fathom")):
+    with refused(
+        "no validation text to check CTranslate2 with",
+        where="here",
+        remedy="write decoding.decoder: fathom",
+    ):
         require_equal(search, taught.network("plain"), 0, NOTHING, "here")
 
 
@@ -246,7 +251,10 @@ def test_the_models_of_the_last_gates_and_weights_stay_loaded(latent):
 
 
 def test_soft_gates_are_refused_by_name(latent):
-    with refused("more than keep", ..., "block", remedy=prose("translate with fathom")):
+    with refused(
+        "'s method does more than keep or skip layers ('block')",
+        remedy="translate with fathom instead",
+    ):
         split_lines(by_ctranslate2(latent), ["bos"], "test", "soft")
 
 
@@ -257,11 +265,13 @@ def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
     network = run.network("plain")
     for parameter in network.encoder.method.parameters():
         parameter.data.add_(0.1)
-    with refused("more than keep", "encoder", "after", where="bos"):
+    with refused("the encoder's method does more than keep or skip layers ('after')", where="bos"):
         split_lines(run, ["bos"], "test", "plain")
 
 
 def test_nothing_is_translated_before_the_check(latent, monkeypatch):
     monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
-    with refused("other log-probabilities", remedy=prose("write fathom")):
+    with refused(
+        "CTranslate2's log-probabilities differ by", remedy="write decoding.decoder: fathom"
+    ):
         split_lines(by_ctranslate2(latent), ["bos"], "test", "hard")

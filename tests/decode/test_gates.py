@@ -62,7 +62,7 @@ def test_only_stacks_with_gates_are_measured(paths):
 
 
 def test_a_method_without_gates_is_refused(paths):
-    with refused("no gates"):
+    with refused("its method has no gates"):
         gate_records(write_trained(trained_spec(), paths))
 
 
@@ -113,5 +113,5 @@ def test_masks_are_those_of_both_stacks_by_site_and_group(records):
 
 def test_a_method_without_masks_is_refused(records):
     paths = records[1].paths
-    with refused("no masks"):
+    with refused("its method has no masks of groups"):
         sharing_records(write_trained(trained_spec(), paths))

@@ -125,13 +125,13 @@ def test_saved_weights_are_averaged_as_for_translation(paths):
 def test_what_is_missing_is_named(paths, tmp_path):
     with refused("no such file", where="training.json"):
         likelihood(TrainedRun(PLAIN, 2, paths, CPU), "valid", "plain")
-    with refused("outcome", "diverged"):
+    with refused("diverged ("):
         likelihood(write_trained(PLAIN, paths, "diverged"), "valid", "plain")
     run = write_trained(PLAIN, paths)
     with refused(nearest="valid"):
         likelihood(run, "valdi", "plain")
     (run.checkpoints / "last.pt").unlink()
-    with refused("no checkpoint"):
+    with refused("no such checkpoint"):
         likelihood(TrainedRun(PLAIN, 1, paths, CPU), "valid", "plain")
 
 
@@ -166,9 +166,9 @@ def test_a_task_without_layers_is_missing_and_so_is_the_number_over_all():
 
 def test_numbers_without_a_perplexity_are_refused_with_the_task():
     for nats in (math.nan, math.inf, 1e6):
-        with refused("no perplexity", where="kor"):
+        with refused("nats per token has no perplexity", where="kor"):
             mean(nats, 10, "kor")
-    with refused("no token", where="kor"):
+    with refused("no token was predicted", where="kor"):
         records({"kor": 0.0}, {"kor": 0}, (), "test", "plain")
 
 

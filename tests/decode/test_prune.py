@@ -25,7 +25,7 @@ from tests.decode.pruned_runs import (
     write_run,
     write_tensors,
 )
-from tests.support.refused import prose, refused, says
+from tests.support.refused import refused, says
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.small_networks import batch
 from tests.support.specs import ROOT, card
@@ -185,13 +185,16 @@ def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, network,
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"norm": "lingvo"}, says("not fairseq's", "the norm lingvo")),
-        ({"norm": "none"}, says("not fairseq's", "the norm none")),
-        ({"residuals": ("encoder",)}, says("not fairseq's", "a network without all residuals")),
-        ({"residuals": ()}, says("not fairseq's", "a network without all residuals")),
-        ({"architecture": "rnmt_plus"}, says("not fairseq's", "the architecture rnmt_plus")),
-        ({"output_bias": True}, says("not fairseq's", "an output bias")),
-        ({"block": 512}, says("not fairseq's", "learned positions")),
+        ({"norm": "lingvo"}, says("not a plain Transformer: the norm lingvo")),
+        ({"norm": "none"}, says("not a plain Transformer: the norm none")),
+        (
+            {"residuals": ("encoder",)},
+            says("not a plain Transformer: a network without all residuals"),
+        ),
+        ({"residuals": ()}, says("not a plain Transformer: a network without all residuals")),
+        ({"architecture": "rnmt_plus"}, says("not a plain Transformer: the architecture")),
+        ({"output_bias": True}, says("not a plain Transformer: an output bias")),
+        ({"block": 512}, says("not a plain Transformer: learned positions")),
     ],
 )
 def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run, changes, what):
@@ -206,7 +209,9 @@ def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run, changes, 
 def test_a_run_whose_method_has_no_gates_is_refused(paths):
     spec = gated(name="static", stacks=())
     run = write_run(spec, paths, built(spec, paths))
-    with refused("no method with gates", where="bos", remedy=prose("gates skip layers")):
+    with refused(
+        "no method with gates", where="bos", remedy="choose a run whose gates skip layers"
+    ):
         pruned(run, "bos")
 
 
@@ -215,7 +220,7 @@ def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
     network = built(SPEC, paths)
     set_gates(network, ACTIVE | {name: ACTIVE[name] | {"bel": ()}})
     run = write_run(SPEC, paths, network)
-    with refused("no layer of a stack", name, where="bel", remedy=prose("another run")):
+    with refused(f"no {name} layer is left", where="bel", remedy="choose another run"):
         pruned(run, "bel")
     assert pruned(run, "bos")[1]["task"] == "bos"
 
@@ -224,15 +229,19 @@ def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
 def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
     folder, _ = pruned(run, "bos")
     end(run, kind)
-    with refused(remedy=prose("finished run")):
+    with refused(remedy="choose a run that finished"):
         pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
     assert not (folder / "pruned.json").exists()
 
 
 def test_such_a_method_is_refused_in_one_sentence(run, monkeypatch):
     monkeypatch.setattr(loader.load(SPEC.method.name), "block", lambda self, layer, x, y: y + x)
-    remedy = prose("translate with fathom")
-    with refused("more than keep", "encoder", "block", where=f"{run.name}, bos", remedy=remedy):
+    remedy = "translate with fathom instead"
+    with refused(
+        "the encoder's method does more than keep or skip layers ('block')",
+        where=f"{run.name}, bos",
+        remedy=remedy,
+    ):
         pruned(run, "bos")
 
 
@@ -252,7 +261,10 @@ def test_what_is_written_of_any_gated_method_is_what_its_hard_gates_compute(
         try:
             folder, _ = pruned(run, task)
         except FathomError as error:
-            expected = (says("no layer of a stack"), says("more than keep"))
+            expected = (
+                says("layer is left"),
+                says("'s method does more than keep or skip layers ('"),
+            )
             if not any(message.matches(error) for message in expected):
                 raise
             continue

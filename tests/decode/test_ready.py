@@ -9,7 +9,7 @@ from fathom.config.paths import Paths
 from fathom.decode import ready
 from fathom.io.files import write_lines
 from fathom.results import decoding_record, recipe
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
 
@@ -26,13 +26,13 @@ def test_a_device_has_a_valid_name():
     for name in ("auto", "cpu", "cuda", "cuda:3"):
         ready.require_device(name)
     for name in ("gpu", "cuda:", "CPU", ""):
-        with refused(where="device", remedy=prose("devices")):
+        with refused(where="device", remedy="write auto, cpu, cuda or cuda:<n>"):
             ready.require_device(name)
 
 
 def test_an_unknown_name_gets_the_nearest():
     ready.require_name("test", ready.SPLITS, "split", "--split")
-    with refused("unknown", "split", "tset", where="--split", nearest="test"):
+    with refused("no split 'tset'", where="--split", nearest="test"):
         ready.require_name("tset", ready.SPLITS, "split", "--split")
 
 
@@ -48,7 +48,7 @@ def test_the_weights_that_are_decoded_must_be_there(tmp_path):
     with refused("no such file", where="training.json"):
         ready.require_weights(SPEC, 1, paths)
     write_training(SPEC, paths)
-    with refused("no checkpoint", where="last.pt"):
+    with refused("no such checkpoint", where="last.pt"):
         ready.require_weights(SPEC, 1, paths)
     folder = paths.run(SPEC, 1) / "checkpoints"
     folder.mkdir()
@@ -57,7 +57,7 @@ def test_the_weights_that_are_decoded_must_be_there(tmp_path):
     averaged = small_spec({"decoding": {"average_of": 2}})
     saved = {f"checkpoints/update_{n}.pt": "0" * 64 for n in (2, 4)}
     write_training(SPEC, paths, files={"checkpoints/update_2.pt": "0" * 64})
-    with refused("weights for the mean", 1, 2):
+    with refused("weights of 1 updates where the mean of 2 is decoded"):
         ready.require_weights(averaged, 1, paths)
     write_training(SPEC, paths, files=saved)
     ready.require_weights(averaged, 1, paths)

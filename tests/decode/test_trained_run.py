@@ -77,5 +77,9 @@ def test_hard_gates_keep_at_least_what_the_decoding_asks_for(run):
 def test_text_that_was_encoded_otherwise_since_the_training_is_refused(run):
     record = run.paths.tensors(LATENT.data) / "tensors.json"
     write_record(record, read_record(record) | {"unigram_nll": 9.0})
-    with refused("other text", where="tensors.json", remedy=f"rm -r {run.folder} && fathom train"):
+    with refused(
+        "not the text that the run was trained on",
+        where="tensors.json",
+        remedy=f"rm -r {run.folder} && fathom train",
+    ):
         _ = TrainedRun(LATENT, 1, run.paths, CPU).tensors

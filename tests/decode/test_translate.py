@@ -21,7 +21,7 @@ from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
 from fathom.nn.network import FAIRSEQ
 from tests.decode.conftest import CPU, sentences
-from tests.support.refused import prose, refused, says
+from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
 from tests.support.trained import (
     end,
@@ -164,7 +164,7 @@ def test_a_task_without_any_layer_is_an_outcome_and_has_no_hypotheses(paths):
     assert content["no_layer"] == ["bel"]
     assert sorted(content["tasks"]) == ["bos", "kor"]
     assert not (folder / "bel.txt").exists()
-    assert f"test, hard: {prose('task without layers', 'bel')}" in lines
+    assert f"test, hard: {'bel has no layer left'}" in lines
     assert decode(run, "soft")[1]["no_layer"] == []
 
 
@@ -185,7 +185,7 @@ def test_missing_weights_are_one_clear_error_and_leave_nothing(paths):
     run = write_trained(PLAIN, paths)
     decode(run)
     (run.checkpoints / "last.pt").unlink()
-    with refused("no checkpoint"):
+    with refused("no such checkpoint"):
         decode(TrainedRun(PLAIN, 1, paths, CPU))
     assert not (paths.decoding(PLAIN, 1, "test", "plain") / "decoding.json").exists()
 
@@ -198,10 +198,10 @@ def test_a_users_own_sentences_are_translated_as_the_test_sentences_are(paths):
     assert translate_lines(run, "plain", "kor", [], silent) == []
     with refused(nearest="kor"):
         translate_lines(run, "plain", "korr", lines, silent)
-    with refused("outcome", "diverged"):
+    with refused("diverged ("):
         translate_lines(write_trained(PLAIN, paths, "diverged"), "plain", "kor", lines, silent)
     bare = write_trained(SOFT, paths, layers=NO_BEL)
-    with refused("no layer", where="bel"):
+    with refused("no layer is left", where="bel"):
         translate_lines(bare, "hard", "bel", lines, silent)
 
 
@@ -211,7 +211,9 @@ def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
     lines = ["ta", "lo " * 200, "mi"]
     (pieces,) = run.source_encoder.pieces("kor", lines[1:2])
     translate_lines(run, "plain", "kor", lines, reported.append, first=7)
-    (line,) = says("long line", 8, len(pieces), longest).check(reported)
+    (line,) = says(f"line 8: {len(pieces)} pieces, the first {longest} are translated").check(
+        reported
+    )
     assert reported == [line]
 
 
@@ -258,7 +260,7 @@ def test_a_search_that_loses_a_sentence_is_an_error():
         def best(self, source, tasks):
             return [[4]] * (len(source) - 1)
 
-    with refused("no hypothesis", 1, 5):
+    with refused("1 of 5 sentences have no hypothesis"):
         hypotheses(Forgetful(), sentences(5, 4, seed=1), [0] * 5, CPU)
 
 
@@ -268,7 +270,7 @@ def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path
         lambda: translate(run, [("test", "plain")], silent),
         lambda: translate_lines(run, "plain", "bos", ["a line"], silent),
     ):
-        with refused("no decoder", remedy="fathom likelihood"):
+        with refused("a network without a decoder translates nothing", remedy="fathom likelihood"):
             act()
 
 

@@ -1,54 +1,45 @@
-"""Files and functions small enough to be read at once: advice, printed as warnings."""
-
-import warnings
-from pathlib import Path
+"""Ceilings against growth: of the whole, by the counts of `python -m benchmarks.sizes`."""
 
 import pytest
 
-from tests.house.tree import ROOT, Function, rule_files, sources
+from benchmarks import sizes
+from tests.house.tree import LEVELS
 
-PYTHON_FILE, METHOD_FILE, RULE_FILE, FRONT_DOOR, FUNCTION = 400, 300, 140, 80, 60
-
-
-def oversized(root: Path) -> list[str]:
-    """Return files and functions with too many lines."""
-    findings = []
-    for source in sources(root, "lib", "tests", "envs"):
-        limit = METHOD_FILE if source.name.startswith("lib/fathom/methods/") else PYTHON_FILE
-        findings += _too_long(source.name, source.text, limit)
-        for node in source.nodes:
-            if isinstance(node, Function) and node.end_lineno - node.lineno + 1 > FUNCTION:
-                lines = node.end_lineno - node.lineno + 1
-                findings.append(
-                    f"{source.at(node)}: {node.name}: {lines} lines, at most {FUNCTION}; split it"
-                )
-    for path in rule_files(root):
-        limit = FRONT_DOOR if path.name == "Snakefile" else RULE_FILE
-        findings += _too_long(str(path.relative_to(root)), path.read_text(encoding="utf-8"), limit)
-    return findings
+LIB_LINES, TEST_LINES = 34_000, 38_000
+MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 220, 45, 7, 3
 
 
-def _too_long(name: str, text: str, limit: int) -> list[str]:
-    lines = text.count("\n")
-    return [f"{name}:{limit}: {lines} lines, at most {limit}; split it"] if lines > limit else []
+@pytest.mark.parametrize(
+    ("folder", "most"), [(sizes.LIBRARY, LIB_LINES), (sizes.TESTS, TEST_LINES)]
+)
+def test_the_lines_of_the_library_and_of_the_tests_stay_below_their_ceilings(folder, most):
+    assert sizes.total(sizes.python_files(folder)).lines <= most
 
 
-@pytest.mark.slow
-def test_long_files_and_functions_are_named_in_warnings():
-    for finding in oversized(ROOT):
-        warnings.warn(finding, stacklevel=1)
+def test_modules_stay_few_and_full():
+    assert len(sizes.modules()) <= MODULES
 
 
-def test_a_long_file_and_a_long_function_are_found(small):
-    body = "    x = 1\n" * FUNCTION
-    root = small(
-        {
-            "lib/fathom/data/long.py": f"def f():\n{body}" + "y = 2\n" * PYTHON_FILE,
-            "Snakefile": "# A comment.\n" * (FRONT_DOOR + 1),
-        }
-    )
-    assert oversized(root) == [
-        "lib/fathom/data/long.py:400: 461 lines, at most 400; split it",
-        "lib/fathom/data/long.py:1: f: 61 lines, at most 60; split it",
-        "Snakefile:80: 81 lines, at most 80; split it",
-    ]
+def test_rooms_stay_few_and_import_few_others():
+    assert len(sizes.arrows()) <= ARROWS, sorted(sizes.arrows())
+    assert len(set(LEVELS.values())) <= ROOM_LEVELS
+
+
+def test_a_class_name_has_one_meaning():
+    assert len(ambiguous := sizes.ambiguous_classes()) <= AMBIGUOUS, ambiguous
+
+
+def test_code_docstrings_arrows_and_names_are_counted(tmp_path):
+    library = tmp_path / "fathom"
+    files = {
+        "one/a.py": '"""Text.\n\nMore.\n"""\n\nimport fathom.two\n\n\nclass A:  # not code\n'
+        "    x = 1\n",
+        "two/b.py": "from fathom.one import a\nfrom fathom.one.a import A\n\n\nclass A: ...\n",
+    }
+    for name, text in files.items():
+        path = library / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    assert sizes.total(sizes.python_files(library)) == sizes.Size(2, 15, 6, 4)
+    assert sizes.arrows(library) == {("one", "two"): 1, ("two", "one"): 1}
+    assert sizes.ambiguous_classes(library) == {"A": ["one/a.py", "two/b.py"]}

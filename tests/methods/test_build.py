@@ -19,7 +19,7 @@ def test_each_file_holds_one_method():
 
 @pytest.mark.parametrize("name", ["latent_layer", "loader", "__init__", "../models/hooks", ""])
 def test_an_unknown_name_is_told_with_the_nearest(name):
-    with refused("unknown", "method", name):
+    with refused(f"no method '{name}'"):
         load(name)
     if name == "latent_layer":
         with refused(nearest="latent_layers"):

@@ -35,7 +35,7 @@ def test_a_task_keeps_352_of_512_units_of_which_320_are_all_tasks():
 
 
 def test_more_tasks_than_there_are_groups_for_are_refused():
-    with refused("few groups", 7, 17, 16):
+    with refused("7 tasks need 17 groups, and there are 16"):
         of_paper(tasks=7)
     assert fixed_masks(8, 16, 0, 2).sum() == 16
 
@@ -49,7 +49,7 @@ def test_tasks_have_several_groups_of_their_own_one_after_another():
 
 
 def test_groups_that_would_differ_in_size_are_refused():
-    with refused("unequal groups"):
+    with refused("units cannot be divided into"):
         FixedGroupDropout(stack(width=40), **CARD)
 
 

@@ -10,7 +10,7 @@ from fathom.nn.hooks import Method, generator, stream_seed
 from fathom.nn.network import FAIRSEQ, FAST, Backend, Entries, choose_backend, count_parameters
 from fathom.nn.stack import apply_once, run_layers, tasks_of
 from fathom.nn.transformer.network import Transformer
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, batch, method, network, shape, stack
 
 
@@ -230,13 +230,13 @@ def test_a_network_is_fast_unless_it_is_set_otherwise():
 @pytest.mark.parametrize(
     ("changes", "kernels", "remedy"),
     [
-        ({}, FAIRSEQ, prose("write fast")),
-        ({"architecture": "rnmt_plus", "tie_embeddings": "none"}, FAST, prose("write uncompiled")),
+        ({}, FAIRSEQ, "write kernels: fast"),
+        ({"architecture": "rnmt_plus", "tie_embeddings": "none"}, FAST, "write compile: false"),
     ],
 )
 def test_layers_that_are_not_packed_cannot_be_compiled(changes, kernels, remedy):
     model = network(method("static", ()), shape(**changes)).set_backend(Backend(kernels))
-    with refused("uncompiled", remedy=remedy):
+    with refused("only layers on packed states are compiled", remedy=remedy):
         model.compile_layers()
 
 

@@ -45,7 +45,7 @@ def test_weights_come_back_to_the_bit(saved):
 
 
 def test_a_missing_file_is_told(tmp_path):
-    with refused("no checkpoint"):
+    with refused("no such checkpoint"):
         read_checkpoint(tmp_path / "last.pt")
 
 
@@ -57,7 +57,11 @@ def test_other_programs_read_it_as_they_read_any_checkpoint(saved):
 @pytest.mark.parametrize("keep", [0, 1, 100, -1, -64, -65, -100])
 def test_a_file_that_is_cut_off_is_refused(saved, keep):
     saved.write_bytes(saved.read_bytes()[:keep])
-    with refused("no seal", where="last.pt", remedy="fathom train paper/small-12345678 --seed 2"):
+    with refused(
+        "without the checksum at its end",
+        where="last.pt",
+        remedy="fathom train paper/small-12345678 --seed 2",
+    ):
         read_checkpoint(saved)
 
 
@@ -78,7 +82,7 @@ def test_another_file_than_the_recorded_one_is_refused(saved):
     right = sha256(saved)
     assert read_checkpoint(saved, right)["update"] == 3
     write_checkpoint(saved, {"update": 4})
-    with refused("changed file", where="last.pt"):
+    with refused("not the file that was recorded", where="last.pt"):
         read_checkpoint(saved, right)
 
 
@@ -100,7 +104,9 @@ class Harmful:
 def test_code_in_a_checkpoint_is_refused_in_our_own_words_and_not_run(saved, write, seals, capsys):
     with sealed(saved) if seals else open(saved, "wb") as stream:
         write({"model": Harmful()}, stream)
-    with refused("code" if seals else "no seal", remedy="fathom train") as caught:
+    with refused(
+        "it holds code" if seals else "without the checksum", remedy="fathom train"
+    ) as caught:
         read_checkpoint(saved)
     assert "weights_only" not in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -109,7 +115,7 @@ def test_code_in_a_checkpoint_is_refused_in_our_own_words_and_not_run(saved, wri
 
 def test_a_checkpoint_without_weights_is_told(saved):
     write_checkpoint(saved, {"update": 3})
-    with refused("no weights"):
+    with refused("the file has no weights"):
         load_weights(network(method("static", ())), saved)
     with sealed(saved) as stream:
         torch.save([1, 2], stream)
@@ -119,7 +125,7 @@ def test_a_checkpoint_without_weights_is_told(saved):
 
 def test_another_networks_weights_are_told(saved):
     for other in (network(method("static", ())), network(method("latent_layers"), shape(width=32))):
-        with refused("other network"):
+        with refused("the weights of another network ("):
             load_weights(other, saved)
 
 
@@ -199,14 +205,14 @@ def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
 
 
 def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
-    with refused("too few weights", 0, "", 3):
+    with refused("only 0 saved weights, average_of needs 3"):
         mean(tmp_path, 3)
     for update in (40, 80):
         write(tmp_path, update, {"a": torch.zeros(1)})
-    with refused("too few weights", 2, " (updates 40, 80)") as caught:
+    with refused("only 2 saved weights (updates 40, 80), average_of needs") as caught:
         mean(tmp_path, 3)
     assert caught.value.where == str(tmp_path)
-    with refused("mean of none", 0):
+    with refused("the mean of 0 checkpoints"):
         mean(tmp_path, 0)
 
 
@@ -222,7 +228,7 @@ def test_fewer_than_asked_for_are_told_with_how_many_and_where(tmp_path):
 def test_weights_of_another_network_are_refused_with_the_tensor(tmp_path, other, said):
     write(tmp_path, 1, {"a": torch.zeros(2)})
     write(tmp_path, 2, other)
-    with refused("other network", said, where="update_2.pt"):
+    with refused(f"the weights of another network ({said})", where="update_2.pt"):
         mean(tmp_path, 2)
 
 
@@ -241,10 +247,10 @@ def test_other_weights_than_were_recorded_are_refused(tmp_path, name):
     recorded = hashes(tmp_path, "*.pt")
     shutil.copy(tmp_path / ("update_1.pt" if name == LAST else LAST), tmp_path / name)
     average_of = 1 if name == LAST else 2
-    with refused("changed file", where=name):
+    with refused("not the file that was recorded", where=name):
         final_weights(tmp_path, recorded, average_of)
     del recorded[name]
-    with refused("changed file" if name == LAST else "too few weights"):
+    with refused("not the file that was recorded" if name == LAST else "only 1 saved weights"):
         final_weights(tmp_path, recorded, average_of)
 
 

@@ -115,7 +115,7 @@ def test_a_second_start_does_nothing(finished):
     before = finished.training_files()
     printed = finished.run("snakemake", "--cores", "2", *TARGETS)
     assert "Nothing to be done" in printed
-    says("trainings found", 3, 3, 0).check(printed)
+    says("3 of 3 trainings found, 0 to train").check(printed)
     assert finished.training_files() == before
 
 
@@ -134,7 +134,7 @@ def test_a_changed_setting_is_another_folder_and_leaves_the_old_one_alone(finish
     scale.write_text(text.replace("warmup: 20", "warmup: 19"), encoding="utf-8")
     printed = finished.run("snakemake", "-n", TABLE)
     scale.write_text(text, encoding="utf-8")
-    says("trainings found", 0, 3, 3).check(printed)
+    says("0 of 3 trainings found, 3 to train").check(printed)
     assert finished.training_files() == before
 
 
@@ -147,7 +147,7 @@ def test_compare_reads_what_exists_and_trains_nothing(finished):
     judged = rows(path)
     aside.rename(folder)
     path.write_bytes(before)
-    says("nothing trained").check(printed)
+    says("nothing will be trained").check(printed)
     verdicts = {
         cell["verdict"] for cell in judged if (cell["paper"], cell["row"]) == (PAPER.name, "6/6")
     }

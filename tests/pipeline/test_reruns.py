@@ -14,8 +14,8 @@ import pytest
 from fathom.results.recipe import RECIPE
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support import stand_in
+from tests.support.own_project import TABLE, targets
 from tests.support.refused import says
-from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
 
@@ -152,7 +152,7 @@ def test_a_start_that_was_killed_locks_nobody_out(project, edited):
     gate.touch()
     assert any((project.folder / ".snakemake" / "locks").iterdir())
     printed = project.run(*words)
-    says("lock removed").check(printed)
+    says("the lock of an earlier start, which is gone, is removed").check(printed)
     assert not [*project.folder.glob(".snakemake/locks/*")]
     assert not [*project.folder.glob("results/cluster/starts/*")]
 

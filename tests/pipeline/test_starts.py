@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from tests.pipeline.conftest import copy_of_the_project
+from tests.support.own_project import TABLE, targets
 from tests.support.refused import says
-from tests.support.targets import TABLE, targets
 
 pytestmark = pytest.mark.pipeline
 
@@ -48,11 +48,11 @@ def jobs(printed):
         (("latent_depth_tabel5",), says(nearest=TABLE)),
         (
             ("all", "--config", "scal=paper"),
-            says("unknown key", "scal", where="--config: scal", nearest="scale"),
+            says("unknown key 'scal'", where="--config: scal", nearest="scale"),
         ),
         (
             (f"{TABLE}_row", "--config", "row=12/13"),
-            says("unknown", "row", "12/13", nearest="12/12"),
+            says("no row '12/13'", nearest="12/12"),
         ),
     ],
 )
@@ -77,13 +77,13 @@ def test_a_broken_config_file_is_refused_with_file_line_and_key(fresh):
 def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n")
     made = targets(tmp_path)
-    says("scale", "tiny").check(printed)
+    says("fathom: scale tiny").check(printed)
     assert jobs(printed)["train_run"] == sum(len(made.seeds(name)) for name in made.built)
 
 
 def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
-    says("trainings found", 0, 160, 160, where="all").check(printed)
+    says("0 of 160 trainings found, 160 to train", where="all").check(printed)
     assert jobs(printed)["train_run"] == 160
     assert not targets(tmp_path, "paper").not_built
 
@@ -125,7 +125,7 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     (tmp_path / "config" / "config.yaml").write_text("scale: paper\n", encoding="utf-8")
     snakefile = str(fresh.folder / "workflow" / "Snakefile")
     printed = dry_run(tmp_path, "-s", snakefile, TABLE)
-    says("scale", "paper").check(printed)
+    says("fathom: scale paper").check(printed)
     assert "train_run" in jobs(printed)
     printed = dry_run(
         fresh.folder, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6"
@@ -141,7 +141,7 @@ def test_it_is_a_module_of_three_lines(fresh, tmp_path):
     )
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
     printed = dry_run(tmp_path)
-    says("scale", "paper").check(printed)
+    says("fathom: scale paper").check(printed)
     assert jobs(printed)["deep_all"] == 1
     assert "output: out/runs/latent_depth/" in printed
 
@@ -153,7 +153,7 @@ def test_a_modules_prefix_is_refused(fresh, tmp_path):
     )
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
     printed = dry_run(tmp_path)
-    says("module prefix").check(printed)
+    says("a module's prefix cannot be used").check(printed)
     assert "Traceback" not in printed
 
 
@@ -169,7 +169,7 @@ def test_targets_are_listed_with_a_line_of_help(fresh):
 def test_no_text_from_config_runs_in_a_shell(fresh):
     """The device came unquoted into a shell line; each rule's log is in the folder of results."""
     printed = fresh.run("snakemake", "compare", "--config", "device=cpu; touch made", code=1)
-    says("not possible", "cpu; touch made", where="--config: device").check(printed)
+    says("'cpu; touch made' is not possible here", where="--config: device").check(printed)
     results = 'it\'s "here" $(touch made) `touch made` ;touch made&'
     fresh.run("snakemake", "--cores", "1", "compare", "--config", f"results={results}")
     assert (fresh.folder / results / "tiny" / "logs" / "compare.log").is_file()

@@ -6,8 +6,8 @@ from fathom.config.paths import Paths
 from fathom.io.files import write_lines
 from fathom.io.records import hashes, write_record
 from fathom.results.clean import deletable
+from tests.support.own_project import own_project
 from tests.support.run_files import training
-from tests.support.targets import own_project
 
 RUN = "latent_depth/m2o_diverse_12_12"
 

@@ -175,7 +175,11 @@ def test_a_run_of_other_encoded_text_is_named(paths):
     (finding,) = verify([paths.results]).in_order(paths.results)
     folder = paths.tensors(SPEC.data)
     command = f"rm -r {record.parent} && fathom train {SPEC.name}"
-    says("other encoded text", folder, where=record, remedy=command).check(finding)
+    says(
+        f"the run was trained on other encoded text than that in {folder}",
+        where=record,
+        remedy=command,
+    ).check(finding)
     # Without the text, or where the settings are damaged, nothing is known of it.
     assert verify([paths.results / "runs"]).findings == {}
     edit(record.with_name("spec.yaml"))
@@ -187,7 +191,7 @@ def test_a_record_that_was_made_again_leaves_those_that_name_it_too_old(paths):
     write_record(record, read_record(record) | {"versions": {"torch": "2.14.0"}})
     findings = verify([paths.results]).findings
     assert set(findings) == {record.with_name("scoring.json")}
-    says("older", "decoding.json", remedy="fathom score").check([*findings.values()])
+    says("older than decoding.json", remedy="fathom score").check([*findings.values()])
     score(SPEC, 1, "test", "plain", paths, silent)
     assert verify([paths.results]).findings == {}
 

@@ -117,7 +117,9 @@ def test_a_corpus_that_is_not_prepared_is_named_with_its_command(tmp_path, domai
 def test_an_edited_text_is_refused_and_leaves_no_statistics(tmp_path, domains, lines):
     corpus = write_corpus(tmp_path / "corpora" / "invented-12345678", domains, DOMAINS)
     write_lines(corpus / "law" / "train.fra", ["Le roi.", "Le juge"])
-    with refused("changed file", where="train.fra", remedy=f"fathom prepare {corpus.name}"):
+    with refused(
+        "not the file that was recorded", where="train.fra", remedy=f"fathom prepare {corpus.name}"
+    ):
         measure(domains, Checksums(), corpus, lines.append)
     assert not (corpus / "statistics.json").exists()
 
@@ -127,6 +129,6 @@ def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines)
     planned = PlannedDataset.model_validate(
         values | {"name": "planned", "not_built": "the archive is gone"}
     )
-    with refused("data set not built", ..., "the archive is gone") as caught:
+    with refused("' is not built: the archive is gone") as caught:
         measure(planned, {}, tmp_path, lines.append)
     assert caught.value.where == "config/datasets/planned.yaml: not_built"

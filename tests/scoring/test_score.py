@@ -165,7 +165,7 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
     folder, _, _ = scored(paths, spec)
     write_lines(folder / "bos.txt", ["another"] * 6)
     again = f"fathom translate paper/{spec.folder} --seed 1 --split test --gates plain"
-    with refused("changed file", where="bos.txt", remedy=again):
+    with refused("not the file that was recorded", where="bos.txt", remedy=again):
         scored(paths, spec)
     assert not (folder / "scores.tsv").exists()
     assert not scores_file(spec, paths).exists()
@@ -174,9 +174,9 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"identity": "0" * 64}, says("other settings or weights")),
-        ({"outcome": "diverged"}, says("other outcome", "diverged", "finished")),
-        ({"schema": 1}, says("schema", 1, 2, remedy="fathom translate")),
+        ({"identity": "0" * 64}, says("decoded with other settings or weights")),
+        ({"outcome": "diverged"}, says("'diverged', but the training is 'finished'")),
+        ({"schema": 1}, says("schema 1, but 2 is needed", remedy="fathom translate")),
         ({"tasks": {"bos": "6"}}, says(where="tasks.bos")),
     ],
 )
@@ -196,7 +196,7 @@ def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded):
     path = corpus / "kor" / "test.eng"
     write_lines(path, ["Edited.", *read_lines(path)[1:]])
     again = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
-    with refused("changed file", where=path, remedy=again):
+    with refused("not the file that was recorded", where=path, remedy=again):
         scored(paths, spec)
     assert not scores_file(spec, paths).exists()
 
@@ -204,7 +204,7 @@ def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded):
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
     """Field fault 17."""
-    with refused("hypotheses", len(hypotheses), len(references), where="bos"):
+    with refused(f"{len(hypotheses)} hypotheses for {len(references)} references", where="bos"):
         measure(hypotheses, references, "eng", "bos")
 
 
@@ -290,5 +290,9 @@ def test_counts_that_scoring_did_not_write_are_refused(folder):
     path = sentences.path_of(folder, "bos")
     lines = gzip.decompress(path.read_bytes()).replace(b"\t1\t", b"\t2\t", 1)
     path.write_bytes(gzip.compress(lines))
-    with refused("changed file", where=path.name, remedy="fathom score paper/small-12345678"):
+    with refused(
+        "not the file that was recorded",
+        where=path.name,
+        remedy="fathom score paper/small-12345678",
+    ):
         sentences.read(folder, "bos")

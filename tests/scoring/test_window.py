@@ -83,17 +83,17 @@ def test_the_mean_is_of_the_windows_test_scores_alone_and_has_a_spread_of_two_or
 
 def test_scores_without_a_mean_are_refused_with_the_update():
     for wrong in (math.nan, math.inf):
-        with refused("at update", ..., 2000, where="development scores"):
+        with refused("at update 2000", where="development scores"):
             best_updates(curve([25.0, wrong, 26.0]), 2)
-        with refused("at update", ..., 2000, where="test scores"):
+        with refused("at update 2000", where="test scores"):
             mean_inside(curve([25.0, wrong]), (1_000, 2_000))
-    with refused("no scores", where="development scores"):
+    with refused("there are none", where="development scores"):
         best_updates({}, 21)
-    with refused("empty window", 0):
+    with refused("a window of 0 checkpoints"):
         best_updates({1: 25.0}, 0)
-    with refused("no scores", where="test scores"):
+    with refused("there are none", where="test scores"):
         mean_inside({}, ())
-    with refused("no test score", "2000, 3000"):
+    with refused("no test score of update 2000, 3000"):
         mean_inside({1_000: 25.0}, (1_000, 2_000, 3_000))
 
 
@@ -319,7 +319,7 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
         references_of(run, corpus, "valid")
     decoded()
     write_lines(corpus / "kor" / "test.eng", [])
-    with refused("changed file", where="test.eng"):
+    with refused("not the file that was recorded", where="test.eng"):
         references_of(run, corpus, "test")
     record_corpus(corpus)
     with refused("no references", where="kor, test"):
@@ -329,7 +329,7 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
 def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, hypotheses):
     run, files = decoded(), hypotheses()
     write_lines(files[3]["kor"], ENGLISH[:4])
-    with refused("hypotheses", 4, 6, where="kor.test.3.txt"):
+    with refused("4 hypotheses for 6 references", where="kor.test.3.txt"):
         scores_of(run, paths, files)
 
 

@@ -20,7 +20,7 @@ from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm import cluster as toy
 from tests.slurm.cluster import Cluster, wait
 from tests.support import stand_in
-from tests.support.targets import TABLE, targets
+from tests.support.own_project import TABLE, targets
 
 ROOT = Path(__file__).parents[2]
 RUN = "latent_depth/m2o_diverse_6_6"

@@ -1,6 +1,5 @@
 """What a cluster does to jobs, and what becomes of a training: real Slurm, stand-in trainer."""
 
-import re
 import signal
 import time
 
@@ -32,8 +31,8 @@ def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
     wait(lambda: case.printed().count(submitted) == 2, "taken over")
     gate.touch()
     printed = case.end(head)
-    says("taken over", number).check(printed)
-    says("lock removed").check(printed)
+    says(f"taken over, still job {number}").check(printed)
+    says("the lock of an earlier start, which is gone, is removed").check(printed)
     assert case.attempts() == [f"from 0 job {number}", "to 60 finished"]
 
 
@@ -78,7 +77,7 @@ def test_a_limit_that_is_too_short_for_one_save_ends_after_two_attempts(case):
     case.cluster.hurry(number)
     wait(lambda: case.starts() == 2, "second attempt")
     case.cluster.warn(number)
-    says("limit too short").check(case.end(head, 1))
+    says("the time limit is too short for one save").check(case.end(head, 1))
     assert case.starts() == 2
 
 
@@ -88,7 +87,7 @@ def test_a_cancelled_job_saves_fails_and_resumes_at_the_next_start(case):
     case.wait_for_update(12)
     case.cluster.call("scancel", case.job())
     printed = case.end(head, 1)
-    says("job failed", ..., re.compile("CANCELLED")).check(printed)
+    says("failed").check(printed)
     update = int(case.attempts()[-1].split()[1])
     case.end(case.start())
     assert case.attempts()[2].startswith(f"from {update} ")

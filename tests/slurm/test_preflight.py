@@ -16,16 +16,25 @@ pytestmark = pytest.mark.slurm
     [
         (
             ("--default-resources", "partition=mian"),
-            says("unknown", "partition", "mian", nearest="main"),
+            says("no partition 'mian'", nearest="main"),
         ),
-        (("--set-resources", "train_run:runtime=1441"), says("more than given", ..., "main", 1440)),
-        (("--set-resources", "train_run:gres=gpu:8"), says("more than given", ..., "main", 4)),
-        (("--set-resources", "train_run:mem_mb=9000"), says("more than given", ..., "main", 8000)),
-        (("--set-resources", "train_run:nodes=3"), says("more than given", ..., "main", 2)),
-        (("--set-resources", "train_run:constraint=fast"), says("refused by", "Slurm")),
+        (
+            ("--set-resources", "train_run:runtime=1441"),
+            says("is more than partition main gives (1440)"),
+        ),
+        (
+            ("--set-resources", "train_run:gres=gpu:8"),
+            says("is more than partition main gives (4)"),
+        ),
+        (
+            ("--set-resources", "train_run:mem_mb=9000"),
+            says("is more than partition main gives (8000)"),
+        ),
+        (("--set-resources", "train_run:nodes=3"), says("is more than partition main gives (2)")),
+        (("--set-resources", "train_run:constraint=fast"), says("Slurm refuses")),
         (
             ("--set-resources", "train_run:slurm_partition=main"),
-            says("unknown", "resource", nearest="partition"),
+            says("no resource '", nearest="partition"),
         ),
     ],
 )
@@ -49,7 +58,9 @@ def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
             (folder / program.name).symlink_to(program)
     case.variables["PATH"] = str(folder)
     printed = case.end(case.start(), 1)
-    says("no program", "sbatch").check(printed.strip().split("\n")[-1])
+    says("no `sbatch` on the search path; nothing was submitted").check(
+        printed.strip().split("\n")[-1]
+    )
 
 
 def test_a_slurm_that_is_away_is_one_message(case):
@@ -58,17 +69,19 @@ def test_a_slurm_that_is_away_is_one_message(case):
         printed = case.end(case.start(), 1)
     finally:
         case.cluster.start_controller()
-    says("scheduler silent", "Slurm").check(printed.strip().split("\n")[-1])
+    says("Slurm does not answer").check(printed.strip().split("\n")[-1])
 
 
 def test_more_gpu_hours_than_allowed_are_refused(case):
     printed = case.end(case.start(TARGET, *ROW, "gpu_hours=10"), 1)
-    says("GPU-hours", 1, 24, 10).check(printed.strip().split("\n")[-1])
+    says("1 trainings ask for 24 GPU-hours, more than 10").check(printed.strip().split("\n")[-1])
 
 
 def test_devices_that_cannot_share_an_update_are_refused(case):
     """Field fault 19: a number of GPUs that does not divide."""
     words = (TARGET, "--set-resources", "train_run:gres=gpu:3", *ROW, "micro_batches=8")
     printed = case.end(case.start(*words), 1)
-    says("no even shares", 8, 3).check(printed.strip().split("\n")[-1])
+    says("multiples of 8 micro-batches, which 3 devices cannot share").check(
+        printed.strip().split("\n")[-1]
+    )
     assert case.cluster.jobs() == []

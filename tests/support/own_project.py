@@ -1,13 +1,22 @@
-"""The project's own config, read once for all tests that do not change it."""
+"""The project's own config, read once for all tests that do not change it, and its targets."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from fathom.cli import options
 from fathom.config.load import load
+from fathom.config.paths import Paths
 from fathom.config.project import Project
-from tests.house.tree import ROOT
+from fathom.config.schema.dataset import Dataset, PlannedDataset
+from fathom.config.switches import Switches
+
+ROOT = Path(__file__).parents[2]
+# Those of the project's papers whose cells and runs tests count; another paper changes no count.
+PAPERS = ("latent_depth", "transparent_attention", "lamgd")
+TABLE = "latent_depth_table5"
+# A table whose text `planned` cannot make, and why.
+NOT_BUILT, DATASET, REASON = "latent_depth_table1", "wmt16_en_de", "the archive is gone"
 
 
 @cache
@@ -19,4 +28,32 @@ def own_project() -> Project:
 @pytest.fixture
 def verbs_use_it(monkeypatch):
     """Let verbs take this project rather than read and check config/ again."""
+    from fathom.cli import options
+
     monkeypatch.setattr(options, "open_project", lambda check=False: own_project())
+
+
+def targets(results: Path, scale: str = "tiny", project: Project | None = None, **switches: object):
+    """Return the targets of a scale.
+
+    Args:
+        results: the folder of results.
+        scale: the scale.
+        project: another project than the own one.
+        **switches: the user's, such as seeds and row.
+    """
+    from fathom.artefacts.needs import Needs
+    from fathom.workflow.targets import Targets
+
+    project = (project or own_project()).with_switches(Switches(scale=scale, **switches))
+    return Targets(Needs(project, scale), Paths(results, scale))
+
+
+def planned(project: Project) -> Project:
+    """Return a project in which the text of `NOT_BUILT` cannot be made."""
+    card = project.datasets[DATASET]
+    values = {name: getattr(card, name) for name in Dataset.model_fields}
+    without = PlannedDataset.model_validate(values | {"not_built": REASON})
+    changed = Project(project.root, project.files, project.switches)
+    changed.datasets = {**project.datasets, DATASET: without}
+    return changed

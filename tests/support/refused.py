@@ -1,10 +1,10 @@
-"""What a user must read when something is refused, pinned by its parts: its prose by an id alone.
+"""What a user must read when something is refused: the place, what is wrong, what to do.
 
     with refused("no such file", where="training.json"):
         read(path)
-    says("unknown", "paper", "deap", nearest="deep").check(printed)
+    says("no paper 'deap'", nearest="deep").check(printed)
 
-The prose of an id is in `messages.MESSAGES`. A part that is not given may be anything.
+A part that is not given may be anything.
 """
 
 import re
@@ -14,22 +14,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from fathom.io import errors
 from fathom.io.errors import FathomError, Findings
-from tests.support.messages import MESSAGES
 
 Messages = FathomError | str | Iterable[FathomError | str]
 
 
 @dataclass(frozen=True)
 class Says:
-    """Patterns of the parts of one message; an empty one fits all.
-
-    Attributes:
-        where: the end of the place.
-        what: what is wrong, or a part of it.
-        remedy: a part of what to do about it.
-    """
+    """Patterns of the end of the place, and of a part of what is wrong and of the remedy."""
 
     where: str
     what: str
@@ -64,70 +56,36 @@ class Says:
 
 
 def says(
-    name: str | None = None,
-    *values: object,
-    where: object = "",
-    remedy: object = "",
-    nearest: object = None,
+    what: object = "", *, where: object = "", remedy: object = "", nearest: object = None
 ) -> Says:
-    """Return what a message must have; text may also be a pattern.
+    """Return what a message must have; each part is text, or a pattern.
 
     Args:
-        name: the id of its prose.
-        *values: the values of the prose, in their order; `...`, and those that are left out, may be
-            anything.
+        what: a part of what is wrong.
         where: the place or its end: file, line and key.
-        remedy: a part of the remedy: data, such as a command, or the `prose` of an id.
+        remedy: a part of what to do.
         nearest: the name that the remedy gives as the nearest valid one.
     """
     if nearest is not None:
-        remedy = prose("nearest", nearest)
-    place = f"{_pattern(where)}: " if where else ""
-    return Says(place, _what(name, values) if name else "", _pattern(remedy))
+        remedy = f"nearest valid name: '{nearest}'"
+    return Says(f"{_pattern(where)}: " if where else "", _pattern(what), _pattern(remedy))
 
 
 @contextmanager
 def refused(
-    name: str | None = None,
-    *values: object,
-    error: type[FathomError] = FathomError,
-    **parts: object,
+    what: object = "", *, error: type[FathomError] = FathomError, **parts: object
 ) -> Iterator[pytest.ExceptionInfo]:
     """Check that the block is refused with such a message, or with several of which one is such.
 
     Args:
-        name: as in `says`.
-        *values: as in `says`.
+        what: as in `says`.
         error: FathomError or Findings.
         **parts: where, remedy and nearest, as in `says`.
     """
-    expected = says(name, *values, **parts)
+    expected = says(what, **parts)
     with pytest.raises(error) as caught:
         yield caught
     expected.check(caught.value)
-
-
-def prose(name: str, *values: object) -> str:
-    """Return the prose of an id with its values: up to the first one that is left out."""
-    fixed = _fixed(name, values)
-    pairs = zip(values, fixed[1:], strict=False)
-    return fixed[0] + "".join(f"{value}{part}" for value, part in pairs)
-
-
-def _what(name: str, values: tuple) -> str:
-    fixed = [re.escape(part) for part in _fixed(name, values)]
-    given = [".*?" if value is ... else _pattern(value) for value in values]
-    given += [".*?"] * (len(fixed) - 1 - len(values))
-    pairs = zip(given, fixed[1:], strict=True)
-    return fixed[0] + "".join(value + part for value, part in pairs)
-
-
-def _fixed(name: str, values: tuple) -> list[str]:
-    """Return the parts of an id's prose that are not values."""
-    assert name in MESSAGES, f"no prose '{name}'; {errors.nearest(name, MESSAGES)}"
-    fixed = MESSAGES[name].split("{}")
-    assert len(values) < len(fixed), f"'{name}' has {len(fixed) - 1} values: {MESSAGES[name]}"
-    return fixed
 
 
 def _pattern(part: object) -> str:

@@ -88,7 +88,7 @@ def test_a_damaged_list_is_set_aside_with_one_line_and_begins_again(tmp_path, co
     lines = []
     attempts = Attempts(path, lines.append)
     assert len(lines) == 1
-    says("damaged attempts", where="attempts.json").check(lines)
+    says("damaged; renamed to", where="attempts.json").check(lines)
     assert attempts.all == []
     assert (tmp_path / DAMAGED).read_bytes() == content
     attempts.start(3, recipe=2)
@@ -152,7 +152,7 @@ def test_nothing_is_saved_after_another_process_has_taken_the_lock(tmp_path, att
     attempt.before_save()
     other = Holder.here()
     write_holder(tmp_path / HOLDER, other, new=False)
-    with refused("lock lost", str(other)):
+    with refused(f"{other!s} has taken the lock over"):
         attempt.before_save()
 
 
@@ -190,10 +190,10 @@ def end(folder, rank, error, attempt_of_one_message=None, world=3, recorded=None
 
 
 def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt_of_one_message):
-    with refused("lost process"):
+    with refused("another process of this training has ended"):
         end(tmp_path, 0, PeerLost(), attempt_of_one_message, world=1)
     assert read_state(tmp_path).state == FAILED
-    says("lost process").check(read_state(tmp_path).reason)
+    says("another process of this training has ended").check(read_state(tmp_path).reason)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from fathom.train.batches.held_out import (
     sampled_pairs,
 )
 from fathom.train.batches.masking import mask, texts
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 from tests.support.small_runs import masked, specification
 
 MEMBERS = [(0, 7), (2, 0), (1, 3), (2, 9), (0, 1)]
@@ -163,7 +163,7 @@ def test_a_run_says_whether_pairs_or_blocks_are_predicted(loaded):
 
 
 def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(loaded):
-    with refused("nothing predicted", "bos", where="valid", remedy=prose("hold more out")):
+    with refused("nothing of 'bos' is predicted", where="valid", remedy="hold more text out"):
         held_out_blocks(loaded, "valid", Masking(chosen=0.0), BLOCK)
 
 

@@ -353,7 +353,7 @@ def test_a_damaged_series_is_said_and_the_run_ends_as_if_it_had_not_been(
         stream.write(damage)
     lines = []
     train(specification(), 1, TrainPaths(tensors, damaged), launch, lines.append)
-    says("damaged rows", where=name.split("/")[-1]).check(lines)
+    says("damaged rows are dropped", where=name.split("/")[-1]).check(lines)
     if name != "times.tsv":
         assert (damaged / name).read_bytes() == (whole / name).read_bytes()
     assert [row["update"] for row in read(damaged / "times.tsv")] == [2, 3, 4, 6]

@@ -17,7 +17,7 @@ from fathom.train.batches.masking import (
     texts,
 )
 from fathom.train.batches.update_tasks import AllTasks, OneTask
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 ENTRIES = 50
@@ -142,10 +142,10 @@ def test_a_block_that_fits_to_the_token_is_one():
 
 
 def test_a_sentence_longer_than_a_block_is_an_error_that_names_the_setting():
-    with refused("long sentence", 11) as caught:
+    with refused("a sentence has 11 tokens with its end symbol, a block at most") as caught:
         blocks(np.array([3, 11, 4]), 10)
     assert caught.value.where == "data.max_pieces"
-    assert prose("or less", 9) in caught.value.remedy
+    assert "9 or less" in caught.value.remedy
 
 
 def test_a_text_is_the_source_side_in_blocks_with_the_start_symbol(loaded):
@@ -185,9 +185,9 @@ def test_an_update_is_sorted_by_length_and_cut_into_equal_parts():
 
 def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():
     lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
-    with refused("no block") as caught:
+    with refused("an update could have no block") as caught:
         BlockSampler(lengths, AllTasks([99, 69]), 1)
-    assert prose("block tokens", 70) in caught.value.remedy
+    assert "give a task 70 tokens" in caught.value.remedy
     drawn = BlockSampler(lengths, AllTasks([10, 70]), 1)
     assert all(drawn.update(number) for number in range(1, 200))
     with pytest.raises(IndexError):

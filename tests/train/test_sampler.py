@@ -13,7 +13,7 @@ from fathom.train.batches.update_tasks import (
     tasks_of_updates,
     temperature_shares,
 )
-from tests.support.refused import prose, refused
+from tests.support.refused import refused
 
 # Eight tasks with a factor 16 between the largest and the smallest, lengths as in messages.
 LINES = (900, 1500, 3300, 1200, 244, 2000, 400, 4000)
@@ -188,7 +188,7 @@ def test_a_pool_fills_both_sides_and_micro_batches_fill_them_more():
 
 def test_a_task_without_sentences_is_refused():
     lengths = [np.array([3]), np.array([])]
-    with refused("no training pairs", 1):
+    with refused("task 1 has no training pairs"):
         Sampler(lengths, lengths, batch(), "equal", SEED)
 
 
@@ -201,7 +201,7 @@ def test_updates_and_parts_count_from_one():
 def test_an_update_too_small_for_any_sentence_is_refused():
     few = batch(tokens=10, pool=1)
     one = Sampler([np.array([50, 50])], [np.array([5, 5])], few, "equal", SEED)
-    with refused(remedy=prose("longest sentence", 50)):
+    with refused(remedy="the longest sentence has 50 tokens"):
         one.update(2)
 
 

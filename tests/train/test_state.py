@@ -84,7 +84,7 @@ def test_a_checkpoint_with_code_in_it_is_refused(tmp_path):
         torch.save({"model": Evil()}, stream)
     said = []
     assert load(tmp_path, said.append) is None
-    says("code", where="last.pt").check(said)
+    says("it holds code", where="last.pt").check(said)
 
 
 def test_states_after_an_update_are_deleted_and_unreadable_ones_stay(tmp_path):
@@ -210,7 +210,7 @@ def test_a_kill_before_a_complete_state_has_its_name_loses_no_update(tensors, tm
     assert process.exitcode == -signal.SIGKILL
     lines = []
     train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
-    says("resuming", 6).check(lines)
+    says("resuming after update 6").check(lines)
     assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 6
 
 
@@ -328,7 +328,7 @@ def test_lost_weights_are_made_again_to_the_bit(tensors, run, unbroken, name, re
     lines = resume(tensors, run)
     says(where=name, remedy="resuming").check(lines)
     if resumed:
-        says("resuming", resumed).check(lines)
+        says(f"resuming after update {resumed}").check(lines)
     assert same_bits(run, unbroken)
     says("already finished").check(resume(tensors, run))
 
@@ -338,13 +338,13 @@ def test_without_any_state_it_starts_from_the_beginning(tensors, run, unbroken, 
     for name in ("last.pt", "before_last.pt"):
         damage(run / "checkpoints" / name)
     lines = resume(tensors, run)
-    assert not [line for line in lines if says("resuming").matches(line)]
+    assert not [line for line in lines if says("resuming after update").matches(line)]
     assert same_bits(run, unbroken)
 
 
 def test_a_state_of_the_last_update_that_is_left_is_saved_as_the_last(tensors, run, unbroken):
     (run / "checkpoints" / "last.pt").replace(run / "checkpoints" / "before_last.pt")
-    says("resuming", 6).check(resume(tensors, run))
+    says("resuming after update 6").check(resume(tensors, run))
     assert same_bits(run, unbroken)
 
 
@@ -353,7 +353,7 @@ def test_a_damaged_record_is_written_again(tensors, run, unbroken, content):
     (run / "training.json").write_bytes(content)
     lines = resume(tensors, run)
     says(where="training.json", remedy="resuming").check(lines)
-    says("resuming", 6).check(lines)
+    says("resuming after update 6").check(lines)
     assert same_bits(run, unbroken)
 
 
@@ -362,7 +362,9 @@ def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, ru
     path = run / "metrics.tsv"
     path.write_bytes(path.read_bytes()[:-20])
     before = sorted(run.rglob("*"))
-    with refused("changed file", where=path, remedy=f"rm -r {run} && fathom train paper/"):
+    with refused(
+        "not the file that was recorded", where=path, remedy=f"rm -r {run} && fathom train paper/"
+    ):
         resume(tensors, run)
     assert sorted(run.rglob("*")) == before
 
@@ -390,4 +392,4 @@ def test_a_training_that_diverged_has_no_weights_to_lose(tensors, tmp_path):
     (tmp_path / "checkpoints" / "last.pt").unlink()
     lines = []
     train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
-    says("already ended", "diverged").check(lines)
+    says("already ended: diverged").check(lines)

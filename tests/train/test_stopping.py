@@ -16,7 +16,7 @@ from fathom.io.signals import Pending
 from fathom.train.environment import choose_device, device_facts, versions
 from fathom.train.progress import BarReporter, Reporter, reporter
 from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
-from tests.support.refused import prose, refused, says
+from tests.support.refused import refused, says
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_nothing_asks_a_training_to_stop_that_has_no_end_and_no_signal():
 def test_outside_of_a_job_a_signal_is_a_user_who_cancels(number):
     line, reason = why(Stopping(sent(number)))
     assert reason == "cancelled"
-    says("stopped after", signal.Signals(number).name, 7).check(line)
+    says(f"stopped by {signal.Signals(number).name} after update 7").check(line)
 
 
 def test_inside_a_job_a_signal_may_be_anyones(monkeypatch):
@@ -89,7 +89,7 @@ def test_a_stop_file_stops_and_may_say_why(tmp_path, monkeypatch, content, reaso
     path.write_text(content, encoding="utf-8")
     line, recorded = why(stopping)
     assert recorded == reason
-    says("stopped after", "its stop file", 7).check(line)
+    says("stopped by its stop file after update 7").check(line)
     assert stopping.stopped(stopping.asked(0.0), 7).code == 143
 
 
@@ -122,7 +122,7 @@ def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch):
     stopping = Stopping(Pending(), clock=at(995.0))
     line, reason = why(stopping)
     assert reason == "limit"
-    says("stopped after", "the end of its job's time", 7).check(line)
+    says("stopped by the end of its job's time after update 7").check(line)
     assert stopping.stopped(stopping.asked(0.0), 7).code == 143
 
 
@@ -135,7 +135,7 @@ def test_one_process_reads_file_and_clock_for_all(tmp_path, monkeypatch):
 
 def test_an_end_that_is_no_time_is_refused(monkeypatch):
     monkeypatch.setenv(END_TIME, "tomorrow")
-    with refused("no end of a job", "tomorrow", where=END_TIME):
+    with refused("'tomorrow' is not a time in seconds since 1970", where=END_TIME):
         Stopping(Pending())
 
 
@@ -211,18 +211,18 @@ def test_a_device_beyond_the_last_is_refused_with_their_number(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert choose_device("cuda:1").index == 1
-    with refused("unknown", "device", "cuda:2", remedy="below 2"):
+    with refused("no device 'cuda:2'", remedy="below 2"):
         choose_device("cuda:2")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_missing_device_is_said_with_a_remedy():
-    with refused("no CUDA", remedy=prose("auto or cpu")):
+    with refused("no CUDA device found", remedy="write auto or cpu"):
         choose_device("cuda:1")
 
 
 def test_an_unknown_device_is_said_with_the_known_ones():
-    with refused("unknown", "device", "gpu", remedy=prose("devices")):
+    with refused("no device 'gpu'", remedy="write auto, cpu, cuda or cuda:<n>"):
         choose_device("gpu")
 
 

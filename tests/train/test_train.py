@@ -1,7 +1,6 @@
 """How a training ends, and what a second trainer of a run does."""
 
 import os
-import re
 import signal
 from contextlib import suppress
 
@@ -16,7 +15,7 @@ from fathom.io.signals import Stopped
 from fathom.train.loop import TrainPaths
 from fathom.train.train import train
 from tests.support.processes import FORK
-from tests.support.refused import prose, says
+from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, specification
 
@@ -89,7 +88,7 @@ class Seen(Exception):
 
 def locked(line):
     """Raise Seen at the line that says that another process trains the run."""
-    if says("locked", re.compile("process .*")).matches(line):
+    if says("locked by").matches(line):
         raise Seen
 
 
@@ -137,10 +136,10 @@ def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
 
     train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, then_go_on)
     process.join()
-    says("locked", f"process {process.pid} on ").check(lines[:1])
+    says(f"locked by process {process.pid} on ").check(lines[:1])
     attempts = read_json(tmp_path / "training.json")["attempts"]
     if ends == "finished":
-        assert prose("already finished") in lines[-1] or prose("already ended", "") in lines[-1]
+        assert "already finished" in lines[-1] or "already ended: " in lines[-1]
         assert len(attempts) == 1
     else:
         assert attempts[0]["ended_as"] == "cancelled"
@@ -155,6 +154,6 @@ def test_damaged_attempts_are_set_aside_and_the_run_resumes(tensors, tmp_path, c
     (tmp_path / "attempts.json").write_text(content, encoding="utf-8")
     lines = []
     train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
-    says("damaged attempts", where="attempts.json").check(lines)
-    says("resuming", 3).check(lines)
+    says("damaged; renamed to", where="attempts.json").check(lines)
+    says("resuming after update 3").check(lines)
     assert len(read_json(tmp_path / "training.json")["attempts"]) == 1

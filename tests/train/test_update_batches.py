@@ -208,7 +208,7 @@ def test_the_unigram_baseline_knows_frequencies_of_pieces_alone(tensors):
 def test_an_update_that_predicts_nothing_is_an_error(tensors):
     made = made_of(tensors)
     made.masking = Masking(chosen=0.0)
-    with refused("empty update", 2):
+    with refused("nothing is predicted in update 2"):
         made.micro_batches(2)
 
 

@@ -8,8 +8,8 @@ from fathom.io.errors import FathomError
 from fathom.methods.build import count
 from fathom.workflow import memory
 from fathom.workflow.plan import PEAKS, Plan, cost, measured_seconds, peak_of, stated_share
+from tests.support.own_project import TABLE, own_project, targets
 from tests.support.run_files import write_training
-from tests.support.targets import TABLE, own_project, targets
 
 RUN = "latent_depth/m2o_diverse_12_12"
 SMALL, LARGE = "latent_depth/m2o_diverse_6_6", "latent_depth/masked_lm_96"

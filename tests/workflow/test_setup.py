@@ -11,7 +11,7 @@ from fathom.config.switches import VARIABLE
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
-from tests.support.targets import ROOT
+from tests.support.own_project import ROOT
 
 
 def test_switches_reach_the_commands_of_rules():

@@ -21,8 +21,7 @@ from fathom.workflow.clock import set_back
 from fathom.workflow.start import found, title
 from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
-from tests.support.planned import NOT_BUILT, planned
-from tests.support.targets import ROOT, TABLE, own_project, targets
+from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
 
 RUN = "latent_depth/m2o_diverse_6_6"
 ROW = f"{TABLE}_row"

@@ -10,9 +10,16 @@ from fathom.io.files import write_text
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow.targets import plain_text, script_text
-from tests.support.papers import PAPERS
-from tests.support.planned import DATASET, NOT_BUILT, planned
-from tests.support.targets import ROOT, TABLE, own_project, targets
+from tests.support.own_project import (
+    DATASET,
+    NOT_BUILT,
+    PAPERS,
+    ROOT,
+    TABLE,
+    own_project,
+    planned,
+    targets,
+)
 
 STATIC, GATED = "latent_depth/m2o_diverse_6_6", "latent_depth/m2o_diverse_ll_d_24_24"
 

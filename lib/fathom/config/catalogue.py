@@ -5,9 +5,9 @@ not stop what does not need it. `load` with `check` asks for all of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from fathom.config import runs
 from fathom.config.check import check
@@ -39,7 +39,23 @@ from fathom.io.errors import (
 )
 
 T = TypeVar("T")
+MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 SectionT = TypeVar("SectionT", bound=Section)
+
+
+def kept(method: MethodT) -> MethodT:
+    """Keep in the object what a method returns for its arguments; no scale is None."""
+    name = f"_kept_{method.__name__}"
+
+    @wraps(method)
+    def keeping(self: Any, *arguments: Any) -> Any:
+        results = vars(self).setdefault(name, {})
+        key = arguments[:-1] if arguments[-1] is None else arguments
+        if key not in results:
+            results[key] = method(self, *arguments)
+        return results[key]
+
+    return cast("MethodT", keeping)
 
 
 class Parts(Mapping[str, T], Generic[T]):
@@ -96,10 +112,6 @@ class Catalogue:
         self.runs_files: Parts[RunsFile] = Parts(
             files.names("runs"), lambda paper: runs.read_runs(files.read("runs", paper))
         )
-        self._layered: dict[str, Value] = {}
-        self._resolved: dict[tuple[str, str | None], Resolved] = {}
-        self._specs: dict[tuple[str, str | None], Spec] = {}
-        self._definitions: dict[str, dict[str, Any]] = {}
 
     # Parts of config
 
@@ -116,29 +128,47 @@ class Catalogue:
         return _card_of_kind(datasets.FORMATS, "format", name, file)
 
     @cached_property
-    def sources(self) -> Mapping[str, Source]:
-        """All sources by name; of a card with `for`, one for each combination.
+    def sources(self) -> Parts[Source]:
+        """The sources by name; of a card with `for`, one for each combination."""
+        cards = {
+            name: (card, chosen)
+            for card in self.files.names("source")
+            for name, chosen in self._named_sources(card).items()
+        }
+        return Parts(cards, lambda name: self._source(name, *cards[name]))
 
-        Raises:
-            Findings: If a card is wrong.
+    def _named_sources(self, card: str) -> dict[str, dict[str, Any]]:
+        """Return the names of a card's sources, each with what `for` chooses for it.
+
+        A source of several is called like the card's file and the first value that is chosen.
         """
-        made: dict[str, Source] = {}
-        findings: list[FathomError] = []
-        for name in self.files.names("source"):
-            try:
-                made |= _sources(name, self.files.read("source", name))
-            except FathomError as error:
-                findings += findings_in(error)
-        refuse(findings)
-        return made
+        try:
+            choices = self.files.read("source", card).find("for")
+            chosen = [{}] if choices is None else combinations(choices)
+        except FathomError:
+            chosen = [{}]  # to ask for the source says what is wrong
+        return {"_".join([card, *map(str, [*names.values()][:1])]): names for names in chosen}
+
+    def _source(self, name: str, card: str, chosen: Mapping[str, Any]) -> Source:
+        file = self.files.read("source", card)
+        if (choices := file.find("for")) is not None:
+            combinations(choices)
+            if not NAME.fullmatch(name):
+                what = f"'{brief(name)}': {NAME_RULE}"
+                raise FathomError(what, choices.where, "choose other values")
+            file = fill(file.without("for"), chosen)
+            missing = [
+                (value, each) for _, value in file.items() for each in placeholders(value.plain)
+            ]
+            refuse(
+                FathomError(f"`for` gives no <{each}>", value.where, nearest(each, chosen))
+                for value, each in missing
+            )
+        return _card_of_kind(sources.KINDS, "kind", name, file)
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
-        """The runs' entries by full name, `<paper>/<run>`.
-
-        Raises:
-            Findings: If a runs.yaml is wrong.
-        """
+        """The runs' entries by full name, `<paper>/<run>`; all runs.yaml are read."""
         refuse(self.runs_files.faults())
         return {
             f"{paper}/{name}": entry
@@ -156,23 +186,16 @@ class Catalogue:
             raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
         return self.scales[name]
 
+    @kept
     def scale_values(self, name: str) -> Value:
         """Return a scale's file with all that comes before it, and what papers say of it."""
-        if name not in self._layered:
-            papers = self.files.all("scales")
-            read = lambda each: self.files.read("scale", each)  # noqa: E731
-            self._layered[name] = layered(name, read, {*self.scales}, papers)
-        return self._layered[name]
+        read, papers = partial(self.files.read, "scale"), self.files.all("scales")
+        return layered(name, read, {*self.scales}, papers)
 
     # Runs
 
     def entry(self, name: str) -> Entry:
-        """Return a run's entry by its full name; only its paper's runs.yaml is read.
-
-        Raises:
-            KeyError: If there is no such run.
-            Findings: If the runs.yaml is wrong.
-        """
+        """Return a run's entry by its full name; only its paper's runs.yaml is read."""
         paper, _, run = name.partition("/")
         return self.runs_files[paper].runs[run]
 
@@ -226,22 +249,12 @@ class Catalogue:
         short = {name.partition("/")[2] for name in self.entries}
         raise unknown("run", text, "run", self.entries if "/" in text else sorted(short))
 
+    @kept
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
-        """Return a run's entry and settings; each is checked once, when it is first asked for.
-
-        Args:
-            name: its full name.
-            scale: the scale; None for the papers' own settings.
-        """
-        key = (name, scale)
-        if key not in self._resolved:
-            if scale is None:
-                self._resolved[key] = resolve(self.entry(name), self.methods)
-            else:
-                self._resolved[key] = self._at_scale(self.resolved(name), name, scale)
-        return self._resolved[key]
-
-    def _at_scale(self, paper: Resolved, name: str, scale: str) -> Resolved:
+        """Return a run's entry and settings at a scale, or (None) the papers' own."""
+        if scale is None:
+            return resolve(self.entry(name), self.methods)
+        paper = self.resolved(name)
         if paper.run is None:
             return paper
         values = self.scale_values(scale)
@@ -259,6 +272,7 @@ class Catalogue:
             raise Findings(resolved.findings)
         return resolved.run
 
+    @kept
     def spec(self, name: str, scale: str | None = None) -> Spec:
         """Return what a run is, resolved.
 
@@ -270,12 +284,6 @@ class Catalogue:
             FathomError: If a setting is wrong or does not go with others, or a data set or run that
                 it names does not exist.
         """
-        key = (name, scale)
-        if key not in self._specs:
-            self._specs[key] = self._made(name, scale)
-        return self._specs[key]
-
-    def _made(self, name: str, scale: str | None) -> Spec:
         run, values = self.run(name, scale), self.resolved(name, scale).entry.values
         card, data = self.methods[run.method.name], self._data(run, values)
         wrong = [*faults(run, data, card, self.datasets[data.dataset])]
@@ -390,18 +398,17 @@ class Catalogue:
 
     # Data
 
+    @kept
     def definition(self, dataset: str) -> dict[str, Any]:
         """Return what determines a data set's text.
 
         Raises:
             Findings: If the data set is wrong, alone or with its sources.
         """
-        if dataset not in self._definitions:
-            card, file = self.datasets[dataset], self.files.read("dataset", dataset)
-            wrong = card.faults(self.sources)
-            refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
-            self._definitions[dataset] = card.definition(self.sources)
-        return self._definitions[dataset]
+        card, file = self.datasets[dataset], self.files.read("dataset", dataset)
+        wrong = card.faults(self.sources)
+        refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
+        return card.definition(self.sources)
 
     def data_folders(self, scale: str) -> dict[str, DataSpec]:
         """Return the data of all runs of a scale by the names of their folders."""
@@ -445,34 +452,3 @@ def _card_of_kind(
     if not isinstance(kind, str) or kind not in models:
         raise FathomError(f"'{brief(kind)}' is not possible here", where, nearest(kind, models))
     return _card(models[kind], name, file)
-
-
-def _sources(name: str, file: Value) -> dict[str, Source]:
-    """Return the sources of a card: one, or with `for` one for each combination.
-
-    A source of several is called like the card's file and the first value that `for` chose for it.
-
-    Raises:
-        FathomError: If anything is wrong in the card.
-    """
-    choices = file.find("for")
-    if choices is None:
-        return {name: _card_of_kind(sources.KINDS, "kind", name, file)}
-    made: dict[str, Source] = {}
-    findings: list[FathomError] = []
-    for chosen in combinations(choices):
-        full = f"{name}_{next(iter(chosen.values()), '')}"
-        if not NAME.fullmatch(full):
-            what = f"'{brief(full)}': {NAME_RULE}"
-            findings.append(FathomError(what, choices.where, "choose other values"))
-        card = fill(file.without("for"), chosen)
-        for _, value in card.items():
-            for missing in placeholders(value.plain):
-                remedy = nearest(missing, chosen)
-                findings.append(FathomError(f"`for` gives no <{missing}>", value.where, remedy))
-        try:
-            made[full] = _card_of_kind(sources.KINDS, "kind", full, card)
-        except FathomError as error:
-            findings += findings_in(error)
-    refuse(findings)
-    return made

@@ -39,7 +39,7 @@ def file_faults(project: Project) -> list[FathomError]:
 def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.files.faults()
     yield from project.methods.faults()
-    yield from _asking(lambda: project.sources)
+    yield from project.sources.faults()
     yield from project.datasets.faults()
     for _, file in project.files.readable("runs"):
         yield from runs_faults(file)
@@ -362,9 +362,12 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
     names = [*families, *paper.tables, *paper.figures]
     runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
     misnamed = [*deviations.apply_faults(paper.deviations, names, runs)]
+    # A name that is like another is a typing error, and of no file that is missing.
+    misspelled = [finding for finding in misnamed if finding.remedy.startswith("nearest")]
+    yield from misspelled
     kinds = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
-    kind = kinds[0] if kinds else "tables"
-    yield from _or_absent(project, paper, kind, [*unread, *misnamed])
+    others = [finding for finding in misnamed if finding not in misspelled]
+    yield from _or_absent(project, paper, (*kinds, "tables")[0], [*unread, *others])
     about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
     yield from deviations.setting_faults(paper.deviations, about, cards)
     if (file := paper.file("runs")) is not None:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.catalogue import Catalogue, Parts
+from fathom.config.catalogue import Catalogue, Parts, kept
 from fathom.config.files import Files
 from fathom.config.switches import Switches
 from fathom.io.errors import refuse
@@ -27,7 +27,6 @@ class Project(Catalogue):
         super().__init__(root, files, switches)
         self.papers: Parts[Paper] = Parts(files.papers, self._paper)
         self.claims: Parts[Mapping[str, Claim]] = Parts(files.names("claims"), self._claims)
-        self._cells: dict[tuple[str, str, str | None], tuple[Cell, ...]] = {}
 
     def with_switches(self, switches: Switches) -> "Project":
         """Return the project with other switches; what is read already is shared."""
@@ -56,6 +55,7 @@ class Project(Catalogue):
 
         return load(self.files.read("claims", paper), paper)
 
+    @kept
     def cells(self, table: "Table", scale: str | None = None) -> "tuple[Cell, ...]":
         """Return a table's cells, block by block and row by row, in the printed order, ours last.
 
@@ -68,9 +68,6 @@ class Project(Catalogue):
         """
         from fathom.config.tables import resolve_cells
 
-        key = (table.paper, table.name, scale)
-        if key not in self._cells:
-            cells, findings = resolve_cells(table, self, scale)
-            refuse(findings)
-            self._cells[key] = cells
-        return self._cells[key]
+        cells, findings = resolve_cells(table, self, scale)
+        refuse(findings)
+        return cells

@@ -165,61 +165,37 @@ _Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | flo
 class Switches(Section):
     """The keys of config/config.yaml, and of `--config key=value`."""
 
-    scale: Annotated[Text, Doc("A scale of config/scales.")]
-    results: Annotated[
-        str,
-        _Typed,
-        AfterValidator(results_folder),
-        Doc("The folder of everything that is made."),
-    ] = "results"
-    device: Annotated[
-        str,
-        Pattern(DEVICE, "cuda:1", DEVICES),
-        Doc("cpu, cuda or cuda:<n>; auto uses CUDA where there is a device."),
-    ] = "auto"
-    kernels: Annotated[
-        Literal["fast", "fairseq"],
-        Doc("fast computes real tokens alone; fairseq is its own layers, the reference."),
-    ] = "fast"
-    compile: Annotated[
-        bool, Doc("Compile each layer with torch.compile, in training with fast kernels.")
-    ] = False
+    scale: Text = Doc("A scale of config/scales.")
+    results: Annotated[str, _Typed, AfterValidator(results_folder)] = Doc(
+        "The folder of everything that is made.", "results"
+    )
+    device: Annotated[str, Pattern(DEVICE, "cuda:1", DEVICES)] = Doc(
+        "cpu, cuda or cuda:<n>; auto uses CUDA where there is a device.", "auto"
+    )
+    kernels: Literal["fast", "fairseq"] = Doc(
+        "fast computes real tokens alone; fairseq is its own layers, the reference.", "fast"
+    )
+    compile: bool = Doc("Compile layers by torch.compile, in training with fast kernels.", False)
     seeds: Annotated[
         tuple[int, ...] | None,
         BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
-        Doc("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5."),
-    ] = None
-    row: Annotated[
-        Text | None, _Typed, Doc("The row that a target such as `<table>_row` trains: 12/12.")
-    ] = None
+    ] = Doc("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5.", None)
+    row: Annotated[Text | None, _Typed] = Doc("The row that `<table>_row` trains: 12/12.", None)
     papers: Annotated[
-        tuple[str, ...],
-        BeforeValidator(one_or_several, json_schema_input_type=str | list[str]),
-        Doc("Folders of papers outside config/papers, relative to the working folder."),
-    ] = ()
-    gpu_hours: Annotated[
-        Count | None,
-        Doc("On a cluster, refuse a start whose trainings ask for more GPU-hours."),
-    ] = None
-    retrain: Annotated[
-        Literal["stale"] | None,
-        Doc("stale: train runs of an older recipe again, from the start."),
-    ] = None
-    tokens_per_device: Annotated[
-        Count, Doc("Target tokens of a micro-batch, at most: memory, not results.")
-    ] = 16384
-    micro_batches: Annotated[
-        Whole,
-        Doc("An update has a multiple of N micro-batches; 0 for the number of processes."),
-    ] = 0
-    log_every: Annotated[Count, Doc("Updates between rows of metrics.tsv.")] = 25
-    save_minutes: Annotated[
-        Whole, Doc("The state is saved every N minutes between validations too; 0 for never.")
-    ] = 10
-    diagnose_first: Annotated[Whole, Doc("Diagnostics are recorded for the first N updates.")] = (
-        1000
+        tuple[str, ...], BeforeValidator(one_or_several, json_schema_input_type=str | list[str])
+    ] = Doc("Folders of papers outside config/papers, relative to the working folder.", ())
+    gpu_hours: Count | None = Doc(
+        "On a cluster, refuse a start that asks for more GPU-hours.", None
     )
-    diagnose_every: Annotated[Whole, Doc("Then for every N-th update; 0 records none.")] = 100
+    retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
+    tokens_per_device: Count = Doc(
+        "Most target tokens of a micro-batch: memory, not results.", 16384
+    )
+    micro_batches: Whole = Doc("Each update has a multiple of these; 0: one per process.", 0)
+    log_every: Count = Doc("Updates between rows of metrics.tsv.", 25)
+    save_minutes: Whole = Doc("Minutes between saves of the state, too; 0: never.", 10)
+    diagnose_first: Whole = Doc("Diagnostics are recorded for the first N updates.", 1000)
+    diagnose_every: Whole = Doc("Then for every N-th update; 0 records none.", 100)
 
 
 def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None) -> list[Value]:

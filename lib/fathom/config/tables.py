@@ -23,7 +23,7 @@ TASKS = "tasks"
 Kind = Literal["run", "corpus", "empty"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A table of a paper."""
 

@@ -198,8 +198,9 @@ def _extent(
     if status == 206:
         says = response.headers.get("Content-Range", "")
         match = re.fullmatch(rf"bytes {length}-([0-9]{{1,18}})/([0-9]{{1,18}})", says)
-        whole = match is not None and int(match[1]) + 1 == int(match[2])
-        if not whole or _version(response) not in (None, version):
+        if match is None or int(match[1]) + 1 != int(match[2]):
+            raise _Changed
+        if _version(response) not in (None, version):
             raise _Changed
         if size not in (None, int(match[2])):
             raise _Changed

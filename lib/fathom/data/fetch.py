@@ -222,9 +222,11 @@ class _Fetching:
         if isinstance(source, ByHand):
             what = f"{name} must be downloaded by hand: {source.steps}"
             raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
-        if isinstance(source, Files) and file.exists() and sha256(file) == expected.sha256:
+        if isinstance(source, Files) and file.exists():
+            checksum = sha256(file)
             # An earlier fetch ended after this file.
-            return expected.sha256, {"address": source.address}
+            if checksum == expected.sha256:
+                return checksum, {"address": source.address}
         checksum, address = self._download(name, expected)
         return checksum, {"address": source.address if isinstance(source, Files) else address}
 

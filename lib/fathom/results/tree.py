@@ -64,7 +64,7 @@ def read_run(folder: Path) -> RunResults | None:
     """Read a folder `runs/<paper>/<run>-<hash>/<seed>`; None before the training has ended.
 
     Raises:
-        FathomError: a record is damaged, or of another version.
+        FathomError: If a record is damaged, or of another version.
     """
     path = folder / "training.json"
     if not path.is_file():

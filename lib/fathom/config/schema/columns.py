@@ -44,18 +44,15 @@ class Tolerance:
 class Measurement(Section):
     """A measurement that a table may show."""
 
-    of: Annotated[
-        Literal["run", "network", "gates", "corpus"],
-        Doc("What has it: a run with a result, any network, a run's gates, or a corpus."),
-    ]
-    title: Annotated[str, Doc("As a column's heading.")] = ""
-    unit: Annotated[str, Doc("The unit in which it is measured.")] = ""
-    decimals: Annotated[int, Ge(0), Doc("Digits where the paper prints none.")] = 2
-    better: Annotated[Literal["higher", "lower"] | None, Doc("Which end is good.")] = None
-    within: Annotated[float | int | str | None, Doc("How far a cell may be off.")] = None
-    within_task: Annotated[float | int | str | None, Doc("The same for the cell of one task.")] = (
-        None
+    of: Literal["run", "network", "gates", "corpus"] = Doc(
+        "What has it: a run with a result, any network, a run's gates, or a corpus."
     )
+    title: str = Doc("As a column's heading.", "")
+    unit: str = Doc("The unit in which it is measured.", "")
+    decimals: Annotated[int, Ge(0)] = Doc("Digits where the paper prints none.", 2)
+    better: Literal["higher", "lower"] | None = Doc("Which end is good.", None)
+    within: float | int | str | None = Doc("How far a cell may be off.", None)
+    within_task: float | int | str | None = Doc("The same for the cell of one task.", None)
 
     @field_validator("within", "within_task")
     @classmethod
@@ -73,8 +70,8 @@ class Measurement(Section):
 class Column(Section):
     """A column that several tables have."""
 
-    title: Annotated[str, Doc("Its printed heading.")]
-    value: Annotated[str | None, Doc("What it shows; without one, the table's value.")] = None
+    title: str = Doc("Its printed heading.")
+    value: str | None = Doc("What it shows; without one, the table's value.", None)
 
 
 class ColumnsFile(Section):

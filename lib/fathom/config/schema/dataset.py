@@ -52,9 +52,9 @@ def number_of(size: int | str) -> tuple[int, int]:
 class Counts(Section):
     """How many pairs or sentences a task has, exactly or as papers print it: 5.64k, 4.5M."""
 
-    train: Annotated[Size, Doc("For training.")]
-    valid: Annotated[Size, Doc("For validation.")]
-    test: Annotated[Size, Doc("For test.")]
+    train: Size = Doc("For training.")
+    valid: Size = Doc("For validation.")
+    test: Size = Doc("For test.")
 
 
 # What is dropped
@@ -63,36 +63,29 @@ class Counts(Section):
 class MessageCleaning(Section):
     """What is dropped of message catalogues; lengths are characters."""
 
-    equal_plurals: Annotated[
-        Literal["both", "plural"],
-        Doc("Pairs of a message with equal translations for one and for many: both, or one."),
-    ]
-    max_characters: Annotated[int, Ge(1), Doc("The most characters of either side.")]
-    max_ratio: Annotated[
-        float, Ge(1), Doc("The most characters of the translation per character of English.")
-    ]
-    min_ratio: Annotated[
-        float, Ge(0), Le(1), Doc("The fewest characters of it per character of English.")
-    ]
-    ratio_from: Annotated[
-        int, Ge(1), Doc("The ratios count from this many characters of English on.")
-    ]
+    equal_plurals: Literal["both", "plural"] = Doc(
+        "Pairs of a message with equal translations for one and for many: both, or one."
+    )
+    max_characters: Annotated[int, Ge(1)] = Doc("The most characters of either side.")
+    max_ratio: Annotated[float, Ge(1)] = Doc(
+        "The most characters of the other side per English one."
+    )
+    min_ratio: Annotated[float, Ge(0), Le(1)] = Doc("The fewest characters of it per English one.")
+    ratio_from: Annotated[int, Ge(1)] = Doc("English characters from which on ratios count.")
 
 
 class ArticleCleaning(Section):
     """What is dropped of the sentences of articles."""
 
-    max_characters: Annotated[int, Ge(1), Doc("The most characters of a sentence.")]
+    max_characters: Annotated[int, Ge(1)] = Doc("The most characters of a sentence.")
 
 
 class TalkCleaning(Section):
     """What is dropped of the TED talks."""
 
-    missing_marks: Annotated[
-        tuple[Text, ...],
-        *Names,
-        Doc("Text that marks a cell without translation, anywhere in the cell."),
-    ]
+    missing_marks: Annotated[tuple[Text, ...], *Names] = Doc(
+        "Text that marks a cell without translation, anywhere in the cell."
+    )
 
 
 class NoCleaning(Section):
@@ -105,10 +98,10 @@ class NoCleaning(Section):
 class KeyHash(Section):
     """A split by the SHA-256 of salt and normalised sentence, the same for all tasks."""
 
-    by: Annotated[Literal["key_hash"], Doc("By the hash of the normalised sentence.")]
+    by: Literal["key_hash"] = Doc("By the hash of the normalised sentence.")
     salt: Salt
-    test_per_mille: Annotated[PerMille, Doc("Thousandths of the sentences that are for test.")]
-    valid_per_mille: Annotated[PerMille, Doc("Thousandths that are for validation.")]
+    test_per_mille: PerMille = Doc("Thousandths of the sentences that are for test.")
+    valid_per_mille: PerMille = Doc("Thousandths that are for validation.")
 
     @model_validator(mode="after")
     def _leaves_some_for_training(self) -> "KeyHash":
@@ -120,36 +113,32 @@ class KeyHash(Section):
 class Published(Section):
     """The split of the source."""
 
-    by: Annotated[Literal["published"], Doc("As the source has it.")]
+    by: Literal["published"] = Doc("As the source has it.")
 
 
 class Files(Section):
     """A file for each split."""
 
-    train: Annotated[Text, Doc("For training.")]
-    valid: Annotated[Text, Doc("For validation.")]
-    test: Annotated[Text, Doc("For test.")]
+    train: Text = Doc("For training.")
+    valid: Text = Doc("For validation.")
+    test: Text = Doc("For test.")
 
 
 class LineNumbers(Section):
     """A split by published numbers of lines, which count from 0."""
 
-    by: Annotated[Literal["line_numbers"], Doc("By published numbers of lines.")]
-    source: Annotated[str, Doc("The source that has the files of numbers, one on each line.")]
-    files: Annotated[
-        dict[str, Files], MinLen(1), Doc("The files of each task, by the end of their paths.")
-    ]
+    by: Literal["line_numbers"] = Doc("By published numbers of lines.")
+    source: str = Doc("The source that has the files of numbers, one on each line.")
+    files: Annotated[dict[str, Files], MinLen(1)] = Doc("The files of each task, by ends of paths.")
     clean: Clean = False
 
 
 class ByFile(Section):
     """A split by file: some are for validation, some for test, all others for training."""
 
-    by: Annotated[Literal["file"], Doc("By file.")]
-    valid: Annotated[
-        tuple[Text, ...], *Names, Doc("For validation, by the names on the task's side.")
-    ]
-    test: Annotated[tuple[Text, ...], *Names, Doc("For test, by the names on the task's side.")]
+    by: Literal["file"] = Doc("By file.")
+    valid: Annotated[tuple[Text, ...], *Names] = Doc("For validation, by name on the task's side.")
+    test: Annotated[tuple[Text, ...], *Names] = Doc("For test, by name on the task's side.")
     clean: Clean = False
 
     def split_of(self, name: str) -> str:
@@ -160,14 +149,14 @@ class ByFile(Section):
 class HeldOut(Section):
     """Of the sentences that are read, those with the least hashes are held out."""
 
-    by: Annotated[Literal["held_out"], Doc("Some distinct sentences are held out, by hash.")]
+    by: Literal["held_out"] = Doc("Some distinct sentences are held out, by hash.")
     salt: Salt
-    valid: Annotated[int, Ge(1), Doc("Sentences for validation.")]
-    test: Annotated[int, Ge(1), Doc("Sentences for test.")]
-    train: Annotated[
-        dict[str, Size],
-        Doc("The most sentences for training of each task; without a number all are taken."),
-    ] = Field(default_factory=dict)
+    valid: Annotated[int, Ge(1)] = Doc("Sentences for validation.")
+    test: Annotated[int, Ge(1)] = Doc("Sentences for test.")
+    train: dict[str, Size] = Doc(
+        "The most sentences for training of each task; without a number all are taken.",
+        factory=dict,
+    )
 
     @property
     def held_out(self) -> int:
@@ -191,39 +180,30 @@ Without = Annotated[
 class JsonFiles(Section):
     """JSON in the folders of one name, with a file for each language."""
 
-    kind: Annotated[Literal["json"], Doc("JSON with a file for each language.")]
-    folder: Annotated[
-        Text,
-        Doc("Files below folders of this name, or of these names one in the other, are read."),
-    ]
+    kind: Literal["json"] = Doc("JSON with a file for each language.")
+    folder: Text = Doc("Files below folders of this name are read; `a/b` is b inside a.")
     without: Without = ()
-    key: Annotated[
-        Text | None,
-        Doc("Only texts with this key are read, also inside lists; null: all texts, no lists."),
-    ] = None
+    key: Text | None = Doc(
+        "Only texts with this key are read, also inside lists; null: all texts, no lists.", None
+    )
 
 
 class Compiled(Section):
     """Compiled message catalogues of programs with windows."""
 
-    kind: Annotated[Literal["mo"], Doc("Compiled message catalogues.")]
-    accelerators: Annotated[
-        Text,
-        Doc("Characters that mark the key of a menu's entry: `~File`, `_File`, `파일(~F)`."),
-    ]
+    kind: Literal["mo"] = Doc("Compiled message catalogues.")
+    accelerators: Text = Doc("What marks the key of a menu's entry: `~File`, `_File`, `파일(~F)`.")
     without: Without = ()
 
 
 class Verses(Section):
     """Verses of a Bible in a SQLite database; codes are versions."""
 
-    kind: Annotated[Literal["verses"], Doc("Verses of a Bible in a SQLite database.")]
-    database: Annotated[Text, Doc("The database's path in the package.")]
-    books: Annotated[
-        tuple[Annotated[int, Ge(1)], ...],
-        *Names,
-        Doc("The books that are read, by number: Genesis is 1, Matthew 40."),
-    ]
+    kind: Literal["verses"] = Doc("Verses of a Bible in a SQLite database.")
+    database: Text = Doc("The database's path in the package.")
+    books: Annotated[tuple[Annotated[int, Ge(1)], ...], *Names] = Doc(
+        "The books that are read, by number: Genesis is 1, Matthew 40."
+    )
 
 
 # A word is the kind alone, without settings.
@@ -244,25 +224,19 @@ def kind_of(read: Read) -> str:
 class Dataset(Section):
     """Tasks and their languages: what every card has."""
 
-    name: Annotated[str, Doc("The name of the card's file.")]
-    title: Annotated[str, Doc("What the data set is, in one line.")]
-    citation: Annotated[str, Doc("Where it is from, as a text would cite it.")]
-    licence: Annotated[str, Doc("The terms of its text.")]
-    tasks: Annotated[Tasks, Doc("The tasks, in the paper's order.")]
-    languages: Annotated[
-        dict[str, Language], Doc("The language of each task that has another name.")
-    ] = Field(default_factory=dict)
-    pivot: Annotated[
-        Language | None, Doc("The language that all tasks share; without it there are no pairs.")
-    ] = None
-    translates: Annotated[
-        Annotated[tuple[Language, Language], AsTuple] | None,
-        Doc("Source and target language, where all tasks have the same two."),
-    ] = None
-    shown_as: Annotated[
-        dict[str, str],
-        Doc("What tables and figures call a task whose text is not what its name says."),
-    ] = Field(default_factory=dict)
+    name: str = Doc("The name of the card's file.")
+    title: str = Doc("What the data set is, in one line.")
+    citation: str = Doc("Where it is from, as a text would cite it.")
+    licence: str = Doc("The terms of its text.")
+    tasks: Tasks = Doc("The tasks, in the paper's order.")
+    languages: dict[str, Language] = Doc("Languages of tasks with another name.", factory=dict)
+    pivot: Language | None = Doc("The language that all tasks share; null: no pairs.", None)
+    translates: Annotated[tuple[Language, Language], AsTuple] | None = Doc(
+        "Source and target language, where all tasks have the same two.", None
+    )
+    shown_as: dict[str, str] = Doc(
+        "What tables and figures call a task whose text is not what its name says.", factory=dict
+    )
 
     # Keys that determine the text, besides those of every card; an empty value is not hashed.
     hashed: ClassVar[tuple[str, ...]] = ()
@@ -312,7 +286,7 @@ class Dataset(Section):
 class PlannedDataset(Dataset):
     """A data set that no reader makes yet; a run on it is refused with the reason."""
 
-    reason: Annotated[str, Field(alias="not_built"), Doc("Why the text cannot be made yet.")]
+    reason: Annotated[str, Field(alias="not_built")] = Doc("Why the text cannot be made yet.")
 
     @property
     def not_built(self) -> str:
@@ -327,21 +301,16 @@ class PlannedDataset(Dataset):
 class BuiltDataset(Dataset):
     """A data set that a reader makes: its sources, its rules, and what must come out."""
 
-    format: Annotated[str, Doc("The reader of its files: a file of lib/fathom/data/readers.")]
-    sources: Annotated[
-        dict[str, dict[str, Codes]],
-        MinLen(1),
-        Doc("Files of config/sources, and the codes of each task or language in them."),
-    ]
-    cleaning: Annotated[Section, Doc("What is dropped; corpus.json counts it by rule.")]
-    split: Annotated[Section, Doc("Which text is for training, validation and test.")]
-    max_shared: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("Two tasks that share more of their sentences count as the same text."),
-    ]
-    expected: Annotated[dict[str, Counts], Doc("How much text each task must have.")]
+    format: str = Doc("The reader of its files: a file of lib/fathom/data/readers.")
+    sources: Annotated[dict[str, dict[str, Codes]], MinLen(1)] = Doc(
+        "Files of config/sources, and the codes of each task or language in them."
+    )
+    cleaning: Section = Doc("What is dropped; corpus.json counts it by rule.")
+    split: Section = Doc("Which text is for training, validation and test.")
+    max_shared: Annotated[float, Ge(0), Le(1)] = Doc(
+        "Two tasks that share more of their sentences count as the same text."
+    )
+    expected: dict[str, Counts] = Doc("How much text each task must have.")
 
     # The splits that tell whether two tasks have the same text.
     compared: ClassVar[tuple[str, ...]] = SPLITS
@@ -397,19 +366,17 @@ class _Pairs(BuiltDataset):
     """Sentences in a task's language and in the pivot."""
 
     # Types know no field that is required although its base has a default.
-    pivot: Annotated[Language, Doc("The language that all tasks share.")]  # pyright: ignore[reportGeneralTypeIssues]
+    pivot: Language = Doc("The language that all tasks share.")
 
 
 class _Dealt(BuiltDataset):
     """A data set in which several tasks may share a text."""
 
-    parts: Annotated[
-        dict[Task, Tasks],
-        Doc(
-            "Texts of several tasks: each task has a part of the training text, and all have the "
-            "same validation and test."
-        ),
-    ] = Field(default_factory=dict)
+    parts: dict[Task, Tasks] = Doc(
+        "Texts of several tasks: each task has a part of the training text, and all have the "
+        "same validation and test.",
+        factory=dict,
+    )
     hashed = ("parts",)
 
     def text_of(self, task: str) -> str:
@@ -436,20 +403,17 @@ class _Dealt(BuiltDataset):
 class PackageDataset(_Dealt):
     """Texts inside packages, in pairs or each language alone."""
 
-    format: Annotated[Literal["packages"], Doc("Packages, each read in its own way.")]
-    sides: Annotated[
-        Literal["pairs", "alone"],
-        Doc("pairs: translations and English; alone: each language's sentences, without pairs."),
-    ] = "pairs"
-    messages: Annotated[
-        Task | None, Doc("Where sides are alone: the task of the English texts themselves.")
-    ] = None
-    reads: Annotated[
-        dict[str, Read],
-        Doc("How each source is read: po, mo, json or verses; without this key all are po."),
-    ] = Field(default_factory=dict)
-    cleaning: Annotated[MessageCleaning, Doc("What is dropped.")]
-    split: Annotated[KeyHash, Doc("By the hash of the English sentence, or of the one alone.")]
+    format: Literal["packages"] = Doc("Packages, each read in its own way.")
+    sides: Literal["pairs", "alone"] = Doc(
+        "pairs: translations and English; alone: each language's sentences, without pairs.", "pairs"
+    )
+    messages: Task | None = Doc("Of sides alone: the task of the English texts.", None)
+    reads: dict[str, Read] = Doc(
+        "How each source is read: po, mo, json or verses; without this key all are po.",
+        factory=dict,
+    )
+    cleaning: MessageCleaning = Doc("What is dropped.")
+    split: KeyHash = Doc("By the hash of the English sentence, or of the one alone.")
 
     hashed = ("parts", "messages", "reads")
 
@@ -492,19 +456,17 @@ class PackageDataset(_Dealt):
 class TalkDataset(_Pairs):
     """The TED talks."""
 
-    format: Annotated[Literal["ted"], Doc("The TED talks archive of Qi et al.")]
-    cleaning: Annotated[TalkCleaning, Doc("What is dropped.")]
-    split: Annotated[Published, Doc("As the archive has it.")]
+    format: Literal["ted"] = Doc("The TED talks archive of Qi et al.")
+    cleaning: TalkCleaning = Doc("What is dropped.")
+    split: Published = Doc("As the archive has it.")
 
 
 class NumberedDataset(_Pairs, _Dealt):
     """Pairs of plain text, chosen by the published numbers of their lines."""
 
-    format: Annotated[
-        Literal["line_numbers"], Doc("Plain text on two sides, and numbers of lines.")
-    ]
-    cleaning: Annotated[NoCleaning, Doc("What is dropped.")] = NoCleaning()
-    split: Annotated[LineNumbers, Doc("By published numbers of lines.")]
+    format: Literal["line_numbers"] = Doc("Plain text on two sides, and numbers of lines.")
+    cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
+    split: LineNumbers = Doc("By published numbers of lines.")
     hashed = ("parts", "order")
 
     @property
@@ -527,13 +489,12 @@ class NumberedDataset(_Pairs, _Dealt):
 class ParallelDataset(_Pairs):
     """Pairs of plain text or of sgm, in a file for each side."""
 
-    format: Annotated[Literal["parallel"], Doc("Text or sgm with a file for each side.")]
-    pieces: Annotated[
-        Literal["marked"] | None,
-        Doc("marked: the text comes cut into pieces; `@@` ends each but the last of a word."),
-    ] = None
-    cleaning: Annotated[NoCleaning, Doc("What is dropped.")] = NoCleaning()
-    split: Annotated[ByFile, Doc("By file.")]
+    format: Literal["parallel"] = Doc("Text or sgm with a file for each side.")
+    pieces: Literal["marked"] | None = Doc(
+        "marked: the text comes cut into pieces; `@@` ends each but the last of a word.", None
+    )
+    cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
+    split: ByFile = Doc("By file.")
     hashed = ("pieces",)
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
@@ -557,13 +518,10 @@ class ParallelDataset(_Pairs):
 class WikipediaDataset(BuiltDataset):
     """Sentences of Wikipedia's articles, without pairs; how many there are is not known before."""
 
-    format: Annotated[Literal["wikipedia"], Doc("The published plain text of Wikipedia.")]
-    cleaning: Annotated[ArticleCleaning, Doc("What is dropped.")]
-    split: Annotated[HeldOut, Doc("By the hashes of sentences.")]
-    expected: Annotated[
-        dict[str, Counts],
-        Doc("How much text a task must have, where that is known."),
-    ] = Field(default_factory=dict)
+    format: Literal["wikipedia"] = Doc("The published plain text of Wikipedia.")
+    cleaning: ArticleCleaning = Doc("What is dropped.")
+    split: HeldOut = Doc("By the hashes of sentences.")
+    expected: dict[str, Counts] = Doc("How much text a task must have, if known.", factory=dict)
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
     compared: ClassVar[tuple[str, ...]] = SPLITS[1:]

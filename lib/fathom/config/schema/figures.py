@@ -95,10 +95,10 @@ def series_named(text: str) -> Series:
 class FigureSettings(Section):
     """The keys that every figure has; all others belong to its kind."""
 
-    kind: Annotated[str, Doc("Its kind, whose keys it has besides these.")]
-    title: Annotated[str, Doc("A short heading.")]
-    section: Annotated[str, Doc("Where the paper discusses it.")]
-    caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
+    kind: str = Doc("Its kind, whose keys it has besides these.")
+    title: str = Doc("A short heading.")
+    section: str = Doc("Where the paper discusses it.")
+    caption: str = Doc("What a reader must know to read it.", "")
 
 
 @dataclass(frozen=True)
@@ -143,30 +143,24 @@ class KindSettings(Section):
 class Line(Section):
     """A line in its long form."""
 
-    run: Annotated[str, Doc("The run that is drawn.")]
-    series: Annotated[str | None, Doc("In place of the panel's series.")] = None
+    run: str = Doc("The run that is drawn.")
+    series: str | None = Doc("In place of the panel's series.", None)
 
 
 class Panel(Section):
     """A panel; what it does not say is the figure's."""
 
-    series: Annotated[str | None, Doc("What is drawn.")] = None
-    x: Annotated[str | None, Doc("The axis that runs from left to right.")] = None
-    lines: Annotated[dict[str, str | Line], Doc("The run of each line, by label.")] = Field(
-        default_factory=dict
-    )
-    at: Annotated[At | None, Doc("The update, share of the training, or epoch.")] = None
-    select: Annotated[dict[str, str], Doc("A place on an axis: first, last or a label.")] = Field(
-        default_factory=dict
-    )
-    line_by: Annotated[str | None, Doc("An axis with a line for each of its places.")] = None
-    labels: Annotated[Unique, Doc("Labels of these lines; evenly spread over them.")] = ()
-    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
-    reference: Annotated[float | None, Doc("A horizontal line.")] = None
-    colours: Annotated[dict[str, Colour], Doc("A line's colour, by label.")] = Field(
-        default_factory=dict
-    )
-    log_y: Annotated[bool, Doc("Whether the vertical axis is logarithmic.")] = False
+    series: str | None = Doc("What is drawn.", None)
+    x: str | None = Doc("The axis that runs from left to right.", None)
+    lines: dict[str, str | Line] = Doc("The run of each line, by label.", factory=dict)
+    at: At | None = Doc("The update, share of the training, or epoch.", None)
+    select: dict[str, str] = Doc("A place on an axis: first, last or a label.", factory=dict)
+    line_by: str | None = Doc("An axis with a line for each of its places.", None)
+    labels: Unique = Doc("Labels of these lines; evenly spread over them.", ())
+    smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
+    reference: float | None = Doc("A horizontal line.", None)
+    colours: dict[str, Colour] = Doc("A line's colour, by label.", factory=dict)
+    log_y: bool = Doc("Whether the vertical axis is logarithmic.", False)
 
     def over(self, figure: "Panel") -> "Panel":
         """Return the figure's panel with what this one says instead."""
@@ -183,9 +177,7 @@ class Panel(Section):
 class Lines(Panel, KindSettings):
     """A figure of lines."""
 
-    panels: Annotated[dict[str, Panel], Doc("Panels from left to right, by title.")] = Field(
-        default_factory=dict
-    )
+    panels: dict[str, Panel] = Doc("Panels from left to right, by title.", factory=dict)
 
     def parts(self) -> dict[str, Panel]:
         """Return the panels with all that they take from the figure."""
@@ -216,19 +208,16 @@ class Lines(Panel, KindSettings):
 class Map(Section):
     """What a panel may say; what it does not say is the figure's."""
 
-    run: Annotated[str | None, Doc("The run that is drawn.")] = None
-    series: Annotated[str | None, Doc("What is drawn.")] = None
-    rows: Annotated[str | None, Doc("The axis from bottom to top; none for one row a place.")] = (
-        None
+    run: str | None = Doc("The run that is drawn.", None)
+    series: str | None = Doc("What is drawn.", None)
+    rows: str | None = Doc("The axis from bottom to top; none for one row a place.", None)
+    columns: str | None = Doc("The axis from left to right.", None)
+    at: At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None = Doc(
+        "An update, a share of the training or an epoch; or several, with `rows: none`.", None
     )
-    columns: Annotated[str | None, Doc("The axis from left to right.")] = None
-    at: Annotated[
-        At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None,
-        Doc("An update, a share of the training or an epoch; or several, with `rows: none`."),
-    ] = None
-    order: Annotated[Unique, Doc("Names along both axes of tasks, in this order.")] = ()
-    numbers: Annotated[bool, Doc("Whether each field shows its number.")] = False
-    smooth: Annotated[int | None, Field(ge=1), Doc("Points of a moving median.")] = None
+    order: Unique = Doc("Names along both axes of tasks, in this order.", ())
+    numbers: bool = Doc("Whether each field shows its number.", False)
+    smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
 
     def over(self, figure: "Map") -> "Map":
         """Return the figure's settings with what this panel says instead."""
@@ -250,14 +239,10 @@ class Map(Section):
 class HeatMap(Map, KindSettings):
     """A figure of heat maps."""
 
-    panels: Annotated[dict[str, str | Map], Doc("The run of each panel, by title.")] = Field(
-        default_factory=dict
+    panels: dict[str, str | Map] = Doc("The run of each panel, by title.", factory=dict)
+    range: Annotated[tuple[float | Literal["lowest possible"], float] | None, AsTuple] = Doc(
+        "The values at both ends of the colours, in all panels.", None
     )
-    range: Annotated[
-        tuple[float | Literal["lowest possible"], float] | None,
-        AsTuple,
-        Doc("The values at both ends of the colours, in all panels."),
-    ] = None
 
     def parts(self) -> dict[str, Map]:
         """Return the panels with all that they take from the figure."""
@@ -296,13 +281,11 @@ class HeatMap(Map, KindSettings):
 class GroupedBars(KindSettings):
     """A figure of grouped bars."""
 
-    table: Annotated[str, Doc("The table whose rows are drawn.")]
-    columns: Annotated[SomeNames, Doc("A group of bars for each; `tasks` means all tasks.")]
-    less: Annotated[Id, Doc("The row that is subtracted.")]
-    bars: Annotated[
-        dict[str, Id], Field(min_length=1), Doc("The row of each bar of a group, by label.")
-    ]
-    not_drawn: Annotated[Unique, Doc("Rows that are in the csv alone.")] = ()
+    table: str = Doc("The table whose rows are drawn.")
+    columns: SomeNames = Doc("A group of bars for each; `tasks` means all tasks.")
+    less: Id = Doc("The row that is subtracted.")
+    bars: Annotated[dict[str, Id], Field(min_length=1)] = Doc("The row of each bar, by label.")
+    not_drawn: Unique = Doc("Rows that are in the csv alone.", ())
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -319,10 +302,10 @@ class GroupedBars(KindSettings):
 class LabelledPoints(KindSettings):
     """A figure of labelled points."""
 
-    series: Annotated[str, Doc("What is projected.")]
-    points: Annotated[str, Doc("The axis whose places are the points.")]
-    project: Annotated[Literal["pca"], Doc("How the other axes become a plane.")]
-    panels: Annotated[dict[str, str], Field(min_length=1), Doc("The run of each panel, by title.")]
+    series: str = Doc("What is projected.")
+    points: str = Doc("The axis whose places are the points.")
+    project: Literal["pca"] = Doc("How the other axes become a plane.")
+    panels: Annotated[dict[str, str], Field(min_length=1)] = Doc("The run of each panel, by title.")
 
     @property
     def runs(self) -> tuple[str, ...]:

@@ -51,32 +51,22 @@ _OF_A_RULE = (ast.Expression, ast.Compare, ast.BinOp, ast.Name, ast.Constant, as
 class CardSetting(Section):
     """One setting of a method, as its card describes it."""
 
-    description: Annotated[Text, Doc("What the setting does.")]
-    type: Annotated[
-        Literal["number", "integer", "string", "boolean", "list"], Doc("The type of its value.")
-    ]
-    default: Annotated[Any, Doc("The value where a run gives none.")]
-    source: Annotated[Text, Doc("Where the paper gives the default, or why it was chosen.")]
-    unit: Annotated[
-        Literal["layers", "width", "updates"] | None, Doc("What a scale multiplies.")
-    ] = None
-    values: Annotated[
-        tuple[str, ...],
-        AsTuple,
-        Doc("What is possible. A list without them is one of numbers; bounds are its items'."),
-    ] = ()
-    minimum: Annotated[float | None, Doc("The smallest value.")] = None
-    above: Annotated[float | None, Doc("The value must be more than this.")] = None
-    maximum: Annotated[float | None, Doc("The largest value.")] = None
-    below: Annotated[float | None, Doc("The value must be less than this.")] = None
-    length: Annotated[Count | None, Doc("How many items a list has.")] = None
-    stacks_of: Annotated[
-        str | None, Doc("The setting, of unit layers, that acts on the stacks of this list.")
-    ] = None
-    optional: Annotated[bool, Doc("Whether null is possible, which turns it off.")] = False
-    absent: Annotated[Any, Doc("What the code did before the setting existed; never changed.")] = (
-        None
+    description: Text = Doc("What the setting does.")
+    type: Literal["number", "integer", "string", "boolean", "list"] = Doc("The type of its value.")
+    default: Any = Doc("The value where a run gives none.")
+    source: Text = Doc("Where the paper gives the default, or why it was chosen.")
+    unit: Literal["layers", "width", "updates"] | None = Doc("What a scale multiplies.", None)
+    values: Annotated[tuple[str, ...], AsTuple] = Doc(
+        "What is possible. A list without them is one of numbers; bounds are its items'.", ()
     )
+    minimum: float | None = Doc("The smallest value.", None)
+    above: float | None = Doc("The value must be more than this.", None)
+    maximum: float | None = Doc("The largest value.", None)
+    below: float | None = Doc("The value must be less than this.", None)
+    length: Count | None = Doc("How many items a list has.", None)
+    stacks_of: str | None = Doc("The setting, in layers, that acts on these stacks.", None)
+    optional: bool = Doc("Whether null is possible, which turns it off.", False)
+    absent: Any = Doc("What the code did before the setting existed; never changed.", None)
 
     @property
     def annotation(self) -> Any:
@@ -92,7 +82,7 @@ class CardSetting(Section):
                 kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
             kind = kind | None
-        kind = Annotated[kind, Doc(self.description, self.unit)]
+        kind = Annotated[kind, Doc(self.description, unit=self.unit)]
         if "absent" in self.model_fields_set:
             kind = Annotated[kind, UnhashedValue(self.absent)]
         return kind
@@ -109,8 +99,8 @@ class CardSetting(Section):
 class Requirement(Section):
     """A rule without which a method does nothing or cannot be built, as `active <= groups`."""
 
-    rule: Annotated[Text, Doc("A comparison of settings, `width`, `tasks` and `updates`.")]
-    reason: Annotated[Text, Doc("What happens where it does not hold.")]
+    rule: Text = Doc("A comparison of settings, `width`, `tasks` and `updates`.")
+    reason: Text = Doc("What happens where it does not hold.")
 
     @property
     def names(self) -> list[str]:
@@ -172,9 +162,9 @@ class Refusal(Section):
     Text and null refuse where the run's value is equal, a number where it is at least this.
     """
 
-    gates: Annotated[Gates, Doc("The gates that are refused.")]
-    settings: Annotated[dict[str, Any], Doc("The values of settings that refuse them.")]
-    reason: Annotated[Text, Doc("Why such a decoding makes no sense.")]
+    gates: Gates = Doc("The gates that are refused.")
+    settings: dict[str, Any] = Doc("The values of settings that refuse them.")
+    reason: Text = Doc("Why such a decoding makes no sense.")
 
     def holds(self, settings: Mapping[str, Any]) -> bool:
         """Return whether it holds for the settings of a run's method, all of them."""
@@ -189,53 +179,44 @@ class Refusal(Section):
 class Neutral(Section):
     """When a method equals the static model: these settings, and parameters filled with a value."""
 
-    settings: Annotated[dict[str, Any], Doc("Settings of the method.")]
-    parameters: Annotated[dict[str, float], Doc("A value that fills each of these parameters.")]
+    settings: dict[str, Any] = Doc("Settings of the method.")
+    parameters: dict[str, float] = Doc("A value that fills each of these parameters.")
 
 
 class Example(Section):
     """A tiny network for the contract tests: layers of each stack, tasks, settings."""
 
-    layers: Annotated[int, Ge(1), Doc("Layers of each stack.")]
-    tasks: Annotated[int, Ge(1), Doc("Number of tasks.")]
-    settings: Annotated[dict[str, Any], Doc("Settings of the method.")]
+    layers: Annotated[int, Ge(1)] = Doc("Layers of each stack.")
+    tasks: Annotated[int, Ge(1)] = Doc("Number of tasks.")
+    settings: dict[str, Any] = Doc("Settings of the method.")
 
 
 class CardFile(Section):
     """The keys of config/methods/<name>.yaml."""
 
-    title: Annotated[Text, Doc("The method's name, as tables print it.")]
-    summary: Annotated[Text, Doc("What the method does, in one sentence.")]
-    paper: Annotated[str | None, Doc("The paper whose equations the method computes.")]
+    title: Text = Doc("The method's name, as tables print it.")
+    summary: Text = Doc("What the method does, in one sentence.")
+    paper: str | None = Doc("The paper whose equations the method computes.")
     equations: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...],
-        AsTuple,
-        Doc("The equations that the method's files compute, as their tags name them."),
-    ]
-    stacks: Annotated[
-        tuple[StackName, ...], AsTuple, Doc("The stacks on which it can act; empty: nowhere.")
-    ]
-    gates: Annotated[bool, Doc("Whether it has gates; runs are then decoded soft and hard.")]
-    norms: Annotated[
-        tuple[Norm, ...], AsTuple, MinLen(1), Doc("The norms with which its layers make sense.")
-    ] = ("pre", "post", "lingvo", "none")
-    settings: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting],
-        Doc("Every setting of the method; they are the keyword arguments of its class."),
-    ]
-    presets: Annotated[
-        dict[str, dict[str, Any]], Doc("Settings that belong together, by name.")
-    ] = Field(default_factory=dict)
-    refused: Annotated[tuple[Refusal, ...], AsTuple, Doc("Decodings that make no sense.")] = ()
-    plain_with: Annotated[
-        tuple[Gates, ...],
-        AsTuple,
-        Doc("The gates with which the kept layers are a plain Transformer, and nothing is added."),
-    ] = ()
-    requires: Annotated[
-        tuple[Requirement, ...], AsTuple, Doc("Rules without which the method does not work.")
-    ] = ()
-    neutral: Annotated[Neutral | None, Doc("When it equals the static model; null: never.")]
+        tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...], AsTuple
+    ] = Doc("The equations that the method's files compute, as their tags name them.")
+    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc("The stacks on which it can act.")
+    gates: bool = Doc("Whether it has gates; runs are then decoded soft and hard.")
+    norms: Annotated[tuple[Norm, ...], AsTuple, MinLen(1)] = Doc(
+        "The norms with which its layers make sense.", ("pre", "post", "lingvo", "none")
+    )
+    settings: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting] = Doc(
+        "Every setting of the method; they are the keyword arguments of its class."
+    )
+    presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", factory=dict)
+    refused: Annotated[tuple[Refusal, ...], AsTuple] = Doc("Decodings that make no sense.", ())
+    plain_with: Annotated[tuple[Gates, ...], AsTuple] = Doc(
+        "The gates with which the kept layers are a plain Transformer, and nothing is added.", ()
+    )
+    requires: Annotated[tuple[Requirement, ...], AsTuple] = Doc(
+        "Rules without which the method does not work.", ()
+    )
+    neutral: Neutral | None = Doc("When it equals the static model; null: never.")
     example: Example
 
 

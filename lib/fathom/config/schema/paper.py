@@ -17,8 +17,8 @@ EquationName = Annotated[
 class Equation(Section):
     """An equation or algorithm."""
 
-    title: Annotated[str, Doc("About five words that say what it is.")]
-    reason: Annotated[str, Doc("Why no function computes it; without one, exactly one does.")] = ""
+    title: str = Doc("About five words that say what it is.")
+    reason: str = Doc("Why no function computes it; without one, exactly one does.", "")
 
     @property
     def computed(self) -> bool:
@@ -29,15 +29,15 @@ class Equation(Section):
 class Citation(Section):
     """The fields of a BibTeX entry; title and authors are the paper's."""
 
-    type: Annotated[Literal["inproceedings", "article", "misc"], Doc("The kind of entry.")]
-    key: Annotated[str, Doc("The entry's key.")]
-    year: Annotated[str, Doc("The year of publication.")]
-    booktitle: Annotated[str, Doc("The proceedings.")] = ""
-    journal: Annotated[str, Doc("The journal.")] = ""
-    volume: Annotated[str, Doc("The volume.")] = ""
-    pages: Annotated[str, Doc("First and last page.")] = ""
-    publisher: Annotated[str, Doc("The publisher.")] = ""
-    eprint: Annotated[str, Doc("The number at arXiv.")] = ""
+    type: Literal["inproceedings", "article", "misc"] = Doc("The kind of entry.")
+    key: str = Doc("The entry's key.")
+    year: str = Doc("The year of publication.")
+    booktitle: str = Doc("The proceedings.", "")
+    journal: str = Doc("The journal.", "")
+    volume: str = Doc("The volume.", "")
+    pages: str = Doc("First and last page.", "")
+    publisher: str = Doc("The publisher.", "")
+    eprint: str = Doc("The number at arXiv.", "")
 
     def fields(self) -> dict[str, str]:
         """Return the fields that are given."""
@@ -47,26 +47,23 @@ class Citation(Section):
 class Summary(Section):
     """What reproducing the paper was like; a page of its own shows it."""
 
-    easy: Annotated[tuple[str, ...], AsTuple, Doc("What was easy, a sentence or more each.")] = ()
-    hard: Annotated[tuple[str, ...], AsTuple, Doc("What was hard, a sentence or more each.")] = ()
+    easy: Annotated[tuple[str, ...], AsTuple] = Doc("What was easy, a sentence or more each.", ())
+    hard: Annotated[tuple[str, ...], AsTuple] = Doc("What was hard, a sentence or more each.", ())
 
 
 class PaperSettings(Section):
     """The form of paper.yaml."""
 
-    title: Annotated[str, Doc("The paper's title.")]
-    authors: Annotated[tuple[str, ...], AsTuple, Field(min_length=1), Doc("In the paper's order.")]
-    url: Annotated[str, Doc("Where the paper can be read.")]
+    title: str = Doc("The paper's title.")
+    authors: Annotated[tuple[str, ...], AsTuple, Field(min_length=1)] = Doc("In the paper's order.")
+    url: str = Doc("Where the paper can be read.")
     citation: Citation
-    equations: Annotated[
-        dict[EquationName, Equation],
-        Doc("Numbered equations and algorithms, all; others by their symbol."),
-    ] = Field(default_factory=dict)
-    summary: Annotated[Summary, Doc("What was easy and what was hard.")] = Summary()
-    metric: Annotated[Metric, Doc("How tables score that do not say otherwise.")] = Metric()
-    marks: Annotated[Marks, Doc("What marks mean in tables that have none.")] = Field(
-        default_factory=dict
+    equations: dict[EquationName, Equation] = Doc(
+        "Numbered equations and algorithms, all; others by their symbol.", factory=dict
     )
+    summary: Summary = Doc("What was easy and what was hard.", Summary())
+    metric: Metric = Doc("How tables score that do not say otherwise.", Metric())
+    marks: Marks = Doc("What marks mean in tables that have none.", factory=dict)
 
     @property
     def reference(self) -> str:

@@ -29,31 +29,28 @@ from fathom.config.schema.section import (
     unique,
 )
 
+# Where defaults are from.
+FAIRSEQ, VASWANI, DEVLIN = "fairseq's default", "Vaswani et al. 2017", "Devlin et al. 2019"
+CHEN = "Chen et al. 2018"
+
 
 class Subwords(Section):
     """How text becomes pieces: one SentencePiece model for each text that is named."""
 
-    algorithm: Annotated[
-        Literal["bpe", "unigram", "published"],
-        Doc("SentencePiece's algorithm; published: the pieces that the data set comes with."),
-    ]
-    joint: Annotated[Count | None, Doc("Pieces of one model for all text.")] = None
-    english: Annotated[Count | None, Doc("Pieces of a model for the pivot language.")] = None
-    foreign: Annotated[
-        Count | None, Doc("Pieces of one model for all languages but the pivot.")
-    ] = None
-    per_task: Annotated[Count | None, Doc("Pieces of each task's own model.")] = None
-    sentences: Annotated[
-        Count | None,
-        UnhashedValue(None),
-        Doc("Training sentences that a model learns from at most, evenly drawn; null: all."),
-    ] = None
-    dictionary: Annotated[
-        Literal["joint"] | None, Doc("Of published pieces: one dictionary for both sides.")
-    ] = None
-    threshold: Annotated[
-        Count | None, Doc("Of published pieces: occurrences that a piece needs; null: 1.")
-    ] = None
+    algorithm: Literal["bpe", "unigram", "published"] = Doc(
+        "SentencePiece's algorithm; published: the pieces that the data set comes with."
+    )
+    joint: Count | None = Doc("Pieces of one model for all text.", None)
+    english: Count | None = Doc("Pieces of a model for the pivot language.", None)
+    foreign: Count | None = Doc("Pieces of one model for all languages but the pivot.", None)
+    per_task: Count | None = Doc("Pieces of each task's own model.", None)
+    sentences: Annotated[Count | None, UnhashedValue(None)] = Doc(
+        "Training sentences that a model learns from at most, evenly drawn; null: all.", None
+    )
+    dictionary: Literal["joint"] | None = Doc(
+        "Published pieces: one dictionary for both sides.", None
+    )
+    threshold: Count | None = Doc("Published pieces: occurrences that one needs; null: 1.", None)
 
     @model_validator(mode="after")
     def _one_model_for_each_text(self) -> "Subwords":
@@ -75,101 +72,74 @@ class Subwords(Section):
 class DataSettings(Section):
     """Which text, in which direction, in which pieces."""
 
-    dataset: Annotated[Text, Doc("A data set of config/datasets; a scale may substitute it.")]
-    direction: Annotated[
-        Literal["many_to_one", "one_to_many"] | None,
-        Doc("Into the pivot language, or out of it; bilingual and monolingual sets have none."),
-    ] = None
-    target_token: Annotated[
-        Literal["none", "source", "decoder"],
-        Doc("Where the target language is named: before the source, or first in the decoder."),
-    ] = "none"
-    max_pieces: Annotated[
-        Count,
-        Doc(
-            "Training pairs with a longer side are left out and counted (pieces).",
-            source="fairseq's default",
-        ),
-    ] = 1024
-    pieces_of: Annotated[
-        str | None, Doc("Another data set, whose subword models and dictionaries are used.")
-    ] = None
+    dataset: Text = Doc("A data set of config/datasets; a scale may substitute it.")
+    direction: Literal["many_to_one", "one_to_many"] | None = Doc(
+        "Into the pivot language, or out of it; bilingual and monolingual sets have none.", None
+    )
+    target_token: Literal["none", "source", "decoder"] = Doc(
+        "Where the target language is named: before the source, or first in the decoder.", "none"
+    )
+    max_pieces: Count = Doc(
+        "Training pairs with a longer side are left out and counted (pieces).", 1024, source=FAIRSEQ
+    )
+    pieces_of: str | None = Doc("Another data set, whose pieces and dictionaries are used.", None)
     subwords: Subwords
 
 
 class Model(Section):
     """The network's shape; layers, widths and heads are counts, dropouts are probabilities."""
 
-    architecture: Annotated[
-        Literal["transformer", "rnmt_plus", "masked_lm"],
-        Doc("The kind of network, by its folder in nn/."),
-    ]
-    encoder_layers: Annotated[Count, Doc("Layers of the encoder.", unit="layers")]
-    decoder_layers: Annotated[Whole, Doc("Layers of the decoder.", unit="layers")]
-    width: Annotated[Count, Doc("Width of embeddings and hidden states.", unit="width")]
-    ffn: Annotated[
-        Count | None,
-        Doc("Width inside the feed-forward sub-layer; null where there is none.", unit="width"),
-    ] = None
-    embedding: Annotated[
-        Count | None, Doc("Width of RNMT+'s embeddings; null: the model's width.", unit="width")
-    ] = None
-    heads: Annotated[Count, Doc("Attention heads.")]
-    norm: Annotated[
-        Literal["pre", "post", "lingvo", "none"],
-        Doc(
-            "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
-            "before, and in attention also on the skip path."
-        ),
-    ]
-    residuals: Annotated[
-        tuple[StackName, ...],
-        AsTuple,
-        Doc(
-            "The stacks whose sub-layers add their input to their output.",
-            source="Vaswani et al. 2017",
-        ),
-    ] = ("encoder", "decoder")
-    activation: Annotated[
-        Literal["relu", "gelu"],
-        Doc("Activation of the feed-forward sub-layer.", source="Vaswani et al. 2017"),
-    ] = "relu"
-    dropout: Annotated[BelowOne, Doc("Dropout on embeddings and on each sub-layer's output.")]
-    attention_dropout: Annotated[
-        BelowOne, Doc("Dropout on attention weights.", source="fairseq's default")
-    ] = 0.0
-    activation_dropout: Annotated[
-        BelowOne, Doc("Dropout after the feed-forward activation.", source="fairseq's default")
-    ] = 0.0
-    tie_embeddings: Annotated[
-        Literal["none", "decoder", "all"],
-        Doc(
-            "Which tables are one: none, the decoder's input and output, or the encoder's too, "
-            "which needs one dictionary."
-        ),
-    ] = "none"
-    output_bias: Annotated[
-        bool,
-        Doc("Whether the projection to the vocabulary has a bias.", source="fairseq's default"),
-    ] = False
-    block: Annotated[
-        Count | None,
-        Doc("Tokens of a masked language model's block, with learned positions; null: sinusoids."),
-    ] = None
+    architecture: Literal["transformer", "rnmt_plus", "masked_lm"] = Doc(
+        "The kind of network, by its folder in nn/."
+    )
+    encoder_layers: Count = Doc("Layers of the encoder.", unit="layers")
+    decoder_layers: Whole = Doc("Layers of the decoder.", unit="layers")
+    width: Count = Doc("Width of embeddings and hidden states.", unit="width")
+    ffn: Count | None = Doc(
+        "Width inside the feed-forward sub-layer; null where there is none.", None, unit="width"
+    )
+    embedding: Count | None = Doc("Width of RNMT+'s embeddings; null: `width`.", None, unit="width")
+    heads: Count = Doc("Attention heads.")
+    norm: Literal["pre", "post", "lingvo", "none"] = Doc(
+        "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
+        "before, and in attention also on the skip path."
+    )
+    residuals: Annotated[tuple[StackName, ...], AsTuple] = Doc(
+        "The stacks whose sub-layers add their input to their output.",
+        ("encoder", "decoder"),
+        source=VASWANI,
+    )
+    activation: Literal["relu", "gelu"] = Doc(
+        "Activation of the feed-forward sub-layer.", "relu", source=VASWANI
+    )
+    dropout: BelowOne = Doc("Dropout on embeddings and on each sub-layer's output.")
+    attention_dropout: BelowOne = Doc("Dropout of attention weights.", 0.0, source=FAIRSEQ)
+    activation_dropout: BelowOne = Doc(
+        "Dropout after the feed-forward activation.", 0.0, source=FAIRSEQ
+    )
+    tie_embeddings: Literal["none", "decoder", "all"] = Doc(
+        "Which tables are one: none, the decoder's input and output, or the encoder's too, "
+        "which needs one dictionary.",
+        "none",
+    )
+    output_bias: bool = Doc(
+        "Whether the projection to the vocabulary has a bias.", False, source=FAIRSEQ
+    )
+    block: Count | None = Doc(
+        "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
+    )
 
 
 class BatchSettings(Section):
     """The size and order of an update's data."""
 
-    tokens: Annotated[Count, Doc("Target tokens of an update.")]
-    per: Annotated[Literal["task", "update"], Doc("Whether `tokens` are for each task or in all.")]
-    pool: Annotated[
-        Count,
-        Doc(
-            "Updates whose sentences are sorted by length together; 1 sorts none.",
-            source="ours, as fast as larger pools",
-        ),
-    ] = 8
+    tokens: Count = Doc("Target tokens of an update.")
+    per: Literal["task", "update"] = Doc("Whether `tokens` are for each task or in all.")
+    pool: Count = Doc(
+        "Updates whose sentences are sorted by length together; 1 sorts none.",
+        8,
+        source="ours, as fast as larger pools",
+    )
 
 
 class Schedule(Section):
@@ -199,11 +169,9 @@ class Noam(Schedule):
     """The Transformer's course, scale · width^−½ · min(step^−½, step · warmup^−3/2)."""
 
     name: Literal["noam"]
-    scale: Annotated[Positive, Doc("Factor of the course.")]
+    scale: Positive = Doc("Factor of the course.")
     warmup: Warmup
-    step_duration: Annotated[
-        Count, Doc("Updates in a step of the course.", source="Vaswani et al. 2017")
-    ] = 1
+    step_duration: Count = Doc("Updates in a step of the course.", 1, source=VASWANI)
 
 
 class Polynomial(Schedule):
@@ -212,77 +180,49 @@ class Polynomial(Schedule):
     name: Literal["polynomial"]
     learning_rate: LearningRate
     warmup: Warmup
-    end: Annotated[
-        Count | None, Doc("Updates until the last rate; null: the run's.", unit="updates")
-    ] = None
-    power: Annotated[
-        Positive, Doc("Exponent of the fall; 1 is a straight line.", source="fairseq's default")
-    ] = 1.0
-    final: Annotated[NotNegative, Doc("The last rate.", source="fairseq's default")] = 0.0
+    end: Count | None = Doc("Updates until the last rate; null: the run's.", None, unit="updates")
+    power: Positive = Doc("Exponent of the fall; 1: a line.", 1.0, source=FAIRSEQ)
+    final: NotNegative = Doc("The last rate.", 0.0, source=FAIRSEQ)
 
 
 class ReplicaRamp(Schedule):
     """RNMT+'s course: a ramp to `replicas` times the rate, then an exponential fall."""
 
     name: Literal["replica_ramp"]
-    learning_rate: Annotated[Positive, Doc("The learning rate of a single replica.")]
-    replicas: Annotated[Count, Doc("Devices that share an update.")]
-    warmup: Annotated[
-        Whole,
-        Doc(
-            "Updates for each replica until the ramp's end.",
-            unit="updates",
-            source="Chen et al. 2018",
-        ),
-    ] = 500
-    decay_start: Annotated[
-        Whole,
-        Doc(
-            "Updates of all replicas until the fall begins.",
-            unit="updates",
-            source="Chen et al. 2018",
-        ),
-    ] = 600_000
-    decay_end: Annotated[
-        Count,
-        Doc(
-            "Updates of all replicas until the fall ends.",
-            unit="updates",
-            source="Chen et al. 2018",
-        ),
-    ] = 1_200_000
+    learning_rate: Positive = Doc("The learning rate of a single replica.")
+    replicas: Count = Doc("Devices that share an update.")
+    warmup: Whole = Doc(
+        "Updates for each replica until the ramp's end.", 500, unit="updates", source=CHEN
+    )
+    decay_start: Whole = Doc(
+        "Updates of all replicas until the fall begins.", 600_000, unit="updates", source=CHEN
+    )
+    decay_end: Count = Doc(
+        "Updates of all replicas until the fall ends.", 1_200_000, unit="updates", source=CHEN
+    )
 
 
 class Temperature(Section):
     """Shares of tasks by a power of their sizes."""
 
-    temperature: Annotated[Positive, Doc("A task's share is its training lines to this power.")]
+    temperature: Positive = Doc("A task's share is its training lines to this power.")
 
 
 class Adam(Section):
     """Adam's constants."""
 
-    betas: Annotated[tuple[BelowOne, BelowOne], AsTuple, Doc("Decay rates of the two moments.")]
-    eps: Annotated[Positive, Doc("Added to the root of the second moment.")]
+    betas: Annotated[tuple[BelowOne, BelowOne], AsTuple] = Doc("Decay rates of the two moments.")
+    eps: Positive = Doc("Added to the root of the second moment.")
 
 
 class Masking(Section):
     """How a masked language model hides pieces; only such a network is trained so."""
 
-    chosen: Annotated[
-        Share, Doc("Share of the pieces that are predicted.", source="Devlin et al. 2019")
-    ] = 0.15
-    masked: Annotated[
-        Share,
-        Doc("Share of the chosen that become the mask symbol.", source="Devlin et al. 2019"),
-    ] = 0.8
-    random: Annotated[
-        Share,
-        Doc(
-            "Share of the chosen that become a random piece; the others stay.",
-            source="Devlin et al. 2019",
-        ),
-    ] = 0.1
+    chosen: Share = Doc("Share of pieces that are predicted.", 0.15, source=DEVLIN)
+    masked: Share = Doc("Share of these that become the mask.", 0.8, source=DEVLIN)
+    random: Share = Doc(
+        "Share of the chosen that become a random piece; the others stay.", 0.1, source=DEVLIN
+    )
 
     @model_validator(mode="after")
     def _shares(self) -> "Masking":
@@ -294,123 +234,87 @@ class Masking(Section):
 class TrainingSettings(Section):
     """The optimisation of one run; counts are updates of Θ."""
 
-    updates: Annotated[
-        Count | Annotated[str, Pattern(r"^[1-9][0-9]{0,5} epochs$", "75 epochs")],
-        Doc("Updates of Θ until the run ends, or `75 epochs`.", unit="updates"),
-    ]
+    updates: Count | Annotated[str, Pattern(r"^[1-9][0-9]{0,5} epochs$", "75 epochs")] = Doc(
+        "Updates of Θ until the run ends, or `75 epochs`.", unit="updates"
+    )
     batch: BatchSettings
-    shares: Annotated[
-        Literal["equal", "proportional"] | Temperature,
-        Doc(
-            "Each task's share of an update; proportional is to its training lines.",
-            source="the size of the text",
-        ),
-    ] = "proportional"
-    one_task_per_batch: Annotated[
-        bool,
-        Doc("Whether an update holds one task only; `shares` are how likely each one is then."),
-    ] = False
-    label_smoothing: Annotated[BelowOne, Doc("Mass spread over the vocabulary.")] = 0.0
+    shares: Literal["equal", "proportional"] | Temperature = Doc(
+        "Each task's share of an update; proportional is to its training lines.",
+        "proportional",
+        source="the size of the text",
+    )
+    one_task_per_batch: bool = Doc(
+        "Whether an update holds one task only; `shares` are how likely each one is then.", False
+    )
+    label_smoothing: BelowOne = Doc("Mass spread over the vocabulary.", 0.0)
     schedule: Annotated[
-        InverseSqrt | Noam | Polynomial | ReplicaRamp,
-        Field(discriminator="name"),
-        Doc("The course of the learning rate, a function of train/schedules.py."),
-    ]
+        InverseSqrt | Noam | Polynomial | ReplicaRamp, Field(discriminator="name")
+    ] = Doc("The course of the learning rate, a function of train/schedules.py.")
     adam: Adam
-    weight_decay: Annotated[NotNegative, Doc("Decoupled weight decay of Θ.")] = 0.0
-    clip: Annotated[
-        NotNegative, Doc("Θ's gradients are scaled down to this norm; 0 leaves them.")
-    ] = 0.0
-    precision: Annotated[
-        Literal["fp32", "bf16"],
-        Doc(
-            "Arithmetic of the network; gates, losses and optimisers stay in float32.",
-            source="half precision makes divergences of its own",
-        ),
-    ] = "fp32"
-    validate_every: Annotated[
-        Count, Doc("Updates between validations and checkpoints.", unit="updates", source="ours")
-    ] = 500
-    save_every: Annotated[
-        Count | None,
-        Doc("Updates between saved weights; null: at each validation.", unit="updates"),
-    ] = None
-    keep_weights: Annotated[
-        Whole, Doc("How many of the last saved weights are kept, to average or compare.")
-    ] = 0
+    weight_decay: NotNegative = Doc("Decoupled weight decay of Θ.", 0.0)
+    clip: NotNegative = Doc("Θ's gradients are scaled down to this norm; 0 leaves them.", 0.0)
+    precision: Literal["fp32", "bf16"] = Doc(
+        "Arithmetic of the network; gates, losses and optimisers stay in float32.",
+        "fp32",
+        source="half precision makes divergences of its own",
+    )
+    validate_every: Count = Doc(
+        "Updates between validations and checkpoints.", 500, unit="updates", source="ours"
+    )
+    save_every: Count | None = Doc(
+        "Updates between saved weights; null: at each validation.", None, unit="updates"
+    )
+    keep_weights: Whole = Doc("Of the last saved weights how many are kept, to average them.", 0)
 
 
 class Start(Section):
     """The finished run whose decoded weights a run starts from."""
 
-    run: Annotated[Text, Doc("The run; it must not start from another itself.")]
-    freeze: Annotated[
-        bool, Doc("Whether those weights stay, and only what the method adds is trained.")
-    ] = False
+    run: Text = Doc("The run; it must not start from another itself.")
+    freeze: bool = Doc("Whether only what the method adds is trained.", False)
 
 
 class Outcome(Section):
     """When a run counts as diverged or as failed to train."""
 
-    exploded_above: Annotated[
-        Positive,
-        Doc(
-            "Training NLL (nats per token) above which a run counts as exploding.",
-            source="ours: above every vocabulary's uniform NLL",
-        ),
-    ] = 20.0
-    exploded_for: Annotated[
-        Count, Doc("Updates in a row above it that end the run as diverged.", source="ours")
-    ] = 20
-    failed_margin: Annotated[
-        float,
-        Doc(
-            "How far the final validation NLL must be below the unigram's (nats per token).",
-            source="ours",
-        ),
-    ] = 0.0
+    exploded_above: Positive = Doc(
+        "Training NLL (nats per token) above which a run counts as exploding.",
+        20.0,
+        source="ours: above every vocabulary's uniform NLL",
+    )
+    exploded_for: Count = Doc("Updates in a row above it that end the run.", 20, source="ours")
+    failed_margin: float = Doc(
+        "How far the final validation NLL must be below the unigram's (nats per token).",
+        0.0,
+        source="ours",
+    )
 
 
 class Decoding(Section):
     """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
 
-    decoder: Annotated[
-        Literal["fathom", "ctranslate2"],
-        Doc(
-            "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
-            source="ours",
-        ),
-        UnhashedValue("fathom"),
-    ] = "fathom"
-    average_of: Annotated[
-        Count,
-        Doc(
-            "Number of the last saved weights whose mean is decoded.",
-            source="the last checkpoint",
-        ),
-    ] = 1
-    window: Annotated[
-        Count | None, Doc("Consecutive saved weights of the best window on validation text.")
-    ] = None
-    beam: Annotated[Count, Doc("Hypotheses kept at each position.")]
-    length_penalty: Annotated[
-        float,
-        Doc("Exponent of the length by which a score is divided.", source="fairseq's default"),
-    ] = 1.0
-    cap_ratio: Annotated[
-        NotNegative,
-        Doc("Pieces by which the cap grows for each source piece.", source="fairseq's default"),
-    ] = 0.0
-    cap_constant: Annotated[
-        Count, Doc("The cap's constant part (pieces).", source="fairseq's default")
-    ] = 200
-    hard_at_least: Annotated[
-        Whole,
-        Doc(
-            "Layers that hard gates keep at least, the likeliest first.",
-            source="the papers keep what the probability says",
-        ),
-    ] = 0
+    decoder: Annotated[Literal["fathom", "ctranslate2"], UnhashedValue("fathom")] = Doc(
+        "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
+        "fathom",
+        source="ours",
+    )
+    average_of: Count = Doc(
+        "Number of the last saved weights whose mean is decoded.", 1, source="the last checkpoint"
+    )
+    window: Count | None = Doc("Saved weights of the best window on validation text.", None)
+    beam: Count = Doc("Hypotheses kept at each position.")
+    length_penalty: float = Doc(
+        "Exponent of the length by which a score is divided.", 1.0, source=FAIRSEQ
+    )
+    cap_ratio: NotNegative = Doc(
+        "Pieces by which the cap grows for each source piece.", 0.0, source=FAIRSEQ
+    )
+    cap_constant: Count = Doc("The cap's constant part (pieces).", 200, source=FAIRSEQ)
+    hard_at_least: Whole = Doc(
+        "Layers that hard gates keep at least, the likeliest first.",
+        0,
+        source="the papers keep what the probability says",
+    )
 
     def cap(self, source_pieces: int) -> int:
         """Return the most pieces of a hypothesis; neither count has the end symbol."""
@@ -423,29 +327,21 @@ Tokenizer = Literal["moses"]
 class Scoring(Section):
     """How hypotheses are scored."""
 
-    bootstrap_samples: Annotated[
-        int,
-        Ge(100),
-        Doc("Resamples of the test set for a score's interval.", source="Koehn 2004"),
-    ] = 1000
+    bootstrap_samples: Annotated[int, Ge(100)] = Doc(
+        "Resamples of the test set for a score's interval.", 1000, source="Koehn 2004"
+    )
     tokenizers: Annotated[
-        tuple[Tokenizer, ...],
-        AsTuple,
-        AfterValidator(unique),
-        UnhashedValue(()),
-        Doc("Tokenizers of BLEU that are counted next to those of every run."),
-    ] = ()
+        tuple[Tokenizer, ...], AsTuple, AfterValidator(unique), UnhashedValue(())
+    ] = Doc("Tokenizers of BLEU that are counted next to those of every run.", ())
 
 
 class MethodSettings(Section):
     """The method by name, and the stacks on which it acts; a card's class adds its settings."""
 
-    name: Annotated[str, Doc("A method, by the name of its card.")]
-    stacks: Annotated[
-        tuple[StackName, ...],
-        AsTuple,
-        Doc("The stacks on which it acts; by default all that its card allows."),
-    ] = ()
+    name: str = Doc("A method, by the name of its card.")
+    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc(
+        "The stacks on which it acts; by default all that its card allows.", ()
+    )
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -457,18 +353,14 @@ class MethodSettings(Section):
 class RunSettings(Section):
     """A run of runs.yaml with everything that it inherits; `group` and `seeds` change no result."""
 
-    group: Annotated[
-        Name | None, Doc("Runs that are compared with each other; a scale gives it its updates.")
-    ] = None
-    seeds: Annotated[Seeds, Doc("Seeds: 5 is 1 to 5, or a list of them.")] = 1
+    group: Name | None = Doc("Runs that are compared; a scale gives each its updates.", None)
+    seeds: Seeds = Doc("Seeds: 5 is 1 to 5, or a list of them.", 1)
     data: DataSettings
     model: Model
     method: MethodSettings
-    masking: Annotated[Masking | None, Doc("Of masked language models alone.")] = None
+    masking: Masking | None = Doc("Of masked language models alone.", None)
     training: TrainingSettings
     start: Start | None = None
     outcome: Outcome = Outcome()
-    decoding: Annotated[Decoding | None, Doc("Beam search; masked language models have none.")] = (
-        None
-    )
+    decoding: Decoding | None = Doc("Beam search; masked language models have none.", None)
     scoring: Scoring = Scoring()

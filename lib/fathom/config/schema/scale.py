@@ -18,37 +18,32 @@ Datasets = Annotated[dict[str, str], Doc("The data set that substitutes another.
 class Rule(Section):
     """Settings of the runs that fit: `when` holds at the paper's own scale."""
 
-    when: Annotated[
-        dict[str, Any],
-        Doc("A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`."),
-    ] = Field(default_factory=dict)
-    set: Annotated[dict[str, Any], MinLen(1), Doc("The value at each path.")]
+    when: dict[str, Any] = Doc(
+        "A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`.",
+        factory=dict,
+    )
+    set: Annotated[dict[str, Any], MinLen(1)] = Doc("The value at each path.")
 
 
 class CheckLearning(Section):
     """The run that shows whether a scale works at all."""
 
-    run: Annotated[Text, Doc("The run that must learn, `<paper>/<run>`.")]
-    nats_below_unigram: Annotated[Positive, Doc("How much it must learn (nats per token).")]
+    run: Text = Doc("The run that must learn, `<paper>/<run>`.")
+    nats_below_unigram: Positive = Doc("How much it must learn (nats per token).")
 
 
 class Scale(Section):
     """The keys of config/scales/<name>.yaml; a scale that gives none is the papers' own."""
 
-    title: Annotated[Text, Doc("One sentence: what is cut down.")]
-    like: Annotated[
-        Text | None, Doc("Another scale, whose keys and rules come before this one's.")
-    ] = None
-    seeds: Annotated[Seeds | None, Doc("The seeds of every run; null: the papers'.")] = None
-    times: Annotated[
-        dict[str, str], Doc("The ratio of every setting with the unit layers or width.")
-    ] = Field(default_factory=dict)
+    title: Text = Doc("One sentence: what is cut down.")
+    like: Text | None = Doc("Another scale, whose keys and rules come before this one's.", None)
+    seeds: Seeds | None = Doc("The seeds of every run; null: the papers'.", None)
+    times: dict[str, str] = Doc("The ratio of settings with unit layers or width.", factory=dict)
     datasets: Datasets = Field(default_factory=dict)
-    updates: Annotated[
-        dict[str, dict[str, Count]],
-        Doc("Updates by paper and group; settings in updates follow the run's own ratio."),
-    ] = Field(default_factory=dict)
-    rules: Annotated[tuple[Rule, ...], AsTuple, Doc("From top to bottom; a later rule wins.")] = ()
+    updates: dict[str, dict[str, Count]] = Doc(
+        "Updates by paper and group; settings in updates follow the run's own ratio.", factory=dict
+    )
+    rules: Annotated[tuple[Rule, ...], AsTuple] = Doc("From top to bottom; a later rule wins.", ())
     check_learning: CheckLearning | None = None
 
     @field_validator("times")
@@ -66,7 +61,7 @@ class PaperScale(Section):
     """The keys of a scale in a paper's scales.yaml, which come after the scale's own."""
 
     datasets: Datasets = Field(default_factory=dict)
-    updates: Annotated[dict[str, Count], Doc("Updates by group.")] = Field(default_factory=dict)
-    rules: Annotated[
-        tuple[Rule, ...], AsTuple, Doc("Rules for the paper's runs, after the scale's own.")
-    ] = ()
+    updates: dict[str, Count] = Doc("Updates by group.", factory=dict)
+    rules: Annotated[tuple[Rule, ...], AsTuple] = Doc(
+        "After the scale's; for the paper's runs.", ()
+    )

@@ -1,6 +1,6 @@
 """The base of every class that describes config, what a setting can say, and shared types.
 
-A setting is one line of a class: `name: Annotated[<type>, <bounds>, Doc("text")] = <default>`.
+A setting is one line of a class: `name: <type> = Doc("text", <default>)`.
 """
 
 from collections import Counter
@@ -17,18 +17,24 @@ AsTuple = Strict(False)
 PATTERN = "pattern"
 
 
-def Doc(text: str, unit: str | None = None, source: str = "") -> Any:
+def Doc(
+    text: str, default: Any = ..., *, unit: str | None = None, source: str = "", factory: Any = None
+) -> Any:
     """Describe a setting; all of it also appears in the generated JSON Schema.
 
     Args:
         text: what the setting means.
+        default: its value where config gives none; without one, config must give it.
         unit: "layers", "width" or "updates" where a scale multiplies the value.
         source: where the default is from.
+        factory: makes a default that is a mapping.
     """
     extra: dict[str, Any] = {
         key: value for key, value in (("unit", unit), ("source", source)) if value
     }
-    return Field(description=text, json_schema_extra=extra or None)
+    if factory is not None:
+        return Field(default_factory=factory, description=text, json_schema_extra=extra or None)
+    return Field(default, description=text, json_schema_extra=extra or None)
 
 
 class Pattern:

@@ -20,8 +20,8 @@ Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 class Checks(Section):
     """What a file must be."""
 
-    bytes: Annotated[Bytes, Doc("The published size of the file.")]
-    sha256: Annotated[Checksum, Doc("The published SHA-256 of the file.")]
+    bytes: Bytes = Doc("The published size of the file.")
+    sha256: Checksum = Doc("The published SHA-256 of the file.")
 
 
 class Source(Section):
@@ -31,10 +31,10 @@ class Source(Section):
     must have the same.
     """
 
-    name: Annotated[str, Doc("The name of the card's file.")]
-    title: Annotated[str, Doc("What the source holds, in one line.")]
-    licence: Annotated[str, Doc("The licence of the text; an SPDX identifier if it has one.")]
-    notice: Annotated[str, Doc("Printed when it is fetched: whose text, which terms.")]
+    name: str = Doc("The name of the card's file.")
+    title: str = Doc("What the source holds, in one line.")
+    licence: str = Doc("The licence of the text; an SPDX identifier if it has one.")
+    notice: str = Doc("Printed when it is fetched: whose text, which terms.")
 
     @property
     def contents(self) -> dict[str, Checks | None]:
@@ -59,11 +59,9 @@ class Source(Section):
 class OneFile(Source):
     """A source of one file."""
 
-    file: Annotated[
-        str, Field(pattern=FILE), Doc("The file's published name; a user may put it by hand.")
-    ]
-    bytes: Annotated[Bytes | None, Doc("The published size of the file.")] = None
-    sha256: Annotated[Checksum | None, Doc("The published SHA-256 of the file.")] = None
+    file: Annotated[str, Field(pattern=FILE)] = Doc("The published name; by hand, too.")
+    bytes: Bytes | None = Doc("The published size of the file.", None)
+    sha256: Checksum | None = Doc("The published SHA-256 of the file.", None)
 
     @model_validator(mode="after")
     def _publishes_both_or_none(self) -> "OneFile":
@@ -86,18 +84,16 @@ class OneFile(Source):
 class Package(OneFile):
     """A wheel that pip downloads, in one version."""
 
-    kind: Annotated[Literal["package"], Doc("A wheel that pip downloads.")]
-    package: Annotated[
-        str,
-        Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$"),
-        Doc("Its name on the package index."),
-    ]
-    version: Annotated[
-        str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$"), Doc("Its version, in quotes.")
-    ]
+    kind: Literal["package"] = Doc("A wheel that pip downloads.")
+    package: Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")] = Doc(
+        "Its name on the package index."
+    )
+    version: Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.!+_-]*$")] = Doc(
+        "Its version, in quotes."
+    )
     # Types know no field that is required although its base has a default.
-    bytes: Annotated[Bytes, Doc("The size of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
-    sha256: Annotated[Checksum, Doc("The SHA-256 of the file.")]  # pyright: ignore[reportGeneralTypeIssues]
+    bytes: Bytes = Doc("The size of the file.")
+    sha256: Checksum = Doc("The SHA-256 of the file.")
 
     @property
     def pinned(self) -> str:
@@ -108,13 +104,10 @@ class Package(OneFile):
 class Archive(OneFile):
     """A file at one of several addresses."""
 
-    kind: Annotated[Literal["archive"], Doc("A file at one of several addresses.")]
-    mirrors: Annotated[
-        tuple[Address, ...],
-        AsTuple,
-        MinLen(1),
-        Doc("Its addresses, in the order in which they are tried."),
-    ]
+    kind: Literal["archive"] = Doc("A file at one of several addresses.")
+    mirrors: Annotated[tuple[Address, ...], AsTuple, MinLen(1)] = Doc(
+        "Its addresses, in the order in which they are tried."
+    )
 
     def addresses(self, file: str) -> tuple[str, ...]:
         """Return the mirrors."""
@@ -124,15 +117,11 @@ class Archive(OneFile):
 class Files(Source):
     """The files of one revision of a published data set, below one address."""
 
-    kind: Annotated[Literal["files"], Doc("Several files below one address.")]
-    address: Annotated[
-        Address, Doc("The folder of the files, of a fixed revision: it identifies the text.")
-    ]
-    files: Annotated[
-        dict[Annotated[str, Field(pattern=FILE)], Checks | None],
-        MinLen(1),
-        Doc("The files, each with size and SHA-256, or null where these are not known."),
-    ]
+    kind: Literal["files"] = Doc("Several files below one address.")
+    address: Address = Doc("The folder of the files, of a fixed revision: it identifies the text.")
+    files: Annotated[dict[Annotated[str, Field(pattern=FILE)], Checks | None], MinLen(1)] = Doc(
+        "The files, each with size and SHA-256, or null where these are not known."
+    )
 
     @property
     def contents(self) -> dict[str, Checks | None]:
@@ -151,8 +140,8 @@ class Files(Source):
 class ByHand(OneFile):
     """A file that no program may download: the user puts it into the by-hand folder."""
 
-    kind: Annotated[Literal["by_hand"], Doc("A file that the user downloads.")]
-    steps: Annotated[Text, Doc("Where it is offered, and how it is made.")]
+    kind: Literal["by_hand"] = Doc("A file that the user downloads.")
+    steps: Text = Doc("Where it is offered, and how it is made.")
 
 
 KINDS: dict[str, type[Source]] = {

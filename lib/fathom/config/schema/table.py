@@ -16,16 +16,19 @@ Id = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "
 Ids = Annotated[tuple[Id, ...], AsTuple]
 
 
+Tokenize = Literal[
+    "13a", "none", "intl", "char", "moses", "zh", "ja-mecab", "ko-mecab", "flores200"
+]
+
+
 class Metric(Section):
     """How a paper or a table scores."""
 
-    tokenize: Annotated[
-        Literal["13a", "none", "intl", "char", "moses", "zh", "ja-mecab", "ko-mecab", "flores200"]
-        | None,
-        Doc("sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers."),
-    ] = None
-    unknown_for: Annotated[Ids, Doc("Tasks whose metric in the paper is not known.")] = ()
-    note: Annotated[str, Doc("Why this is the paper's metric.")] = ""
+    tokenize: Tokenize | None = Doc(
+        "sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers.", None
+    )
+    unknown_for: Ids = Doc("Tasks whose metric in the paper is not known.", ())
+    note: str = Doc("Why this is the paper's metric.", "")
 
     def over(self, other: "Metric | None") -> "Metric":
         """Return this metric with what another one, a table's or a block's, says instead."""
@@ -42,19 +45,14 @@ GAIN, DIFFERENCE, WITH_DIFFERENCE = "gain", "difference", "with difference"
 class Mark(Section):
     """What a mark on a printed cell means."""
 
-    means: Annotated[
-        Literal["gain", "difference", "with difference"],
-        Doc("A significant gain over `to`; the number is a difference; one is printed with it."),
-    ]
-    to: Annotated[str, Doc("A row, a column or a run.")]
-    test: Annotated[Literal["paired_bootstrap"] | None, Doc("Of significance.")] = None
-    draws: Annotated[int | None, Field(ge=1), Doc("Samples of the bootstrap.")] = None
-    share: Annotated[
-        float | None, Field(gt=0, le=1), Doc("Of the test set's sentences in a sample.")
-    ] = None
-    level: Annotated[
-        float | None, Field(gt=0, lt=1), Doc("Share of the samples that must agree.")
-    ] = None
+    means: Literal["gain", "difference", "with difference"] = Doc(
+        "A significant gain over `to`; the number is a difference; one is printed with it."
+    )
+    to: str = Doc("A row, a column or a run.")
+    test: Literal["paired_bootstrap"] | None = Doc("Of significance.", None)
+    draws: Annotated[int | None, Field(ge=1)] = Doc("Samples of the bootstrap.", None)
+    share: Annotated[float | None, Field(gt=0, le=1)] = Doc("Of the sentences in a sample.", None)
+    level: Annotated[float | None, Field(gt=0, lt=1)] = Doc("Samples that must agree.", None)
 
 
 def _explained(value: Any) -> Any:
@@ -74,9 +72,9 @@ class RowSettings(Section):
     model_config = Section.model_config | ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, str] = Field(init=False)
 
-    run: Annotated[str | None, Doc("The run of its cells.")] = None
-    value: Annotated[str | None, Doc("What its cells show.")] = None
-    empty: Annotated[Ids, Doc("Columns in which the paper prints N/A.")] = ()
+    run: str | None = Doc("The run of its cells.", None)
+    value: str | None = Doc("What its cells show.", None)
+    empty: Ids = Doc("Columns in which the paper prints N/A.", ())
 
     def runs(self) -> dict[str, str]:
         """Return the run of each column that has one of its own."""
@@ -99,8 +97,8 @@ Gates = Literal["soft", "hard"]
 class Ours(Section):
     """What is printed next to the paper's cells."""
 
-    columns: Annotated[Columns, Doc("Columns of ours.")] = ()
-    rows: Annotated[dict[str, RowValue], Doc("Rows of ours.")] = Field(default_factory=dict)
+    columns: Columns = Doc("Columns of ours.", ())
+    rows: dict[str, RowValue] = Doc("Rows of ours.", factory=dict)
 
 
 class BlockSettings(Section):
@@ -108,12 +106,12 @@ class BlockSettings(Section):
 
     rows: Rows | None = None
     columns: Columns | None = None
-    corpus: Annotated[str | None, Doc("A data set, in a table without runs.")] = None
-    with_: Annotated[dict[str, Id], Field(alias="with"), Doc("For `<name>` in run names.")] = Field(
-        default_factory=dict
+    corpus: str | None = Doc("A data set, in a table without runs.", None)
+    with_: Annotated[dict[str, Id], Field(alias="with")] = Doc(
+        "`<name>` in runs' names.", factory=dict
     )
-    value: Annotated[str | None, Doc("What cells show where row and column do not say.")] = None
-    gates: Annotated[Gates | None, Doc("The gates of scores where the value names none.")] = None
+    value: str | None = Doc("What cells show where row and column do not say.", None)
+    gates: Gates | None = Doc("The gates of scores where the value names none.", None)
     metric: Metric | None = None
 
 
@@ -123,7 +121,7 @@ class First(Section):
     model_config = Section.model_config | ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Annotated[tuple[float, float], AsTuple]] = Field(init=False)
 
-    row: Annotated[Id, Doc("The row; other rows warn until it is in its band.")]
+    row: Id = Doc("The row; other rows warn until it is in its band.")
 
     @property
     def bands(self) -> dict[str, tuple[float, float]]:
@@ -134,15 +132,13 @@ class First(Section):
 class TableSettings(BlockSettings):
     """A table."""
 
-    title: Annotated[str, Doc("A short heading.")]
-    section: Annotated[str, Doc("Where the paper discusses it.")]
-    caption: Annotated[str, Doc("What a reader must know to read it.")] = ""
-    blocks: Annotated[dict[str, BlockSettings], Doc("Parts of the table, by heading.")] = Field(
-        default_factory=dict
-    )
-    ours: Annotated[Ours, Doc("What is printed next to the paper's cells.")] = Ours()
-    unequal: Annotated[str, Doc("Why rows are trained unequally long.")] = ""
-    marks: Annotated[Marks | None, Doc("What marks mean; default: the paper's.")] = None
+    title: str = Doc("A short heading.")
+    section: str = Doc("Where the paper discusses it.")
+    caption: str = Doc("What a reader must know to read it.", "")
+    blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", factory=dict)
+    ours: Ours = Doc("What is printed next to the paper's cells.", Ours())
+    unequal: str = Doc("Why rows are trained unequally long.", "")
+    marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
     first: First | None = None
 
     @field_validator("first")

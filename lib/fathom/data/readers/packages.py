@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from fathom.config.schema.dataset import Compiled, JsonFiles, PackageDataset, Verses, kind_of
 from fathom.data.catalogues import catalogues_of, messages, translations
@@ -39,7 +40,7 @@ def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]
         FathomError: If a package lacks what a code names, or has something that cannot be read.
     """
     alone = dataset.sides == "alone"
-    clean: dict[str, list[Pair | Line]] = {text: [] for text in dataset.texts}
+    clean: dict[str, list[Any]] = {text: [] for text in dataset.texts}
     dropped: Dropped = {text: Counter() for text in dataset.texts}
     for text, raw in raw_pairs(files, dataset, dropped):
         pair = Pair(tidy(raw.text), tidy(raw.pivot))

@@ -40,8 +40,8 @@ def export(
         report: called with a line about the result.
 
     Raises:
-        FathomError: If the training did not finish, the network is not a plain Transformer or another
-            one for each task, or CTranslate2 computes something else than ours.
+        FathomError: If the training did not finish, the network is not plain or is another for
+            each task, or CTranslate2 computes something else than ours.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
