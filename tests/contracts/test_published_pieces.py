@@ -179,7 +179,8 @@ def test_a_users_own_text_is_given_in_pieces(scored, monkeypatch, call):
 @pytest.mark.slow
 def test_exports_have_no_model_of_pieces_and_ctranslate2_reads_them(scored):
     names = {path.name for path in (scored / "as_fairseq").iterdir()}
-    assert names == {"checkpoint.pt", "dict.source.txt", "dict.target.txt", "export.json"}
+    texts = {"README.md", "dict.source.txt", "dict.target.txt"}
+    assert names == texts | {"checkpoint.pt", "export.json"}
     assert not list((scored / "as_ctranslate2").glob("*.model"))
     translator = ctranslate2.Translator(str(scored / "as_ctranslate2"), device="cpu")
     (result,) = translator.translate_batch([["The", "hou@@", "se", "."]], max_decoding_length=5)
