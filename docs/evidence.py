@@ -54,7 +54,7 @@ def _trainings(results: Path, runs: Iterable[str]) -> Iterator[dict[str, Any]]:
     folders = {paths.run(project.spec(run, SCALE), 1).parent for run in runs}
     for folder in Tree.at(results).run_folders:
         if folder.parent in folders and (run := read_run(folder)):
-            yield {"run": run.name, "seed": run.seed, "identity": run.folder_hash} | _measured(run)
+            yield {"run": run.name, "seed": run.seed, "identity": run.identity[:8]} | _measured(run)
 
 
 def _measured(run: RunResults) -> dict[str, Any]:
