@@ -13,7 +13,7 @@ _OF_PAPERS = ("paper", "scales", "runs", "tables", "figures", "claims", "deviati
 _IN_PAPERS = {"source": "sources", "dataset": "datasets"}
 
 
-class Files:
+class ConfigFiles:
     """Every YAML file of config/, by kind and name; a file is read when it is first asked for."""
 
     def __init__(self, root: Path):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fathom.config.check import check as check_values
-from fathom.config.files import Files
+from fathom.config.files import ConfigFiles
 from fathom.config.project import Project
 from fathom.config.switches import Switches, merged
 from fathom.config.yaml_values import Value
@@ -25,7 +25,7 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
     Raises:
         Findings: If the switches are wrong, or with `check` anything else.
     """
-    files, findings = Files(root), list[FathomError]()
+    files, findings = ConfigFiles(root), list[FathomError]()
     values = merged([*_config(files, findings), *layers])
     switches, wrong = check_values(Switches, values)
     findings += wrong if not findings else []
@@ -47,7 +47,7 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
     return project
 
 
-def _config(files: Files, findings: list[FathomError]) -> list[Value]:
+def _config(files: ConfigFiles, findings: list[FathomError]) -> list[Value]:
     """Return config.yaml, or nothing if it cannot be read."""
     try:
         return [files.read("config", "config")]

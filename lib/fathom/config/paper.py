@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal, overload
 
 from fathom.config import deviations
-from fathom.config.catalogue import Parts
 from fathom.config.check import check
 from fathom.config.deviations import Deviation
 from fathom.config.figures import Figure, read_figure
-from fathom.config.files import Files
+from fathom.config.files import ConfigFiles
+from fathom.config.inventory import Parts
 from fathom.config.merge import expand
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.schema.parameters import Parameters
@@ -24,7 +24,7 @@ from fathom.io.errors import FathomError, Findings, nearest
 class Paper:
     """A paper of config/papers; each of its files is read when it is first asked for."""
 
-    def __init__(self, name: str, files: Files, vocabulary: Callable[[], Vocabulary]):
+    def __init__(self, name: str, files: ConfigFiles, vocabulary: Callable[[], Vocabulary]):
         self.name = name  # of its folder
         self.folder = files.folders[name]
         self._files = files

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.catalogue import Catalogue, Parts, kept
-from fathom.config.files import Files
+from fathom.config.files import ConfigFiles
+from fathom.config.inventory import Inventory, Parts, kept
 from fathom.config.switches import Switches
 from fathom.io.errors import refuse
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fathom.config.vocabulary import Vocabulary
 
 
-class Project(Catalogue):
+class Project(Inventory):
     """All of config/; a part is read and checked when it is first asked for."""
 
-    def __init__(self, root: Path, files: Files, switches: Switches):
+    def __init__(self, root: Path, files: ConfigFiles, switches: Switches):
         super().__init__(root, files, switches)
         self.papers: Parts[Paper] = Parts(files.papers, self._paper)
         self.claims: Parts[Mapping[str, Claim]] = Parts(files.names("claims"), self._claims)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path
 
-from fathom.config.catalogue import Catalogue
+from fathom.config.inventory import Inventory
 from fathom.config.schema.table import WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
@@ -115,11 +115,11 @@ def form_faults(path: Path, root: Path) -> Iterator[FathomError]:
 
 
 def reported_faults(
-    path: Path, table: Table, cells: tuple[Cell, ...], catalogue: Catalogue
+    path: Path, table: Table, cells: tuple[Cell, ...], inventory: Inventory
 ) -> Iterator[FathomError]:
     """Yield what is wrong between a table's reported cells, its cells and its runs."""
     try:
-        reported, findings = _read(path, name_of(path, catalogue.root), cells)
+        reported, findings = _read(path, name_of(path, inventory.root), cells)
     except FathomError as error:
         yield error
         return
@@ -136,13 +136,13 @@ def reported_faults(
             what = f"{number} is more than 100 {unit}"
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
-        if item.stderr and cell.kind == "run" and len(catalogue.seeds(cell.source, None)) < 2:
+        if item.stderr and cell.kind == "run" and len(inventory.seeds(cell.source, None)) < 2:
             what = f"± of a run with one seed, {cell.source}"
             yield FathomError(what, item.where, "give the run `seeds`")
     for name, mark in table.marks.items():
         # The table's own marks are checked with the table.
         if name in used and table.settings.marks is None:
-            yield from mark_faults(table, mark, cells, catalogue, used[name].where)
+            yield from mark_faults(table, mark, cells, inventory, used[name].where)
 
 
 def _mark(item: Reported, table: Table) -> Iterator[FathomError]:

@@ -11,9 +11,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from fathom.config.catalogue import Catalogue
+from fathom.config.inventory import Inventory
 from fathom.config.merge import fill_text, placeholders
-from fathom.config.schema.table import BlockSettings, Mark, Metric, RowSettings, TableSettings
+from fathom.config.schema.table import (
+    BlockSettings,
+    Mark,
+    MetricSettings,
+    RowSettings,
+    TableSettings,
+)
 from fathom.config.spec import Spec
 from fathom.config.vocabulary import ShownValue, Vocabulary, parse
 from fathom.config.yaml_values import Key, Value
@@ -32,7 +38,7 @@ class Table:
     settings: TableSettings  # with all that it takes from the tables it is like
     values: Value = field(repr=False)  # the same with places
     vocabulary: Vocabulary = field(repr=False)
-    metric: Metric  # the paper's; the table and its blocks may say otherwise
+    metric: MetricSettings  # the paper's; the table and its blocks may say otherwise
     marks: Mapping[str, Mark]  # what marks on printed cells mean: the table's, or the paper's
 
     @property
@@ -77,19 +83,19 @@ class Cell:
 
 
 def resolve_cells(
-    table: Table, catalogue: Catalogue, scale: str | None
+    table: Table, inventory: Inventory, scale: str | None
 ) -> tuple[tuple[Cell, ...], list[FathomError]]:
     """Return the cells of a table that resolve, in the printed order, and why others do not.
 
     Args:
         table: the table.
-        project: the catalogue, whose runs and data sets it shows.
+        project: the inventory, whose runs and data sets it shows.
         scale: the scale; None for the papers' own settings.
     """
     cells: list[Cell] = []
     findings: dict[str, FathomError] = {}
     for heading, settings in table.settings.blocks.items() or [("", BlockSettings())]:
-        block = _Block(table, catalogue, scale, heading, settings)
+        block = _BlockOfCells(table, inventory, scale, heading, settings)
         for found in block.cells():
             if isinstance(found, Cell):
                 cells.append(found)
@@ -123,7 +129,7 @@ class _Column:
     ours: bool
 
 
-class _Block:
+class _BlockOfCells:
     """A block of a table; what it does not say is the table's.
 
     A table without blocks is a single block without heading.
@@ -132,12 +138,12 @@ class _Block:
     def __init__(
         self,
         table: Table,
-        catalogue: Catalogue,
+        inventory: Inventory,
         scale: str | None,
         heading: str,
         settings: BlockSettings,
     ):
-        self.table, self.catalogue, self.scale = table, catalogue, scale
+        self.table, self.inventory, self.scale = table, inventory, scale
         self.heading, self.settings = heading, settings
         self.corpus: str | None = self._given("corpus")
         self.names: dict[str, str] = table.settings.with_ | settings.with_  # for `<name>` in runs
@@ -244,15 +250,15 @@ class _Block:
         return self._run(run, self._where((*self._path("rows"), name)))[1].data.tasks
 
     def _tasks_of_corpus(self, corpus: str) -> tuple[str, ...]:
-        datasets = self.catalogue.datasets
+        datasets = self.inventory.datasets
         if corpus not in datasets:
             raise unknown("data set", corpus, self._where(self._path("corpus")), datasets)
         return datasets[corpus].tasks
 
     def _run(self, run: str, where: str) -> tuple[str, Spec]:
         """Return the full name of a run that the table names, and what it is."""
-        name = self.catalogue.run_in(self.table.paper, run, where)
-        return name, self.catalogue.spec(name, self.scale)
+        name = self.inventory.run_in(self.table.paper, run, where)
+        return name, self.inventory.spec(name, self.scale)
 
     def _unknown_columns(self, row: _Row) -> Iterator[FathomError]:
         """Yield what a row says of columns that do not exist."""
@@ -346,7 +352,7 @@ class _Block:
         """Return whether a run has this value at all; a printed cell must have it."""
         if self.table.vocabulary.measurement(value).of != "gates":
             return not value.gates or value.gates in spec.gates
-        has_gates = self.catalogue.methods[spec.method.name].about.gates
+        has_gates = self.inventory.methods[spec.method.name].about.gates
         stacks = spec.method.stacks if has_gates else ()
         here = not value.stack or not stacks or value.stack in stacks
         return spec.gates != ("plain",) and here
@@ -389,36 +395,36 @@ class _Block:
 
 
 def table_faults(
-    table: Table, cells: tuple[Cell, ...], catalogue: Catalogue
+    table: Table, cells: tuple[Cell, ...], inventory: Inventory
 ) -> Iterator[FathomError]:
     """Yield what is wrong with a table whose cells all resolve."""
     times = Counter((cell.id, cell.column) for cell in cells)
     for column, number in {column: n for (_, column), n in times.items() if n > 1}.items():
         what = f"column '{column}' is there {number} times"
         yield FathomError(what, table.values.where, "delete the repeated column")
-    yield from _lengths(table, cells, catalogue)
+    yield from _lengths(table, cells, inventory)
     yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")
-        yield from mark_faults(table, mark, cells, catalogue, where)
+        yield from mark_faults(table, mark, cells, inventory, where)
 
 
 def mark_faults(
-    table: Table, mark: Mark, cells: tuple[Cell, ...], catalogue: Catalogue, where: str
+    table: Table, mark: Mark, cells: tuple[Cell, ...], inventory: Inventory, where: str
 ) -> Iterator[FathomError]:
     """Yield that a mark's `to` is no row, column or run."""
     names = {name for cell in cells for name in (cell.row, cell.id, cell.column)}
     if mark.to not in names:
-        runs = catalogue.names_in(table.paper)
-        if mark.to not in runs and mark.to not in catalogue.entries:
+        runs = inventory.names_in(table.paper)
+        if mark.to not in runs and mark.to not in inventory.entries:
             what = f"no row, column or run '{mark.to}'"
             yield FathomError(what, where, nearest(mark.to, (*sorted(names), *runs)))
 
 
-def _lengths(table: Table, cells: tuple[Cell, ...], catalogue: Catalogue) -> Iterator[FathomError]:
+def _lengths(table: Table, cells: tuple[Cell, ...], inventory: Inventory) -> Iterator[FathomError]:
     """Yield whether rows are trained unequally long and the table does not say so, or says so."""
-    runs = {cell.source: catalogue.run(cell.source) for cell in cells if cell.kind == "run"}
+    runs = {cell.source: inventory.run(cell.source) for cell in cells if cell.kind == "run"}
     lengths = sorted({(run.group or "", str(run.training.updates)) for run in runs.values()})
     if len(lengths) > 1 and not table.settings.unequal:
         groups = ", ".join(f"{group} {updates}" for group, updates in lengths)
@@ -447,7 +453,7 @@ def _first(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
 
 def _unknown_metric(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
     tasks = sorted({task for cell in cells for task in (*cell.tasks, cell.task) if task})
-    places: dict[Key, Metric | None] = {(): table.settings.metric}
+    places: dict[Key, MetricSettings | None] = {(): table.settings.metric}
     places |= {("blocks", name): block.metric for name, block in table.settings.blocks.items()}
     for path, metric in places.items():
         for name in metric.unknown_for if metric else ():

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from fathom.config import runs
 from fathom.config.check import check
-from fathom.config.files import Files
+from fathom.config.files import ConfigFiles
 from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
 from fathom.config.rules import faults, start_faults
 from fathom.config.runs import Resolved, RunsFile, resolve
@@ -99,10 +99,10 @@ class Parts(Mapping[str, T], Generic[T]):
                 yield from findings_in(error)
 
 
-class Catalogue:
+class Inventory:
     """What a user may switch, and every run, data set, source, method and scale by name."""
 
-    def __init__(self, root: Path, files: Files, switches: Switches):
+    def __init__(self, root: Path, files: ConfigFiles, switches: Switches):
         self.root = root  # the project's folder
         self.files = files
         self.switches = switches  # scale, results, device and the like
