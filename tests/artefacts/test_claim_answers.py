@@ -53,7 +53,7 @@ def test_and_or_and_not_are_those_of_three_valued_logic():
         truths = Truth(first), Truth(second)
         assert every(truths).answer == min(first, second, key=order.get)
         assert some(truths).answer == min(first, second, key=joined.get)
-    opposites = [Truth(one).opposite.answer for one in ANSWERS]
+    opposites = [(~Truth(one)).answer for one in ANSWERS]
     assert opposites == ["fails", "holds", "inconclusive", "absent"]
 
 
@@ -173,7 +173,7 @@ def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
     bad = [quantity(name, "diverged") for name in "uvw"]
     assert (NUMBERS["mean"](Slice(tuple(bad))) - bad[0] * 0.5 - bad[1] * 0.5).value == 0
     assert bad[0] * 0.1 + bad[0] * 0.2 - bad[0] * 0.3 == Sum()
-    assert math.isnan((bad[0] - bad[1] + 2.0).value)
+    assert math.isnan((bad[0] - bad[1] + Sum(constant=2.0)).value)
 
 
 def test_the_evidence_is_what_decides_and_reads_as_the_claim():
@@ -203,7 +203,7 @@ def test_the_interval_of_seeds_that_failed_reaches_to_the_worst_value(worst, fac
     term = Term("s", 20.5, lost="2 of 5 seeds diverged", worst=worst)
     world = Numbers()
     world.halves[term] = 0.5
-    (fact,) = compare(world.interval, Sum({term: factor}), ">", 0.0).evidence
+    (fact,) = compare(world.interval, Sum({term: factor}), ">", Sum()).evidence
     assert fact.answer == ("holds" if worst == math.inf else "inconclusive")
     assert "s 20.5 (2 of 5 seeds diverged)" in fact.text
     assert (fact.low, fact.basis) == (low, f"given; {TO_THE_WORST}")
@@ -335,7 +335,7 @@ def test_a_curve_is_summarised_in_each_seed_and_says_how():
     assert (term.worst, term.lost, term.awaited) == (math.inf, several.lost, 1)
     (term,) = NUMBERS["max"](-several).weights
     assert (term.value, term.worst) == (-3.0, -math.inf)
-    (term,) = NUMBERS["mean"](NUMBERS["first"](several, 0.5)).weights
+    (term,) = NUMBERS["mean"](NUMBERS["first"](several, Sum(constant=0.5))).weights
     assert term.name == "mean of the first 50% of c"
 
 

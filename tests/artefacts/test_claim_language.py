@@ -2,9 +2,9 @@
 
 import pytest
 
-from fathom.artefacts.claims.cells import places, worst
 from fathom.artefacts.claims.language import references, truth
-from fathom.artefacts.claims.worlds import Printed
+from fathom.artefacts.claims.names import places
+from fathom.artefacts.claims.worlds import Printed, worst
 from fathom.io.errors import FathomError
 from tests.support.claims import answer
 from tests.support.small_tables import KNOWN, TABLES, table

@@ -12,9 +12,9 @@ from pandas import DataFrame
 from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
-from fathom.artefacts.claims.curves import Labelled, curve
 from fathom.artefacts.claims.functions import NUMBERS
 from fathom.artefacts.claims.language import truth as answer_of
+from fathom.artefacts.claims.names import Labelled, curve
 from fathom.artefacts.claims.numbers import Curve, Sum, Term
 from fathom.artefacts.claims.worlds import (
     ALONE,
@@ -38,7 +38,6 @@ from tests.support.small_tables import Results as Files
 
 GOOD, BAD, WORSE = texts(0.1), texts(0.4, seed=2), texts(0.5, seed=3)
 BLEU_KEY = "bleu.test.plain.13a"
-NO_FIGURES = SimpleNamespace(figures={}, tables={})
 
 
 @pytest.fixture
@@ -50,12 +49,18 @@ def files(tmp_path):
     return made
 
 
-def results_of(files, text=TABLES, marks=None, sources=None):
-    """Return the numbers of table1."""
+def compared_of(files, text=TABLES, marks=None, sources=None):
+    """Return table1 of our results."""
     drawn = table(files.folder, text=text, marks=marks)
     sources = files.sources | (sources or {})
-    compared = compare_table(drawn, KNOWN.cells(drawn), (), sources, "tiny")
-    return Results(None, NO_FIGURES, {"table1": compared})
+    return compare_table(drawn, KNOWN.cells(drawn), (), sources, "tiny")
+
+
+def results_of(files, **keywords):
+    """Return the numbers of table1."""
+    compared = compared_of(files, **keywords)
+    artefacts = SimpleNamespace(project=None, compared=lambda paper, table: compared)
+    return Results(artefacts, SimpleNamespace(figures={}, tables={"table1": compared.table}))
 
 
 def truth(files, claim, **keywords):
@@ -103,7 +108,7 @@ def test_the_interval_is_that_of_tables_and_figures(files, column):
     (fact,) = truth(files, f'table1["24/24", "{column}"] > table1["6/6", "{column}"]').evidence
     cells = {
         item.result.cell.row: item.result
-        for item in results_of(files).tables["table1"].cells
+        for item in compared_of(files).cells
         if item.result.cell.column == column
     }
     same = difference(cells["24/24"], cells["6/6"], files.sources)

@@ -18,29 +18,17 @@ CERTIFICATES = {
 
 @dataclass
 class Page:
-    """What one path serves.
-
-    Attributes:
-        content: its bytes.
-        etag, date: what names its version.
-        changes: whether each answer has an ETag of its own.
-        ranges: "honour" (with If-Range), "ignore", "always" (whatever If-Range says), or "unasked":
-            parts, also where none was asked for.
-        pause: seconds before each byte.
-        drops: for the next requests in turn, after how many bytes the connection is cut.
-        says_length: whether Content-Length is sent, or what it says.
-        status, location: for errors and redirects.
-        encoding: a Content-Encoding that is claimed.
-    """
+    """What one path serves."""
 
     content: bytes = b""
     etag: str | None = '"one"'
     date: str | None = None
-    changes: bool = False
+    changes: bool = False  # whether each answer has an ETag of its own
+    # "honour" (with If-Range), "ignore", "always" (whatever If-Range says), or "unasked"
     ranges: str = "honour"
-    pause: float = 0
+    # for the next requests in turn, after how many bytes the connection is cut
     drops: list[int] = field(default_factory=list)
-    says_length: bool | str = True
+    says_length: bool = True
     status: int = 200
     location: str | None = None
     encoding: str | None = None
@@ -104,26 +92,15 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         "Last-Modified": page.date,
         "Location": page.location,
         "Content-Encoding": page.encoding,
-        "Content-Length": str(len(body)) if page.says_length is True else page.says_length or None,
+        "Content-Length": str(len(body)) if page.says_length else None,
         "Content-Range": None if start is None else f"bytes {start}-{size - 1}/{size}",
     }
     for name, value in headers.items():
         if value is not None:
             handler.send_header(name, value)
     handler.end_headers()
-    _send(handler, body[: page.drops.pop(0)] if page.drops else body, page.pause)
+    handler.wfile.write(body[: page.drops.pop(0)] if page.drops else body)
     handler.close_connection = True
-
-
-def _send(handler: BaseHTTPRequestHandler, body: bytes, pause: float) -> None:
-    """Send a body at once, or one byte at a time until nobody reads it."""
-    if not pause:
-        handler.wfile.write(body)
-        return
-    with suppress(OSError):
-        for byte in body:
-            time.sleep(pause)
-            handler.wfile.write(bytes([byte]))
 
 
 class Script:

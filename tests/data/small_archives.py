@@ -7,30 +7,29 @@ import zipfile
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from polib import pofile
 
 from fathom.config.schema.dataset import (
     FORMATS,
-    BuiltDataset,
+    SPLITS,
     NumberedDataset,
     PackageDataset,
     ParallelDataset,
     TalkDataset,
+    WikipediaDataset,
 )
 from fathom.config.schema.source import KINDS, Source
 from fathom.io.records import write_record
 
 # All sixty, in the order of the real tables.
-# fmt: off
-COLUMNS = [
-    "en", "es", "pt-br", "fr", "ru", "he", "ar", "ko", "zh-cn", "it", "ja", "zh-tw", "nl", "ro",
-    "tr", "de", "vi", "pl", "pt", "bg", "el", "fa", "sr", "hu", "hr", "uk", "cs", "id", "th",
-    "sv", "sk", "sq", "lt", "da", "calv-", "my", "sl", "mk", "fr-ca", "fi", "hy", "hi", "nor",
-    "ka", "mn", "et", "ku", "gl", "mr", "zh", "ur", "eo", "ms", "az", "ta", "bn", "kk", "be",
-    "eu", "bs",
-]
-# fmt: on
+_COLUMNS = """
+    en es pt-br fr ru he ar ko zh-cn it ja zh-tw nl ro tr de vi pl pt bg el fa sr hu hr uk cs id th
+    sv sk sq lt da calv- my sl mk fr-ca fi hy hi nor ka mn et ku gl mr zh ur eo ms az ta bn kk be
+    eu bs
+"""
+COLUMNS = _COLUMNS.split()
 
 
 def source(path: Path, name: str, **changes) -> Source:
@@ -126,40 +125,35 @@ def installable(folder: Path, requires: str = "") -> Source:
     return source(path, "invented", **named)
 
 
-def dataset(name: str, value: dict) -> BuiltDataset:
-    """Return a data set from the values of its card."""
-    return FORMATS[value["format"]].model_validate(value | {"name": name})
+def dataset(format: str, tasks: list[str], sources: dict, split: dict, **keys) -> Any:
+    """Return a data set of a format, with pairs of English unless a key says that it has none."""
+    value = {"title": "invented", "citation": "nowhere", "licence": "CC0-1.0", "format": format}
+    value |= {"name": "invented", "pivot": "eng", "max_shared": 0.2, "expected": {}}
+    value |= {"tasks": tasks, "sources": sources, "split": split} | keys
+    return FORMATS[format].model_validate(
+        {key: given for key, given in value.items() if given is not None}
+    )
 
 
-def messages_dataset(sources: dict, tasks: list[str], **changes) -> PackageDataset:
+CLEANING = {
+    "equal_plurals": "both",
+    "max_characters": 100,
+    "max_ratio": 4.0,
+    "min_ratio": 0.2,
+    "ratio_from": 20,
+}
+BY_KEY = {"by": "key_hash", "salt": "s", "test_per_mille": 300, "valid_per_mille": 200}
+
+
+def messages_dataset(sources: dict, tasks: list[str], **keys) -> PackageDataset:
     """Return a data set of message catalogues; half of its sentences are for test."""
-    value = {
-        "title": "invented",
-        "citation": "nowhere",
-        "licence": "CC0-1.0",
-        "format": "packages",
-        "pivot": "eng",
-        "tasks": tasks,
-        "sources": sources,
-        "cleaning": {
-            "equal_plurals": "both",
-            "max_characters": 100,
-            "max_ratio": 4.0,
-            "min_ratio": 0.2,
-            "ratio_from": 20,
-        },
-        "split": {"by": "key_hash", "salt": "s", "test_per_mille": 300, "valid_per_mille": 200},
-        "max_shared": 0.2,
-        "expected": {},
-    }
-    return dataset("invented", value | changes)
+    return dataset("packages", tasks, sources, BY_KEY, cleaning=CLEANING, **keys)
 
 
-def lines_dataset(sources: dict, tasks: list[str], **changes) -> PackageDataset:
+def lines_dataset(sources: dict, tasks: list[str], **keys) -> PackageDataset:
     """Return a data set of sentences without pairs; those of `en` are the messages."""
-    value = messages_dataset(sources, tasks).model_dump(exclude={"pivot"})
-    value |= {"sides": "alone", "messages": "en"}
-    return dataset("lines", value | changes)
+    alone = {"sides": "alone", "messages": "en", "pivot": None}
+    return messages_dataset(sources, tasks, **alone, **keys)
 
 
 def compiled(*messages: str, plurals: str = "") -> bytes:
@@ -181,12 +175,10 @@ def bible(versions: dict[str, dict[tuple[int, int, int], str]]) -> bytes:
         return database.serialize()
 
 
-def packages_dataset(sources: dict, tasks: list[str], reads: dict, **changes) -> PackageDataset:
+def packages_dataset(sources: dict, tasks: list[str], reads: dict, **keys) -> PackageDataset:
     """Return a data set of French texts inside packages."""
-    value = messages_dataset(sources, tasks).model_dump()
-    languages = dict.fromkeys(tasks, "fra")
-    value |= {"reads": reads, "languages": languages}
-    return dataset("packages", value | changes)
+    keys = {"languages": dict.fromkeys(tasks, "fra")} | keys
+    return messages_dataset(sources, tasks, reads=reads, **keys)
 
 
 def moses(path: Path, name: str, english: list[str], french: list[str]) -> Path:
@@ -209,7 +201,7 @@ def numbers(path: Path, files: dict[str, list[int]]) -> Path:
 
 
 def numbered_dataset(
-    sources: dict, files: dict[str, list[str]], clean: bool = False, **changes
+    sources: dict, files: dict[str, list[str]], clean: bool = False, **keys
 ) -> NumberedDataset:
     """Return a data set of numbered lines of French.
 
@@ -217,29 +209,12 @@ def numbered_dataset(
         sources: the names of each task's files by source.
         files: by task, the files of its numbers for training, validation and test.
         clean: as in the split.
-        changes: other keys of the card.
+        keys: other keys of the card.
     """
-    names = ("train", "valid", "test")
-    split = {
-        "by": "line_numbers",
-        "source": "numbers",
-        "files": {task: dict(zip(names, of_task, strict=True)) for task, of_task in files.items()},
-        "clean": clean,
-    }
-    value = {
-        "title": "invented",
-        "citation": "nowhere",
-        "licence": "CC0-1.0",
-        "format": "line_numbers",
-        "pivot": "eng",
-        "tasks": [*files],
-        "languages": dict.fromkeys(files, "fra"),
-        "sources": sources | {"numbers": {}},
-        "split": split,
-        "max_shared": 0.2,
-        "expected": {},
-    }
-    return dataset("numbered", value | changes)
+    named = {task: dict(zip(SPLITS, of_task, strict=True)) for task, of_task in files.items()}
+    split = {"by": "line_numbers", "source": "numbers", "files": named, "clean": clean}
+    sources, keys = sources | {"numbers": {}}, {"languages": dict.fromkeys(files, "fra")} | keys
+    return dataset("line_numbers", [*files], sources, split, **keys)
 
 
 def sgm(*sentences: str) -> bytes:
@@ -253,58 +228,27 @@ def sgm(*sentences: str) -> bytes:
 
 
 def parallel_dataset(
-    sources: dict, valid: list[str], test: list[str], clean: bool = False, **changes
+    sources: dict, valid: list[str], test: list[str], clean: bool = False
 ) -> ParallelDataset:
     """Return a data set of German with a file for each side."""
-    value = {
-        "title": "invented",
-        "citation": "nowhere",
-        "licence": "CC0-1.0",
-        "format": "parallel",
-        "pivot": "eng",
-        "tasks": ["deu"],
-        "sources": sources,
-        "split": {"by": "file", "valid": valid, "test": test, "clean": clean},
-        "max_shared": 0.2,
-        "expected": {},
-    }
-    return dataset("parallel", value | changes)
+    split = {"by": "file", "valid": valid, "test": test, "clean": clean}
+    return dataset("parallel", ["deu"], sources, split)
 
 
-def talks_dataset(columns: dict[str, str], **changes) -> TalkDataset:
+def talks_dataset(columns: dict[str, str], **keys) -> TalkDataset:
     """Return a data set of TED's form, from task to column; English is `en`."""
-    value = {
-        "title": "invented",
-        "citation": "nowhere",
-        "licence": "CC0-1.0",
-        "format": "ted",
-        "pivot": "eng",
-        "tasks": list(columns),
-        "sources": {
-            "talks": {task: [column] for task, column in columns.items()} | {"eng": ["en"]}
-        },
-        "cleaning": {"missing_marks": ["__NULL__", "_ _ NULL _ _"]},
-        "split": {"by": "published"},
-        "max_shared": 0.2,
-        "expected": {},
-    }
-    return dataset("talks", value | changes)
+    codes = {task: [column] for task, column in columns.items()} | {"eng": ["en"]}
+    keys = {"sources": {"talks": codes}} | keys
+    cleaning = {"missing_marks": ["__NULL__", "_ _ NULL _ _"]}
+    return dataset("ted", [*columns], split={"by": "published"}, cleaning=cleaning, **keys)
 
 
-def wikipedia_dataset(tasks: list[str], train: dict | None = None) -> BuiltDataset:
+def wikipedia_dataset(tasks: list[str], train: dict | None = None) -> WikipediaDataset:
     """Return a data set that holds two and two sentences out."""
-    value = {
-        "title": "invented",
-        "citation": "nowhere",
-        "licence": "CC0-1.0",
-        "format": "wikipedia",
-        "tasks": tasks,
-        "sources": {task: {task: [task]} for task in tasks},
-        "cleaning": {"max_characters": 80},
-        "split": {"by": "held_out", "salt": "s", "valid": 2, "test": 2, "train": train or {}},
-        "max_shared": 0.2,
-    }
-    return dataset("articles", value)
+    sources = {task: {task: [task]} for task in tasks}
+    split = {"by": "held_out", "salt": "s", "valid": 2, "test": 2, "train": train or {}}
+    keys = {"cleaning": {"max_characters": 80}, "pivot": None, "expected": None}
+    return dataset("wikipedia", tasks, sources, split, **keys)
 
 
 def row(name: str, **cells: str) -> list[str]:
@@ -322,4 +266,5 @@ def table(*rows: list[str], end: str = "\n", columns: list[str] = COLUMNS) -> by
 def talks(path: Path, train: bytes, valid: bytes, test: bytes) -> Path:
     """Write an archive of TED's form."""
     names = ("all_talks_train.tsv", "all_talks_dev.tsv", "all_talks_test.tsv")
-    return tar_of(path, dict(zip(names, (train, valid, test), strict=True)))
+    tables = zip(names, (train, valid, test), strict=True)
+    return tar_of(path, {name: content for name, content in tables if content is not None})

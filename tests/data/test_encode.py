@@ -56,22 +56,16 @@ def test_every_sentence_of_valid_and_test_is_kept_in_order(corpus, tensors, task
             assert text(tensors.source_dictionary, pairs.source(i)) == line
 
 
-def test_long_sources_of_valid_and_test_are_cut_and_counted(encoded, tensors):
-    counts = read_json(encoded / "tensors.json")["splits"]["bos"]
-    assert counts["valid"]["cut_sources"] == counts["test"]["cut_sources"] == 1
-    assert counts["train"]["cut_sources"] == 0
-    assert tensors.split("bos", "valid").source_lengths.max() == small_data().max_pieces + 1
-
-
-def test_training_pairs_that_are_empty_or_long_are_left_out_and_counted(corpus, encoded, tensors):
-    counts = read_json(encoded / "tensors.json")["splits"]["bos"]["train"]
-    assert (counts["left_out_empty"], counts["left_out_long"]) == (1, 1)
-    lines = len(read_lines(corpus / "bos" / "train.bos"))
-    assert counts["pairs"] == len(tensors.split("bos", "train")) == lines - 2
-
-
-def test_counts_of_tokens_hold_the_end_symbols(encoded, tensors):
+def test_cut_and_left_out_pairs_and_tokens_with_end_symbols_are_counted(corpus, encoded, tensors):
     counts = read_json(encoded / "tensors.json")["splits"]
+    of_bos = counts["bos"]
+    assert [of_bos[split]["cut_sources"] for split in SPLITS] == [0, 1, 1]
+    longest = small_data().max_pieces + 1
+    assert tensors.split("bos", "valid").source_lengths.max() == longest
+    train = of_bos["train"]
+    assert (train["left_out_empty"], train["left_out_long"]) == (1, 1)
+    lines = len(read_lines(corpus / "bos" / "train.bos"))
+    assert train["pairs"] == len(tensors.split("bos", "train")) == lines - 2
     for task in TASKS:
         for split in SPLITS:
             pairs = tensors.split(task, split)
@@ -79,19 +73,25 @@ def test_counts_of_tokens_hold_the_end_symbols(encoded, tensors):
             assert counts[task][split]["target_tokens"] == pairs.target_lengths.sum()
 
 
-def test_encoding_twice_gives_the_same_bytes(corpus, foreign, encoded, tmp_path):
+def test_encoding_twice_gives_the_same_bytes_all_of_them_recorded(
+    corpus, foreign, encoded, tmp_path
+):
     encode(small_data(), corpus, foreign, tmp_path, silent)
-    files = [path for path in sorted(encoded.rglob("*")) if path.is_file()]
-    again = [tmp_path / path.relative_to(encoded) for path in files]
-    assert [sha256(path) for path in files] == [sha256(path) for path in again]
-    assert len(list(tmp_path.rglob("*"))) == len(list(encoded.rglob("*")))
-
-
-def test_the_summary_lists_every_file_with_its_checksum(encoded):
-    listed = read_json(encoded / "tensors.json")["files"]
-    files = {p.relative_to(encoded).as_posix(): p for p in encoded.rglob("*") if p.is_file()}
-    del files["tensors.json"]
-    assert listed == {name: sha256(path) for name, path in files.items()}
+    made, again = (
+        {p.relative_to(folder).as_posix(): sha256(p) for p in folder.rglob("*") if p.is_file()}
+        for folder in (encoded, tmp_path)
+    )
+    assert made == again
+    del made["tensors.json"]
+    assert read_json(encoded / "tensors.json")["files"] == made
+    # A failed encoding leaves nothing that looks finished.
+    settings = small_data().settings.model_copy(update={"max_pieces": 0})
+    with pytest.raises(FathomError, match=r"data.max_pieces"):
+        encode(replace(small_data(), settings=settings), corpus, foreign, tmp_path, silent)
+    with pytest.raises(FathomError, match=r"tensors.json"):
+        load(tmp_path)
+    with pytest.raises(FathomError, match=r"subwords.json"):
+        encode(small_data(), corpus, tmp_path, tmp_path / "out", silent)
 
 
 def test_the_baseline_is_one_distribution_over_all_tasks_targets(encoded, tensors):
@@ -114,14 +114,6 @@ def targets(tensors, task, split):
     return [pairs.target(i).numpy() for i in range(len(pairs))]
 
 
-def test_one_to_many_has_the_sides_exchanged(corpus, tensors, tmp_path):
-    data = small_data(direction="one_to_many")
-    train(data, corpus, tmp_path / "subwords", silent)
-    encode(data, corpus, tmp_path / "subwords", tmp_path / "out", silent)
-    exchanged = load(tmp_path / "out").split("kor", "test")
-    assert exchanged.source(5).tolist() == tensors.split("kor", "test").target(5).tolist()
-
-
 @pytest.fixture
 def lines(corpus, tmp_path):
     """A function that encodes the corpus's own sides as text without pairs."""
@@ -136,26 +128,20 @@ def lines(corpus, tmp_path):
 
 
 def test_text_without_pairs_has_one_side_and_one_dictionary(lines, corpus):
-    folder = lines()
+    folder = lines(max_pieces=30)
     assert not list(folder.rglob("*target*"))
     tensors = load(folder)
     assert tensors.sides == ("source",)
     assert tensors.target_dictionary == tensors.source_dictionary
     valid = tensors.split("kor", "valid")
-    assert len(valid) == len(read_lines(corpus / "kor" / "valid.hangul"))
     assert valid.target(3).tolist() == valid.source(3).tolist()
-    assert text(tensors.source_dictionary, valid.source(3)) in read_lines(
-        corpus / "kor" / "valid.hangul"
-    )
-
-
-def test_longer_and_empty_lines_of_every_split_are_left_out(lines, corpus):
-    counts = read_json(lines(max_pieces=30) / "tensors.json")["splits"]["bos"]
-    for split, of_split in counts.items():
-        assert of_split["left_out_empty"] == 1
-        assert of_split["left_out_long"] >= 1
-        assert of_split["cut_sources"] == 0
-        total = of_split["sentences"] + of_split["left_out_empty"] + of_split["left_out_long"]
+    written = read_lines(corpus / "kor" / "valid.hangul")
+    assert text(tensors.source_dictionary, valid.source(3)) in written
+    # Longer and empty lines of every split are left out.
+    for split, counts in read_json(folder / "tensors.json")["splits"]["bos"].items():
+        assert (counts["left_out_empty"], counts["cut_sources"]) == (1, 0)
+        assert counts["left_out_long"] >= 1
+        total = counts["sentences"] + counts["left_out_empty"] + counts["left_out_long"]
         assert total == len(read_lines(corpus / "bos" / f"{split}.bos"))
 
 
@@ -191,21 +177,6 @@ def test_text_is_cut_line_by_line_and_never_held_in_memory(foreign):
     assert len(list(islice(pairs, 1000))) == 1000
 
 
-def test_a_failed_encoding_leaves_nothing_that_looks_finished(corpus, foreign, tmp_path):
-    encode(small_data(), corpus, foreign, tmp_path, silent)
-    settings = small_data().settings.model_copy(update={"max_pieces": 0})
-    with pytest.raises(FathomError, match=r"data.max_pieces"):
-        encode(replace(small_data(), settings=settings), corpus, foreign, tmp_path, silent)
-    assert not (tmp_path / "tensors.json").exists()
-
-
-def test_unfinished_subwords_and_tensors_are_refused(corpus, tmp_path):
-    with pytest.raises(FathomError, match=r"subwords.json"):
-        encode(small_data(), corpus, tmp_path, tmp_path / "out", silent)
-    with pytest.raises(FathomError, match=r"tensors.json"):
-        load(tmp_path)
-
-
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     short, long = ["a"] * 3, ["a"] * 4
     pairs = Selection(([short, long, short], [short, short, long]), 3, "train", "here")
@@ -230,17 +201,7 @@ def tokens(corpus, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("place", ["source", "decoder"])
-def test_the_tokens_end_both_dictionaries_and_are_no_pieces(tokens, place):
-    plain, own = load(tokens("none")), load(tokens(place))
-    for before, after in (
-        (plain.source_dictionary, own.source_dictionary),
-        (plain.target_dictionary, own.target_dictionary),
-    ):
-        assert after.symbols == [*before.symbols, "__bos__", "__bel__", "__hangul__"]
-
-
-def test_a_token_of_the_decoder_changes_no_sentence(tokens):
+def test_a_token_of_the_decoder_changes_no_sentence(tokens, tensors):
     plain, own = tokens("none"), tokens("decoder")
     for path in plain.glob("*/*.*"):
         assert sha256(path) == sha256(own / path.relative_to(plain)), path
@@ -248,10 +209,17 @@ def test_a_token_of_the_decoder_changes_no_sentence(tokens):
     assert text.starts == tuple(map(text.target_dictionary.index, text.tokens))
     assert text.before == ((), (), ())
     assert [pairs.start for pairs in text.splits("test")] == list(text.starts)
+    # From one to many languages the sides are exchanged.
+    exchanged = load(plain).split("kor", "test")
+    assert exchanged.source(5).tolist() == tensors.split("kor", "test").target(5).tolist()
 
 
 def test_a_token_of_the_source_comes_before_each_sentence_and_is_counted(tokens):
     plain, own = load(tokens("none")), load(tokens("source"))
+    # Tokens end both dictionaries.
+    added = ["__bos__", "__bel__", "__hangul__"]
+    assert own.source_dictionary.symbols == [*plain.source_dictionary.symbols, *added]
+    assert own.target_dictionary.symbols == [*plain.target_dictionary.symbols, *added]
     counts = read_json(own.folder / "tensors.json")["splits"]
     for task in TASKS:
         for split in SPLITS:
@@ -270,41 +238,27 @@ def test_a_token_of_the_source_comes_before_each_sentence_and_is_counted(tokens)
 # Files of ids
 
 
-def write(prefix, rows, entries):
-    with writing(prefix, entries) as add:
-        for row in rows:
-            add(row)
-    return files(prefix)
-
-
 @pytest.mark.parametrize("entries", [100, 65_499, 65_500, 200_000])
 def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
     rows = [[min(number, entries - 1) for number in row] for row in ROWS]
-    ours = write(tmp_path / "ours", rows, entries)
-    theirs = files(tmp_path / "theirs")
+    with writing(tmp_path / "ours", entries) as add:
+        for row in rows:
+            add(row)
+    written, theirs = files(tmp_path / "ours"), files(tmp_path / "theirs")
     builder = MMapIndexedDatasetBuilder(str(theirs[0]), dtype=best_fitting_int_dtype(entries))
     for row in rows:
         builder.add_item(torch.tensor(row))
     builder.finalize(str(theirs[1]))
-    assert [path.read_bytes() for path in ours] == [path.read_bytes() for path in theirs]
-    assert len(list(tmp_path.iterdir())) == 4
-
-
-def test_an_error_on_the_way_leaves_no_file(tmp_path):
+    assert [path.read_bytes() for path in written] == [path.read_bytes() for path in theirs]
     with pytest.raises(OverflowError), writing(tmp_path / "text", 100) as add:
         add([5, -2])
-    assert not list(tmp_path.iterdir())
+    assert len(list(tmp_path.iterdir())) == 4
 
-
-def test_fairseq_and_we_read_the_same_sentences(tmp_path):
-    write(tmp_path / "text", ROWS, 65_000)
-    ours, theirs = Sentences(tmp_path / "text"), MMapIndexedDataset(str(tmp_path / "text"))
-    assert [row.tolist() for row in ours] == ROWS
-    assert [theirs[i].tolist() for i in range(len(theirs))] == ROWS
+    ours, theirs = Sentences(tmp_path / "ours"), MMapIndexedDataset(str(tmp_path / "theirs"))
+    assert [row.tolist() for row in ours] == [theirs[i].tolist() for i in range(len(theirs))]
     assert ours.lengths.tolist() == theirs.sizes.tolist()
-    assert len(ours) == len(ROWS)
     # All ids are one array, and each sentence is a part of it.
-    assert ours.ids.tolist() == [number for row in ROWS for number in row]
+    assert ours.ids.tolist() == [number for row in rows for number in row]
     assert ours.starts.tolist() == [0, 2, 6, 7]
     assert ours[1].dtype == np.int64
 
@@ -314,22 +268,13 @@ def test_fairseq_and_we_read_the_same_sentences(tmp_path):
 
 def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
     pairs = tensors.split("kor", "train")
-    for i in range(len(pairs)):
-        for sentence, lengths in (
-            (pairs.source(i), pairs.source_lengths),
-            (pairs.target(i), pairs.target_lengths),
-        ):
-            assert sentence.dtype == torch.long
-            assert len(sentence) == lengths[i]
-            assert (sentence == EOS).nonzero().flatten().tolist() == [len(sentence) - 1]
+    for at in range(len(pairs)):
+        of_sides = (pairs.source(at), pairs.target(at))
+        lengths = pairs.source_lengths[at], pairs.target_lengths[at]
+        for sentence, length in zip(of_sides, lengths, strict=True):
+            assert (sentence.dtype, len(sentence)) == (torch.long, length)
+            assert (sentence == EOS).nonzero().flatten().tolist() == [length - 1]
             assert PAD not in sentence
-
-
-def test_dictionaries_hold_fairseqs_symbols_and_the_pieces(tensors):
-    assert len(tensors.source_dictionary) == 117 + 4
-    assert len(tensors.target_dictionary) == 77 + 4
-    assert tensors.target_dictionary.pad() == PAD
-    assert tensors.target_dictionary.eos() == EOS
 
 
 @pytest.mark.parametrize(

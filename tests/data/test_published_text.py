@@ -2,7 +2,6 @@
 
 import pytest
 
-from fathom.data.fetch import fetch
 from fathom.data.prepare import prepare
 from fathom.data.readers import line_numbers, parallel, ted
 from fathom.data.texts import Pair
@@ -10,13 +9,13 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines
 from tests.data.small_archives import (
     COLUMNS,
+    fetched,
     moses,
     numbered_dataset,
     numbers,
     parallel_dataset,
     row,
     sgm,
-    source,
     table,
     talks,
     talks_dataset,
@@ -121,18 +120,13 @@ def test_columns_may_stand_in_any_order_and_those_that_no_task_uses_may_be_missi
             {"test": TEST.replace(b"Un oiseau", b"\xc9t\xe9", 1)},
             "ted_talks.tar.gz: all_talks_test.tsv, line 2: not UTF-8",
         ),
+        ({"test": None}, r"the file all_talks_test\.tsv is missing"),
         ({"sources": {"talks": {"fra": ["fr"]}}}, "the column of the pivot 'eng' is not given"),
     ],
 )
 def test_a_table_that_is_not_the_expected_one_is_named(read_talks, changes, words):
     with pytest.raises(FathomError, match=words):
         read_talks(**changes)
-
-
-def test_a_missing_table_is_named(tmp_path):
-    contents = {"./all_talks_train.tsv": TRAIN, "all_talks_test.tsv": TEST}
-    with pytest.raises(FathomError, match=r"the table all_talks_dev\.tsv is missing"):
-        ted.read({"talks": tar_of(tmp_path / "t.tar.gz", contents)}, talks_dataset(TASKS))
 
 
 # A file for each side
@@ -182,9 +176,7 @@ def test_plain_files_are_training_and_named_ones_validation_and_test(read_parall
     assert text.splits["valid"] == [("Tee & Kaffee", "tea & coffee"), ("Maus", "mouse")]
     assert text.splits["test"][0] == ("Ein Satz auf zwei Zeilen", "a sentence on two lines")
     assert text.shared == {"valid": 1, "test": 1}
-
-
-def test_a_clean_split_leaves_out_of_training_what_is_in_the_others(read_parallel):
+    # A clean split leaves out of training what is in the others.
     text = read_parallel(clean=True)
     assert text.splits["train"] == [("Haus", "house"), ("Laus", "louse")]
     assert text.dropped == {"empty": 1, "in_validation_or_test": 2}
@@ -238,11 +230,13 @@ def law(tmp_path):
 def test_numbers_count_from_0_in_their_order_and_may_repeat(law):
     french = lines_of("loi", 20)
     french[1] = "loi\u2028une\x85deux\rtrois"
-    text = law([3, 0, 3, 1], french=french)
+    # Pairs without text are dropped from training alone.
+    french[4] = french[19] = "  "
+    text = law([3, 0, 3, 1, 4], french=french)
     loi, une = ("loi 3", "law 3"), ("loi une deux trois", "law 1")
     assert text.splits["train"] == [loi, ("loi 0", "law 0"), loi, une]
-    assert text.splits["test"] == [("loi 19", "law 19")]
-    assert text.read == 6
+    assert text.splits["test"] == [("", "law 19")]
+    assert (text.read, text.dropped) == (7, {"empty": 1})
 
 
 def test_what_training_shares_with_the_other_splits_is_counted_or_left_out(law):
@@ -254,15 +248,6 @@ def test_what_training_shares_with_the_other_splits_is_counted_or_left_out(law):
     assert text.splits["train"] == [("loi 2", "law 2")]
     assert text.dropped == {"in_validation_or_test": 3}
     assert len(text.splits["test"]) == 2
-
-
-def test_pairs_without_text_are_dropped_from_training_alone(law):
-    french = lines_of("loi", 20)
-    french[4] = french[19] = "  "
-    text = law([3, 4], french=french)
-    assert text.splits["train"] == [("loi 3", "law 3")]
-    assert text.dropped == {"empty": 1}
-    assert text.splits["test"] == [("", "law 19")]
 
 
 @pytest.mark.parametrize(
@@ -280,18 +265,19 @@ def test_numbers_and_files_that_do_not_fit_are_named(law, changes, words):
         law(**({"train": [3]} | changes))
 
 
-def test_domains_are_fetched_and_read_through_several_files_in_order(tmp_path, site):
-    """Three domains on a server: one of five zips, one in halves, one put by hand."""
-    parts = ("Ubuntu", "KDE4", "PHP", "OpenOffice", "GNOME")
-    archives = {}
+def test_domains_are_read_through_several_files_in_order(tmp_path):
+    """Three domains: one of three zips, one in halves, one with a source of its own."""
+    parts = ("Ubuntu", "KDE4", "PHP")
+    archives = {"ufal": tmp_path / "UFAL.med.tar.gz"}
+    tar_of(archives["ufal"], {"UFAL.med.en": b"en 0\nen 1\n", "UFAL.med.fr": b"fr 0\nfr 1\n"})
     for count, name in enumerate((*parts, "JRC"), start=3):
         made = lines_of(f"{name} text", count), lines_of(f"texte de {name}", count)
         archives[name.lower()] = moses(tmp_path / f"{name}.zip", f"{name}.en-fr", *made)
     splits = {
-        "it": ([0, 24, 7, 3], [12], [17, 18]),  # of 3 + 4 + 5 + 6 + 7 lines
-        "law1": ([0, 1, 1], [6], [7, 0]),
-        "law2": ([2, 3, 1], [6], [7, 0]),
-        "med": ([2], [0], [1]),
+        "it": ([0, 11, 7, 3], [5], [6, 7]),  # of 3 + 4 + 5 lines
+        "law1": ([0, 1, 1], [2], [3, 0]),
+        "law2": ([4, 5, 1], [2], [3, 0]),
+        "med": ([1], [0], [0]),
     }
     files = {task: [f"{task}.{split}" for split in range(3)] for task in splits}
     index = {
@@ -300,47 +286,22 @@ def test_domains_are_fetched_and_read_through_several_files_in_order(tmp_path, s
         for name, chosen in zip(names, splits[task], strict=True)
     }
     archives["numbers"] = numbers(tmp_path / "numbers.tar.gz", index)
-    unknown = {"bytes": None, "sha256": None}
-    sources = {
-        name: source(
-            path,
-            name,
-            mirrors=[site.put(f"/{path.name}", content=path.read_bytes())],
-            **unknown,
-        )
-        for name, path in archives.items()
+    folder, out = tmp_path / "sources", tmp_path / "corpus"
+    sources = {name: fetched(folder / name, path, name) for name, path in archives.items()}
+    codes = {"ufal": {"med": ["UFAL.med"]}, "jrc": {"law": ["JRC.en-fr"]}}
+    codes |= {name.lower(): {"it": [f"{name}.en-fr"]} for name in parts}
+    counts = {
+        task: dict(zip(("train", "valid", "test"), map(len, of_task), strict=True))
+        for task, of_task in splits.items()
     }
-    sides = {"UFAL.med.en": b"en 0\nen 1\nen 2\n", "UFAL.med.fr": b"fr 0\nfr 1\nfr 2\n"}
-    by_hand = tmp_path / "by_hand"
-    by_hand.mkdir()
-    med = tar_of(by_hand / "UFAL.med.tar.gz", sides)
-    sources["ufal"] = source(med, "ufal", kind="by_hand", steps="register first", **unknown)
-    dataset = numbered_dataset(
-        {
-            "ufal": {"med": ["UFAL.med"]},
-            "jrc": {"law": ["JRC.en-fr"]},
-            **{name.lower(): {"it": [f"{name}.en-fr"]} for name in parts},
-        },
-        files,
-        parts={"law": ["law1", "law2"]},
-        max_shared=0.5,
-        expected={
-            task: dict(zip(("train", "valid", "test"), map(len, of_task), strict=True))
-            for task, of_task in splits.items()
-        },
-    )
-    lines, folder, out = [], tmp_path / "sources", tmp_path / "corpus"
-    for name, made in sources.items():
-        fetch(made, folder / name, by_hand, lines.append)
-    prepare(dataset, sources, folder.joinpath, out, lines.append)
-    english = ["Ubuntu text 0", "GNOME text 6", "PHP text 0", "KDE4 text 0"]
+    keys = {"parts": {"law": ["law1", "law2"]}, "max_shared": 0.5, "expected": counts}
+    prepare(numbered_dataset(codes, files, **keys), sources, folder.joinpath, out, print)
+    english = ["Ubuntu text 0", "PHP text 4", "PHP text 0", "KDE4 text 0"]
     assert read_lines(out / "it" / "train.eng") == english
-    assert read_lines(out / "it" / "test.fra") == ["texte de OpenOffice 5", "texte de GNOME 0"]
+    assert read_lines(out / "it" / "test.fra") == ["texte de KDE4 3", "texte de PHP 0"]
     assert read_lines(out / "law1" / "train.eng") == ["JRC text 0", "JRC text 1", "JRC text 1"]
     assert read_lines(out / "law1" / "test.eng") == read_lines(out / "law2" / "test.eng")
-    assert read_lines(out / "med" / "train.fra") == ["fr 2"]
-    record = read_json(out / "corpus.json")
-    assert record["tasks"]["law1"]["in_training"] == {"valid": 0, "test": 1}
-    assert record["tasks"]["law2"]["in_training"] == {"valid": 0, "test": 0}
-    (ufal,) = [row for row in record["sources"] if row["name"] == "ufal"]
-    assert any("no checksum is published" in line and ufal["sha256"] in line for line in lines)
+    assert read_lines(out / "med" / "train.fra") == ["fr 1"]
+    tasks = read_json(out / "corpus.json")["tasks"]
+    assert tasks["law1"]["in_training"] == {"valid": 0, "test": 1}
+    assert tasks["law2"]["in_training"] == {"valid": 0, "test": 0}

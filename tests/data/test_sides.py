@@ -31,33 +31,28 @@ FOREIGN = tuple(Text(task, LANGUAGES[task]) for task in TASKS)
 PIVOT = tuple(Text(task, "eng") for task in TASKS)
 ALONE = {"tasks": DEFINITION["tasks"]}
 PAIR = {"tasks": [["law", "fra"], ["it", "fra"]], "pivot": "eng"}
+BOTH = {language: {"law": language, "it": language} for language in ("eng", "fra")}
 MARKED = DEFINITION | {"pieces": "marked"}
 
 
 # Sides
 
 
-def test_many_to_one_translates_into_the_pivot_and_one_to_many_out_of_it():
-    source, target = sides(small_data())
-    assert (source.name, source.languages) == ("source", LANGUAGES)
-    assert (target.name, target.languages) == ("target", ENGLISH)
-    source, target = sides(small_data(direction="one_to_many"))
-    assert (source.languages, target.languages) == (ENGLISH, LANGUAGES)
-
-
 @pytest.mark.parametrize(
-    ("translates", "source", "target"),
-    [(["eng", "fra"], "eng", "fra"), (["fra", "eng"], "fra", "eng")],
+    ("definition", "direction", "languages"),
+    [
+        (DEFINITION, "many_to_one", [LANGUAGES, ENGLISH]),
+        (DEFINITION, "one_to_many", [ENGLISH, LANGUAGES]),
+        # One language pair has the direction of its data set, text without pairs one side.
+        (PAIR | {"translates": ["eng", "fra"]}, None, [BOTH["eng"], BOTH["fra"]]),
+        (PAIR | {"translates": ["fra", "eng"]}, None, [BOTH["fra"], BOTH["eng"]]),
+        (ALONE, None, [LANGUAGES]),
+    ],
 )
-def test_one_language_pair_has_the_direction_of_its_data_set(translates, source, target):
-    data = small_data(PAIR | {"translates": translates}, direction=None, joint=100)
-    for side, language in zip(sides(data), (source, target), strict=True):
-        assert side.languages == {"law": language, "it": language}
-
-
-def test_text_without_pairs_has_the_source_side_alone():
-    (source,) = sides(small_data(ALONE, direction=None, joint=100))
-    assert (source.name, source.languages) == ("source", LANGUAGES)
+def test_the_sides_follow_the_direction(definition, direction, languages):
+    found = sides(small_data(definition, direction=direction, joint=100))
+    assert [side.languages for side in found] == languages
+    assert [side.name for side in found] == ["source", "target"][: len(languages)]
 
 
 @pytest.mark.parametrize(
@@ -171,41 +166,29 @@ def test_a_model_may_learn_from_some_sentences_that_are_drawn_evenly(corpus):
     assert list(some.training_lines(corpus)) == lines[2::3][: len(lines) // 3]
     (more,) = text_models(small_data(joint=100, sentences=2 * len(lines)))
     assert list(more.training_lines(corpus)) == lines
-
-
-@pytest.mark.parametrize(("total", "most"), [(10, 3), (10, 10), (7, 1), (0, 0)])
-def test_as_many_lines_are_drawn_as_are_asked_for(total, most):
-    numbers = [int(line) for line in evenly(map(str, range(total)), total, most)]
-    assert len(numbers) == most
-    assert len({after - before for before, after in pairwise(numbers)}) <= 2
+    for total, most in ((10, 3), (10, 10), (7, 1), (0, 0)):
+        numbers = [int(line) for line in evenly(map(str, range(total)), total, most)]
+        assert len(numbers) == most
+        assert len({after - before for before, after in pairwise(numbers)}) <= 2
 
 
 # Text of a corpus
 
 
-def test_only_line_feeds_end_a_sentence(corpus):
+def test_text_is_refused_that_is_not_finished_is_missing_or_not_the_prepared_one(tmp_path):
+    corpus = write_corpus(tmp_path / "corpora" / "small-12345678")
     lines = list(Text("bos", "bos").lines(corpus, "train"))
+    # Only line feeds end a sentence.
     assert lines[3] == ODD
     assert len(lines) == len(list(Text("bos", "eng").lines(corpus, "train")))
-
-
-def test_a_corpus_without_its_summary_is_not_finished(tmp_path, corpus):
-    require_corpus(corpus)
-    with pytest.raises(FathomError):
-        require_corpus(tmp_path)
-
-
-def test_a_file_that_the_corpus_lacks_is_named(tmp_path):
-    corpus = write_corpus(tmp_path)
     (corpus / "kor" / "train.hangul").unlink()
     for language in ("hangul", "kor"):
         with pytest.raises(FathomError) as caught:
             Text("kor", language).lines(corpus, "train")
         assert caught.value.where == str(corpus / "kor" / f"train.{language}")
-
-
-def test_a_text_that_is_not_the_prepared_one_is_refused(tmp_path):
-    corpus = write_corpus(tmp_path / "corpora" / "small-12345678")
     write_lines(corpus / "bos" / "test.eng", ["ta lo"])
     with pytest.raises(FathomError, match=r"test.eng.*fathom prepare small-12345678"):
         Text("bos", "eng").lines(corpus, "test")
+    require_corpus(corpus)
+    with pytest.raises(FathomError):
+        require_corpus(tmp_path)

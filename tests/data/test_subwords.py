@@ -5,9 +5,9 @@ import unicodedata
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.data import subwords, vocabulary
+from fathom.data import vocabulary
 from fathom.data.sides import sides
-from fathom.data.subwords import Encoder, join, learn, listed_pieces, train
+from fathom.data.subwords import Encoder, join, learn, train
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256, write_lines
 from fathom.io.records import read_record
@@ -60,10 +60,26 @@ def test_foreign_and_english_have_a_model_and_a_dictionary_each(foreign):
     summary = read_record(foreign / "subwords.json")
     assert summary["models"] == {"english": 80, "foreign": 120}
     # SentencePiece's own <unk>, <s> and </s> are in fairseq's dictionary, not in the file.
-    assert summary["dictionaries"]["source"] == 117
-    assert summary["dictionaries"]["target"] == 77
+    assert summary["dictionaries"] == {"source": 117, "target": 77}
     assert entries(foreign, "source") == listed(foreign, "foreign")
     assert entries(foreign, "target") == listed(foreign, "english")
+    # Training text has no unknown pieces.
+    known = dict.fromkeys(TASKS, 0.0)
+    assert summary["unknown_rates"] == {"source": known, "target": known}
+    files = {path.name: sha256(path) for path in foreign.iterdir() if path.suffix != ".json"}
+    assert len(files) == 6
+    assert summary["files"] == files
+
+
+def test_a_joint_model_has_equal_dictionaries_and_models_per_task_are_united(joint, per_task):
+    assert list(read_record(joint / "subwords.json")["models"]) == ["joint"]
+    assert entries(joint, "source") == listed(joint, "joint")
+    source, target = (joint / f"dictionary.{side}.txt" for side in ("source", "target"))
+    assert source.read_bytes() == target.read_bytes()
+    names = [f"per_task.{task}" for task in TASKS]
+    models = read_record(per_task / "subwords.json")["models"]
+    assert sorted(models) == sorted([*names, "english"])
+    assert entries(per_task, "source") == listed(per_task, *names)
 
 
 def test_the_direction_exchanges_the_dictionaries_and_nothing_else(foreign, corpus, tmp_path):
@@ -73,20 +89,6 @@ def test_the_direction_exchanges_the_dictionaries_and_nothing_else(foreign, corp
         assert exchanged.read_bytes() == (foreign / f"dictionary.{one}.txt").read_bytes()
     for model in ("foreign.model", "english.model"):
         assert sha256(tmp_path / model) == sha256(foreign / model)
-
-
-def test_joint_is_one_model_and_one_dictionary_for_both_sides(joint):
-    assert list(read_record(joint / "subwords.json")["models"]) == ["joint"]
-    assert entries(joint, "source") == listed(joint, "joint")
-    source, target = (joint / f"dictionary.{side}.txt" for side in ("source", "target"))
-    assert source.read_bytes() == target.read_bytes()
-
-
-def test_models_per_task_are_united_in_one_dictionary(per_task):
-    names = [f"per_task.{task}" for task in TASKS]
-    summary = read_record(per_task / "subwords.json")
-    assert sorted(summary["models"]) == sorted([*names, "english"])
-    assert entries(per_task, "source") == listed(per_task, *names)
 
 
 def test_text_without_pairs_has_one_dictionary(corpus, tmp_path):
@@ -105,34 +107,14 @@ def test_pieces_of_another_data_set_are_learned_from_its_text(corpus, tmp_path):
         assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
 
 
-def test_training_text_has_no_unknown_pieces(corpus, foreign):
-    summary = read_record(foreign / "subwords.json")
-    assert summary["unknown_rates"] == {
-        "source": dict.fromkeys(TASKS, 0.0),
-        "target": dict.fromkeys(TASKS, 0.0),
-    }
-
-
-def test_training_twice_gives_the_same_bytes(corpus, foreign, tmp_path):
-    train(small_data(), corpus, tmp_path, silent)
-    names = sorted(path.name for path in foreign.iterdir())
-    assert names == sorted(path.name for path in tmp_path.iterdir())
-    assert [sha256(foreign / name) for name in names] == [sha256(tmp_path / name) for name in names]
-
-
-def test_the_summary_has_the_checksum_of_every_file(foreign):
-    files = {path.name: sha256(path) for path in foreign.iterdir() if path.suffix != ".json"}
-    assert len(files) == 6
-    assert read_record(foreign / "subwords.json")["files"] == files
-
-
-def test_only_the_training_split_is_learned_from(foreign, tmp_path):
+def test_equal_training_text_gives_equal_bytes_whatever_the_test(foreign, tmp_path):
     corpus = write_corpus(tmp_path / "corpus")
     for task in TASKS:
         (corpus / task / f"test.{LANGUAGES[task]}").write_text("другое\n", encoding="utf-8")
     record_corpus(corpus)
     train(small_data(), corpus, tmp_path / "out", silent)
-    assert sha256(tmp_path / "out" / "foreign.model") == sha256(foreign / "foreign.model")
+    made = {path.name: sha256(path) for path in (tmp_path / "out").iterdir()}
+    assert made == {path.name: sha256(path) for path in foreign.iterdir()}
 
 
 @pytest.mark.parametrize("key", ["foreign", "english"])
@@ -154,25 +136,17 @@ def test_a_vocabulary_smaller_than_the_alphabet_names_the_minimum_that_works(cor
         train(small_data(foreign=10), corpus, tmp_path, silent)
     least = int(re.search(r"\d+", caught.value.remedy)[0])
     train(small_data(foreign=least), corpus, tmp_path, silent)
-
-
-def test_a_unigram_model_has_fewer_pieces_where_the_text_has_no_more(corpus, tmp_path):
+    # A unigram model has fewer pieces where the text has no more.
     train(small_data(algorithm="unigram", foreign=30_000), corpus, tmp_path, silent)
-    pieces = read_record(tmp_path / "subwords.json")["models"]["foreign"]
-    assert 100 < pieces < 30_000
+    assert 100 < read_record(tmp_path / "subwords.json")["models"]["foreign"] < 30_000
 
 
-def test_text_that_is_not_there_is_refused(tmp_path):
+def test_text_that_is_not_there_is_refused_and_long_lines_are_learned_from(tmp_path):
     with pytest.raises(FathomError, match="no such file"):
         train(small_data(), tmp_path, tmp_path / "out", silent)
     with pytest.raises(FathomError, match="there is no training text"):
         learn([INVISIBLE, ""], 50, "bpe", "data.subwords.foreign")
-
-
-def test_long_lines_are_learned_from_too():
-    model = learn([*["ab ba"] * 20, "c" * 5000], 8, "bpe", "")
-    assert b"c" in model
-    assert subwords.LONGEST_LINE > 5000
+    assert b"c" in learn([*["ab ba"] * 20, "c" * 5000], 8, "bpe", "")
 
 
 # Cutting and joining
@@ -190,50 +164,31 @@ def encoder(request):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_pieces_join_to_the_text_they_were_cut_from(encoder, corpus, task):
+    processor = encoder.models.processor(encoder.side.models[task])
     for split in ("train", "test"):
         lines = [
             line for line in encoder.side.lines(corpus, task, split) if line not in (ODD, INVISIBLE)
         ]
         pieces = list(encoder.pieces(task, lines))
-        assert [join(sentence) for sentence in pieces] == [
-            unicodedata.normalize("NFKC", line) for line in lines
-        ]
+        joined = [join(sentence) for sentence in pieces]
+        assert joined == [unicodedata.normalize("NFKC", line) for line in lines]
+        assert joined == [processor.decode(processor.encode(line)) for line in lines]
         assert max(map(len, pieces)) > 20
 
 
-def test_odd_line_separators_stay_inside_one_sentence(encoder):
-    (pieces,) = encoder.pieces("bos", [ODD])
-    # The line separator is a blank to SentencePiece, the control character an unknown piece.
-    assert join(pieces) == "one two\u0085three"
-
-
-def test_joining_agrees_with_sentencepiece(encoder, corpus):
-    processor = encoder.models.processor(encoder.side.models["bel"])
-    for line in encoder.side.lines(corpus, "bel", "valid"):
-        assert join(processor.encode(line, out_type=str)) == processor.decode(
-            processor.encode(line)
-        )
-
-
-def test_full_width_and_composed_characters_are_normalised(encoder):
-    (pieces,) = encoder.pieces("bos", ["\uff4c\uff4f\u3000c\u030ca"])
-    assert join(pieces) == "lo ča"
-
-
-def test_blank_sentences_have_no_pieces(encoder):
+@pytest.mark.parametrize(
+    ("line", "joined"),
+    [
+        # The line separator is a blank to SentencePiece, the control character an unknown piece.
+        (ODD, "one two\u0085three"),
+        ("\uff4c\uff4f\u3000c\u030ca", "lo ča"),
+        ("</s> lo", "</s> lo"),
+    ],
+)
+def test_a_sentence_is_normalised_and_unknown_characters_stay(encoder, line, joined):
+    (pieces,) = encoder.pieces("bos", [line])
+    assert join(pieces) == joined
     assert list(encoder.pieces("bos", ["", "  ", INVISIBLE])) == [[], [], []]
-    assert join([]) == ""
-
-
-def test_a_models_own_symbols_are_not_listed(encoder):
-    for name in encoder.side.models.values():
-        pieces = listed_pieces(encoder.models.processor(name))
-        assert not {"<unk>", "<s>", "</s>"} & set(pieces)
-
-
-def test_unknown_characters_are_kept_as_they_are(encoder):
-    (pieces,) = encoder.pieces("bos", ["</s> lo"])
-    assert join(pieces) == "</s> lo"
 
 
 @pytest.mark.parametrize(
@@ -284,20 +239,20 @@ def by_fairseq(path, lines, threshold):
     return path.read_bytes()
 
 
+@pytest.mark.parametrize("dictionary", ["joint", None])
 @pytest.mark.parametrize("threshold", [None, 2])
-def test_a_joint_dictionary_is_fairseqs_of_both_sides(marked, tmp_path, threshold):
-    keys = {"algorithm": "published", "dictionary": "joint", "threshold": threshold}
-    train(small_data(MARKED, **keys), marked, tmp_path / "out", silent)
-    expected = by_fairseq(tmp_path / "d.txt", TRAIN["kor"] + TRAIN["eng"], threshold or 1)
-    for side in ("source", "target"):
-        assert (tmp_path / "out" / f"dictionary.{side}.txt").read_bytes() == expected
-
-
-def test_else_each_side_has_its_own(marked, tmp_path):
-    train(small_data(MARKED, algorithm="published"), marked, tmp_path / "out", silent)
+def test_dictionaries_of_pieces_are_fairseqs_and_no_model_cuts_the_text(
+    marked, tmp_path, dictionary, threshold
+):
+    keys = {"algorithm": "published", "dictionary": dictionary, "threshold": threshold}
+    data = small_data(MARKED, **keys)
+    train(data, marked, tmp_path / "out", silent)
     for side, language in (("source", "kor"), ("target", "eng")):
-        expected = by_fairseq(tmp_path / "d.txt", TRAIN[language], 1)
+        text = TRAIN["kor"] + TRAIN["eng"] if dictionary else TRAIN[language]
+        expected = by_fairseq(tmp_path / "d.txt", text, threshold or 1)
         assert (tmp_path / "out" / f"dictionary.{side}.txt").read_bytes() == expected
+    encoder = Encoder.of(tmp_path / "out", sides(data)[0])
+    assert list(encoder.pieces("kor", ["a@@ b  c", " "])) == [["a@@", "b", "c"], []]
 
 
 def test_the_record_says_what_is_counted_and_what_is_unknown(marked, tmp_path):
@@ -309,10 +264,3 @@ def test_the_record_says_what_is_counted_and_what_is_unknown(marked, tmp_path):
     # x@@ of nine pieces.
     assert record["unknown_rates"]["target"] == {"kor": pytest.approx(1 / 9)}
     assert set(record["files"]) == {"dictionary.source.txt", "dictionary.target.txt"}
-
-
-def test_no_model_cuts_the_text(marked, tmp_path):
-    data = small_data(MARKED, algorithm="published")
-    train(data, marked, tmp_path / "out", silent)
-    encoder = Encoder.of(tmp_path / "out", sides(data)[0])
-    assert list(encoder.pieces("kor", ["a@@ b  c", " "])) == [["a@@", "b", "c"], []]

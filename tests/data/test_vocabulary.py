@@ -1,11 +1,9 @@
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.data.unigram import fit, nll
 from fathom.data.vocabulary import (
     BOS,
     EOS,
@@ -16,6 +14,8 @@ from fathom.data.vocabulary import (
     count,
     frequent,
     read,
+    unigram,
+    unigram_nll,
     unite,
     unknown_rate,
     write,
@@ -23,32 +23,25 @@ from fathom.data.vocabulary import (
 from fathom.io.errors import FathomError
 
 
-def test_pieces_are_ordered_by_falling_count_then_by_piece():
-    counts = count([["b", "a"], ["c", "b", "a"], ["x"]])
-    assert list(unite(["a", "b", "c", "d", "b"], counts).items()) == [
-        ("a", 2),
-        ("b", 2),
-        ("c", 1),
-        ("d", 0),
-    ]
-
-
-def test_the_order_of_the_models_does_not_count():
-    counts = Counter({"a": 3, "ж": 3, "한": 1})
-    assert list(unite(["a", "ж", "한"], counts)) == list(unite(["한", "ж", "a"], counts))
-
-
-def test_what_is_written_is_read_again(tmp_path):
-    dictionary = {"▁a": 5, "\u0085": 2, "한": 0}
+def test_pieces_are_ordered_by_falling_count_then_by_piece_and_read_as_written(tmp_path):
+    counts = count([["ж", "a"], ["\u0085", "ж", "a"], ["x"]])
+    ordered = [("a", 2), ("ж", 2), ("\u0085", 1), ("한", 0)]
+    # The order of the models does not count.
+    for pieces in (["a", "ж", "\u0085", "한", "ж"], ["한", "\u0085", "ж", "a"]):
+        dictionary = unite(pieces, counts)
+        assert list(dictionary.items()) == ordered
     write(tmp_path / "dictionary.txt", dictionary)
     assert read(tmp_path / "dictionary.txt") == dictionary
 
 
 @pytest.mark.parametrize("piece", ["<s>", "<pad>", "</s>", "<unk>"])
-def test_a_piece_that_looks_like_a_symbol_is_refused(tmp_path, piece):
+def test_a_piece_that_looks_like_a_symbol_or_a_token_is_refused(tmp_path, piece):
     with pytest.raises(FathomError, match=f"the piece {piece}, which is a symbol"):
         write(tmp_path / "dictionary.txt", {"a": 2, piece: 1})
     assert not list(tmp_path.iterdir())
+    write(tmp_path / "d.txt", {"a": 2, "__bos__": 1})
+    with pytest.raises(FathomError, match="__bos__, which is a token of a target language"):
+        add_tokens(tmp_path / "d.txt", ["__bos__"])
 
 
 def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tmp_path):
@@ -96,37 +89,19 @@ def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
     assert ours.of(["__kor__"]) == [theirs.unk(), EOS]
 
 
-def test_text_with_a_piece_like_a_token_is_refused(tmp_path):
-    write(tmp_path / "d.txt", {"a": 2, "__bos__": 1})
-    with pytest.raises(FathomError, match="__bos__, which is a token of a target language"):
-        add_tokens(tmp_path / "d.txt", ["__bos__"])
-
-
 # The unigram baseline
 
 
 def test_each_piece_counts_once_more_than_seen():
-    probabilities = np.exp(fit([np.array([3, 3, 2]), np.array([2])], vocabulary=5))
-    assert probabilities == pytest.approx(np.array([1, 1, 3, 3, 1]) / 9)
-    assert probabilities.sum() == pytest.approx(1)
-
-
-def test_without_text_every_piece_is_as_likely():
-    total, tokens = nll(fit([], vocabulary=8), [np.array([0, 7, 2])])
-    assert tokens == 3
-    assert total == pytest.approx(3 * math.log(8))
-
-
-def test_the_sum_over_all_sentences_is_the_sum_of_the_parts():
-    distribution = fit([np.array([1, 2, 2])], vocabulary=4)
-    first, second = np.array([1, 2]), np.array([3])
-    parts = nll(distribution, [first])[0] + nll(distribution, [second])[0]
-    assert nll(distribution, [first, second]) == (pytest.approx(parts), 3)
+    distribution = unigram([np.array([3, 3, 2]), np.array([2])], vocabulary=5)
+    assert np.exp(distribution) == pytest.approx(np.array([1, 1, 3, 3, 1]) / 9)
+    total, tokens = unigram_nll(distribution, [np.array([3, 2]), np.array([0])])
+    assert (total, tokens) == (pytest.approx(-math.log(3 * 3 * 1 / 9**3)), 3)
 
 
 def test_frequencies_give_the_training_text_its_entropy():
     text = [np.array([0] * 900 + [1] * 100)]
-    total, tokens = nll(fit(text, vocabulary=2), text)
+    total, tokens = unigram_nll(unigram(text, vocabulary=2), text)
     entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
     # Add-one moves the distribution by 1e-3, and the NLL by its square.
     assert total / tokens == pytest.approx(entropy, abs=1e-5)

@@ -102,49 +102,40 @@ def test_groups_of_articles_are_read_in_the_order_of_a_hash_until_there_are_enou
 
 
 def test_the_same_sentences_are_held_out_wherever_they_are_in_the_text(tmp_path):
-    dataset = wikipedia_dataset(["de"])
-    one = read({"de": folder_of(tmp_path / "a", articles(30))}, dataset)["de"]
-    other = folder_of(tmp_path / "b", [*reversed(articles(20, 10))], articles(10))
-    again = read({"de": other}, dataset)["de"]
-    assert splits(one)["valid"] == splits(again)["valid"]
-    assert splits(one)["test"] == splits(again)["test"]
-
-
-def test_one_text_under_two_names_is_found_by_its_held_out_sentences(tmp_path):
-    folders = {wiki: folder_of(tmp_path / wiki, articles(30), wiki=wiki) for wiki in ("de", "fr")}
     dataset = wikipedia_dataset(["de", "fr"])
-    (finding,) = same_text(dataset, read(folders, dataset))
+    shuffled = [*reversed(articles(20, 10))], articles(10)
+    folders = {
+        "de": folder_of(tmp_path / "a", articles(30)),
+        "fr": folder_of(tmp_path / "b", *shuffled, wiki="fr"),
+    }
+    texts = read(folders, dataset)
+    one, other = map(splits, texts.values())
+    assert (one["valid"], one["test"]) == (other["valid"], other["test"])
+    # So one text under two names is found.
+    (finding,) = same_text(dataset, texts)
     assert "tasks de and fr share" in finding.what
 
 
-def hostile(name):
-    """Return a function that writes such a file."""
-    return {
-        "no parquet": lambda path: path.write_bytes(b"PAR1<html>gone</html>PAR1"),
-        "truncated": lambda path: path.write_bytes(path.read_bytes()[:-40] + b"PAR1"),
-        "damaged": lambda path: path.write_bytes(b"PAR1" + bytes(200) + path.read_bytes()[204:]),
-        "no text": lambda path: table(path, articles(9), text=None),
-        "numbers": lambda path: table(path, articles(9), text=[*range(9)]),
-        "another wiki": lambda path: table(path, articles(9), wiki="fr"),
-        "too short": lambda path: table(path, articles(4)),
-    }[name]
+def bent(path):
+    content = path.read_bytes()
+    path.write_bytes(b"PAR1" + bytes(200) + content[204:])
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("harm", "words"),
     [
-        ("no parquet", "not a readable parquet file"),
-        ("truncated", "not a readable parquet file"),
-        ("damaged", "not a readable parquet file"),
-        ("no text", "it has no column 'text' of text"),
-        ("numbers", "it has no column 'text' of text"),
-        ("another wiki", "is not one of https://de.wikipedia.org/"),
-        ("too short", "4 sentences are too few to hold 4 out and train"),
+        (lambda path: path.write_bytes(b"PAR1<html>PAR1"), "not a readable parquet file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-40]), "not a readable parquet file"),
+        (bent, "not a readable parquet file"),
+        (lambda path: table(path, articles(9), text=None), "it has no column 'text' of text"),
+        (lambda path: table(path, articles(9), text=[*range(9)]), "no column 'text' of text"),
+        (lambda path: table(path, articles(9), wiki="fr"), "not one of https://de.wikipedia.org/"),
+        (lambda path: table(path, articles(4)), "4 sentences are too few to hold 4 out and train"),
     ],
 )
-def test_a_file_that_is_not_such_a_table_is_named(tmp_path, name, words):
+def test_a_file_that_is_not_such_a_table_is_named(tmp_path, harm, words):
     folder = folder_of(tmp_path / "a", articles(9))
-    hostile(name)(folder / "train-00000.parquet")
+    harm(folder / "train-00000.parquet")
     with pytest.raises(FathomError, match=words) as caught:
         read({"de": folder}, wikipedia_dataset(["de"]))
     assert caught.value.where.startswith("a")

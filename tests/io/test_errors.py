@@ -15,38 +15,19 @@ from fathom.io.errors import (
 )
 
 
-def test_an_error_is_one_line_of_where_what_and_remedy():
-    error = FathomError("no run 'a'", "runs.yaml:3: like", "write b")
-    assert str(error) == "runs.yaml:3: like: no run 'a'; write b"
-    assert (error.what, error.where, error.remedy) == (
-        "no run 'a'",
-        "runs.yaml:3: like",
-        "write b",
-    )
+def test_an_error_is_one_line_of_where_what_and_remedy_and_stays_so_between_processes():
+    error = FathomError("no run 'a\n\0\ud800'", "runs.yaml:3: like", "write b")
+    for each in (error, pickle.loads(pickle.dumps(error))):
+        assert str(each) == r"runs.yaml:3: like: no run 'a\n\x00\ud800'; write b"
+        assert (each.where, each.remedy) == ("runs.yaml:3: like", "write b")
 
 
-def test_findings_are_a_line_each_in_their_order():
-    first = FathomError("two", "b.yaml", "fix it")
-    second = FathomError("one", "a.yaml", "fix it")
+def test_findings_are_a_line_each_and_one_mistake_is_printed_with_the_commands_name():
+    first, second = FathomError("two", "b.yaml", "fix it"), FathomError("one", "a.yaml", "fix it")
     findings = Findings(finding for finding in (first, second))
-    assert str(findings) == "b.yaml: two; fix it\na.yaml: one; fix it"
     assert findings.findings == (first, second)
-
-
-def test_an_error_keeps_its_parts_between_processes():
-    error = pickle.loads(pickle.dumps(FathomError("what", "where", "remedy")))
-    assert str(error) == "where: what; remedy"
-
-
-def test_an_error_is_one_line_whatever_was_written():
-    error = FathomError("no device 'cpu\n\0\ud800'", "config.yaml:1", "write cpu")
-    assert str(error) == r"config.yaml:1: no device 'cpu\n\x00\ud800'; write cpu"
-
-
-def test_a_command_prints_its_name_before_one_mistake_and_not_before_several():
-    one = FathomError("a", "b", "c")
-    assert printed(one) == "fathom: b: a; c"
-    assert printed(Findings([one, one])) == "b: a; c\nb: a; c"
+    assert printed(findings) == str(findings) == "b.yaml: two; fix it\na.yaml: one; fix it"
+    assert printed(first) == "fathom: b.yaml: two; fix it"
 
 
 @pytest.mark.parametrize(

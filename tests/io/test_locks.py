@@ -21,10 +21,10 @@ from fathom.io.locks import (
     LOCK,
     UNKNOWN,
     Holder,
-    beat,
     only_writer,
     read_holder,
     silent_for,
+    started,
     write_holder,
 )
 from tests.support.small_corpus import silent
@@ -58,13 +58,22 @@ def quick(monkeypatch):
 
 
 @pytest.fixture
-def no_flock(monkeypatch):
+def flock_fails(monkeypatch):
+    """A function that makes the kernel's lock fail with an error number."""
+
+    def fail(number):
+        def flock(*_):
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(fcntl, "flock", flock)
+
+    return fail
+
+
+@pytest.fixture
+def no_flock(flock_fails):
     """A file system without locks of the kernel."""
-
-    def flock(*_):
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-
-    monkeypatch.setattr(fcntl, "flock", flock)
+    flock_fails(errno.ENOSYS)
 
 
 def locked_by(holder):
@@ -114,10 +123,12 @@ def test_a_killed_writer_leaves_nothing_that_keeps_others_out(tmp_path, holder):
         assert held.last_seen is not None
 
 
-def test_a_lock_that_is_freed_names_nobody(tmp_path):
-    with only_writer(tmp_path, silent) as held:
-        assert held.last_seen is None
-    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+def test_a_lock_that_is_freed_names_nobody_and_can_be_taken_again(tmp_path):
+    for _ in range(2):
+        with only_writer(tmp_path, silent) as held:
+            assert held.last_seen is None
+            assert read_holder(tmp_path / HOLDER).pid == os.getpid()
+        assert [path.name for path in tmp_path.iterdir()] == [LOCK]
 
 
 @pytest.mark.parametrize(
@@ -190,11 +201,8 @@ def test_a_holder_that_was_frozen_while_another_took_over_may_write_no_more(tmp_
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
-def test_without_locks_one_line_warns_and_the_block_runs(tmp_path, monkeypatch, number):
-    def flock(*_):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(fcntl, "flock", flock)
+def test_without_locks_one_line_warns_and_the_block_runs(tmp_path, flock_fails, number):
+    flock_fails(number)
     lines = []
     with only_writer(tmp_path, lines.append):
         assert read_holder(tmp_path / HOLDER).pid == os.getpid()
@@ -204,11 +212,8 @@ def test_without_locks_one_line_warns_and_the_block_runs(tmp_path, monkeypatch, 
     assert line.startswith(f"{tmp_path}: no locks here")
 
 
-def test_a_lock_that_fails_otherwise_names_its_file(tmp_path, monkeypatch):
-    def flock(*_):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    monkeypatch.setattr(fcntl, "flock", flock)
+def test_a_lock_that_fails_otherwise_names_its_file(tmp_path, flock_fails):
+    flock_fails(errno.EIO)
     with pytest.raises(OSError, match="lock") as caught, only_writer(tmp_path, silent):
         pass
     assert caught.value.filename == str(tmp_path / LOCK)
@@ -220,12 +225,6 @@ def test_what_killed_writers_left_anywhere_below_is_deleted(tmp_path):
     part.touch()
     with only_writer(tmp_path, silent):
         assert not part.exists()
-
-
-def test_a_lock_can_be_taken_again(tmp_path):
-    for _ in range(2):
-        with only_writer(tmp_path, silent):
-            assert read_holder(tmp_path / HOLDER).pid == os.getpid()
 
 
 @pytest.fixture
@@ -262,22 +261,23 @@ def test_a_process_runs_while_its_number_and_its_start_are_the_same(ended):
     me = Holder.here()
     assert me.is_here
     assert me.runs_here
+    assert not replace(me, boot="another").is_here
     assert not replace(me, started=me.started + 1).runs_here
     assert not ended.runs_here
-    assert not replace(me, boot="another").is_here
+    # Without /proc only its number is known.
+    assert replace(me, started=None).runs_here
+    assert not replace(ended, started=None).runs_here
 
 
 def test_a_process_that_waits_for_its_parent_has_ended():
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    holder = replace(Holder.here(), pid=process.pid, started=None)
+    words = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE)
+    holder = replace(Holder.here(), pid=process.pid, started=started(process.pid))
     assert holder.runs_here
-    process.communicate()
+    process.stdin.close()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert not holder.runs_here
-
-
-def test_without_proc_a_process_is_asked_for_by_its_number(ended):
-    assert replace(Holder.here(), started=None).runs_here
-    assert not replace(ended, started=None).runs_here
+    process.wait()
 
 
 def test_on_this_host_a_holder_is_gone_with_its_process(ended):
@@ -289,23 +289,26 @@ def test_on_this_host_a_holder_is_gone_with_its_process(ended):
     assert replace(Holder.here(), boot="before the power failed").is_gone(never, locked=False)
 
 
-@pytest.mark.parametrize(("answer", "gone"), [(True, False), (None, False), (False, True)])
-def test_on_another_host_the_scheduler_decides_and_its_silence_counts_as_life(answer, gone):
+@pytest.mark.parametrize(
+    ("job", "answer", "locked", "gone"),
+    [
+        ("41", True, True, False),
+        ("41", None, True, False),
+        ("41", False, True, True),
+        # The job that asks runs a second time under its id.
+        ("mine", True, False, True),
+        # Without a job the kernel's lock is the only evidence.
+        (None, False, True, True),
+        (None, False, False, False),
+    ],
+)
+def test_on_another_host_the_scheduler_decides_and_its_silence_counts_as_life(
+    monkeypatch, job, answer, locked, gone
+):
     """Field fault 7."""
-    other = replace(Holder.here(), host="elsewhere", job="41")
-    assert other.is_gone(lambda job: answer, locked=True) == gone
-
-
-def test_a_job_that_runs_again_under_its_id_took_the_place_of_its_first_run(monkeypatch):
-    other = replace(Holder.here(), host="elsewhere", job="41")
-    monkeypatch.setenv("SLURM_JOB_ID", "41")
-    assert other.is_gone(lambda job: True, locked=False)
-
-
-@pytest.mark.parametrize("locked", [True, False])
-def test_on_another_host_without_a_job_the_kernels_lock_is_the_only_evidence(locked):
-    other = replace(Holder.here(), host="elsewhere", job=None)
-    assert other.is_gone(lambda job: False, locked=locked) == locked
+    monkeypatch.setenv("SLURM_JOB_ID", "mine")
+    other = replace(Holder.here(), host="elsewhere", job=job)
+    assert other.is_gone(lambda job: answer, locked=locked) == gone
 
 
 def test_silence_is_counted_by_the_clock_of_the_file_system(tmp_path):
@@ -315,6 +318,6 @@ def test_silence_is_counted_by_the_clock_of_the_file_system(tmp_path):
     written = path.stat().st_mtime
     os.utime(path, (written, written - 100))
     assert silent_for(path) >= 100
-    beat(path)
+    os.utime(path)
     assert silent_for(path) < 100
     assert [path.name for path in tmp_path.iterdir()] == ["holder"]

@@ -9,16 +9,15 @@ from fathom.io.errors import FathomError
 from fathom.io.series import append, cut, read
 
 AXES = ("task", "layer")
+PLACES = (("bos", "1"), ("bos", "2"), ("nan", "1"), ("nan", "2"))
 
 
 def rows(*updates):
     """Return four rows of each update: two tasks, two layers; 6 digits are kept."""
     return [
-        (update, (task, layer), update + number / 8)
+        (update, place, update + number / 8)
         for update in updates
-        for number, (task, layer) in enumerate(
-            (("bos", "1"), ("bos", "2"), ("nan", "1"), ("nan", "2"))
-        )
+        for number, place in enumerate(PLACES)
     ]
 
 
@@ -31,16 +30,26 @@ def text(path):
     return gzip.decompress(path.read_bytes()).decode("utf-8")
 
 
-def test_rows_stand_below_one_header_however_often_is_appended(path):
+def test_rows_stand_below_one_header_in_one_gzip_member_each_without_the_clock(path):
+    append(path, AXES, [])
+    assert not path.exists()
     append(path, AXES, rows(1, 2))
+    first = path.read_bytes()
     append(path, AXES, rows(7))
-    assert text(path).split("\n")[:3] == [
-        "update\ttask\tlayer\tvalue",
-        "1\tbos\t1\t1",
-        "1\tbos\t2\t1.125",
-    ]
-    assert text(path).count("update") == 1
-    assert text(path).endswith("7\tnan\t2\t7.375\n")
+    second = path.read_bytes()[len(first) :]
+    assert path.read_bytes().startswith(first)
+    for member in (first, second):
+        # RFC 1952: four bytes of time, which are 0.
+        assert member[:3] == b"\x1f\x8b\x08"
+        assert member[4:8] == bytes(4)
+    assert (
+        gzip.decompress(first)
+        .decode()
+        .startswith("update\ttask\tlayer\tvalue\n1\tbos\t1\t1\n1\tbos\t2\t1.125\n")
+    )
+    assert gzip.decompress(second).decode() == "".join(
+        f"7\t{task}\t{layer}\t{value:.6g}\n" for _, (task, layer), value in rows(7)
+    )
     assert read(path) == {
         "update": [1] * 4 + [2] * 4 + [7] * 4,
         "task": ["bos", "bos", "nan", "nan"] * 3,
@@ -49,37 +58,11 @@ def test_rows_stand_below_one_header_however_often_is_appended(path):
     }
 
 
-def test_each_append_is_one_gzip_member_without_the_clock(path, tmp_path):
-    append(path, AXES, rows(1))
-    first = path.read_bytes()
-    append(path, AXES, rows(2))
-    second = path.read_bytes()[len(first) :]
-    assert path.read_bytes().startswith(first)
-    for member in (first, second):
-        # RFC 1952: four bytes of time, which are 0.
-        assert member[:3] == b"\x1f\x8b\x08"
-        assert member[4:8] == bytes(4)
-    assert gzip.decompress(second).decode() == "".join(
-        f"2\t{task}\t{layer}\t{value:.6g}\n" for _, (task, layer), value in rows(2)
-    )
-
-
-def test_a_series_without_axes_has_update_and_value(path):
-    append(path, (), [(1, (), 0.5), (2, (), 0.25)])
-    assert text(path) == "update\tvalue\n1\t0.5\n2\t0.25\n"
-    assert read(path) == {"update": [1, 2], "value": [0.5, 0.25]}
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_value_that_is_not_finite_is_an_empty_field(path, value):
-    append(path, (), [(1, (), value)])
-    assert text(path) == "update\tvalue\n1\t\n"
-    assert read(path)["value"] == [None]
-
-
-def test_no_rows_make_no_file(path):
-    append(path, AXES, [])
-    assert not path.exists()
+def test_a_series_may_have_no_axes_and_a_value_that_is_not_finite_is_an_empty_field(path):
+    values = (0.5, math.nan, math.inf, -math.inf)
+    append(path, (), [(update, (), value) for update, value in enumerate(values, 1)])
+    assert text(path) == "update\tvalue\n1\t0.5\n2\t\n3\t\n4\t\n"
+    assert read(path) == {"update": [1, 2, 3, 4], "value": [0.5, None, None, None]}
 
 
 def test_other_columns_are_refused_and_leave_the_file_alone(path):
@@ -90,41 +73,30 @@ def test_other_columns_are_refused_and_leave_the_file_alone(path):
     assert path.read_bytes() == before
 
 
-def test_a_cut_between_appends_leaves_what_was_there_to_the_byte(path):
+def test_a_cut_series_goes_on_as_if_it_had_not_been_cut(path, tmp_path):
+    complete = tmp_path / "complete.tsv.gz"
+    append(complete, AXES, rows(1, 2, 3, 4, 5))
     append(path, AXES, rows(1, 2))
     before = path.read_bytes()
-    append(path, AXES, rows(3, 4))
+    append(path, AXES, rows(3))
+    append(path, AXES, rows(4))
     assert cut(path, 2) is False
     assert path.read_bytes() == before
-    append(path, AXES, rows(3))
-    assert read(path)["update"] == [1] * 4 + [2] * 4 + [3] * 4
+    append(path, AXES, rows(3, 4, 5))
+    assert text(path) == text(complete)
 
 
 @pytest.mark.parametrize(
-    ("update", "left"), [(1, [1]), (3, [1, 2, 3]), (4, [1, 2, 3]), (9, [1, 2, 3, 5, 8])]
+    ("update", "left"), [(0, None), (1, [1]), (3, [1, 2, 3]), (4, [1, 2, 3]), (9, [1, 2, 3, 5, 8])]
 )
 def test_a_cut_inside_what_was_appended_at_once_drops_the_rows_after_it(path, update, left):
     append(path, AXES, rows(1, 2))
     append(path, AXES, rows(3, 5, 8))
     cut(path, update)
-    assert read(path)["update"] == [update for update in left for _ in range(4)]
-    assert text(path).count("update") == 1
-
-
-def test_a_cut_before_the_first_row_deletes_the_file(path):
-    append(path, AXES, rows(10))
-    cut(path, 9)
-    assert not path.exists()
-
-
-def test_a_cut_series_goes_on_as_if_it_had_not_been_cut(path, tmp_path):
-    complete = tmp_path / "before.tsv.gz"
-    append(complete, AXES, rows(1, 2, 3, 4, 5))
-    append(path, AXES, rows(1, 2, 3))
-    append(path, AXES, rows(4))
-    cut(path, 2)
-    append(path, AXES, rows(3, 4, 5))
-    assert text(path) == text(complete)
+    assert path.exists() == (left is not None)
+    if left:
+        assert read(path)["update"] == [update for update in left for _ in range(4)]
+        assert text(path).count("update") == 1
 
 
 def test_however_much_of_the_last_member_is_missing_the_rest_stays(path):
@@ -140,26 +112,18 @@ def test_however_much_of_the_last_member_is_missing_the_rest_stays(path):
         assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("end", [b"\0" * 512, b"\x1f\x8b", b"3\tbos\t1\t0.5\n"])
-def test_an_end_that_is_no_member_is_cut_off(path, end):
-    append(path, AXES, rows(1))
-    before = path.read_bytes()
-    path.write_bytes(before + end)
-    assert cut(path, 99) is True
-    assert path.read_bytes() == before
-
-
-def test_a_flipped_bit_is_not_believed(path):
+def test_neither_a_flipped_bit_nor_an_end_that_is_no_member_is_believed(path):
     append(path, AXES, rows(1))
     before = path.read_bytes()
     append(path, AXES, rows(2))
-    both = bytearray(path.read_bytes())
+    both = path.read_bytes()
+    damaged = [before + end for end in (b"\0" * 512, b"\x1f\x8b", b"3\tbos\t1\t0.5\n")]
     for place in range(len(before) + 10, len(both)):
-        broken = both.copy()
-        broken[place] ^= 1
-        path.write_bytes(broken)
+        damaged.append(both[:place] + bytes([both[place] ^ 1]) + both[place + 1 :])
+    for content in damaged:
+        path.write_bytes(content)
         assert cut(path, 99) is True
-        assert path.read_bytes() == before, place
+        assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f", b"no gzip"])
@@ -172,6 +136,8 @@ def test_a_file_that_was_damaged_from_the_start_is_deleted(path, content):
         append(path, AXES, rows(1))
     assert cut(path, 99) is bool(content)
     assert not path.exists()
+    with pytest.raises(FathomError, match="no such file"):
+        read(path)
 
 
 @pytest.mark.parametrize("row", [b"two\tbos\t1\t0.5", b"\xff\xfe", b"", b"-1\tbos\t1\t2", b"7"])
@@ -184,6 +150,13 @@ def test_a_row_that_is_no_row_is_dropped_and_said(path, row):
     assert cut(path, 9) is True
     assert path.read_bytes() == before
     assert cut(path, 9) is False
+
+
+def test_a_row_of_another_length_is_named_with_its_line(path):
+    append(path, AXES, rows(1))
+    path.write_bytes(path.read_bytes() + gzip.compress(b"2\tbos\t1\n"))
+    with pytest.raises(FathomError, match=r"gz:6: not 4 fields"):
+        read(path)
 
 
 @pytest.mark.slow
@@ -199,16 +172,3 @@ def test_more_rows_than_one_chunk_come_back(path):
     assert columns["value"][-1] == pytest.approx(math.cos(39_999), abs=1e-5)
     cut(path, 1)
     assert read(path)["update"] == [1] * 40_000
-
-
-def test_a_row_of_another_length_is_named_with_its_line(path):
-    append(path, AXES, rows(1))
-    with open(path, "ab") as stream:
-        stream.write(gzip.compress(b"2\tbos\t1\n"))
-    with pytest.raises(FathomError, match=r"gz:6: not 4 fields"):
-        read(path)
-
-
-def test_a_missing_file_is_named(path):
-    with pytest.raises(FathomError, match="no such file"):
-        read(path)

@@ -42,26 +42,16 @@ def test_a_signal_ends_a_block_wherever_it_is_and_leaves_the_handlers_as_they_we
 
 
 @EACH
-def test_a_deferred_signal_waits_until_it_is_asked_for(number):
-    before = handlers()
-    with deferred() as pending:
-        assert pending.number == 0
-        send(number)
-        assert pending.number == number
-    assert handlers() == before
-
-
-def test_a_block_inside_another_defers_and_the_outer_one_raises_again_after_it():
+def test_a_deferred_signal_waits_until_it_is_asked_for_also_inside_a_block_that_raises(number):
     with raised():
+        before = handlers()
         with deferred() as pending:
-            send(signal.SIGTERM)
-        assert pending.number == signal.SIGTERM
+            assert pending.number == 0
+            send(number)
+            assert pending.number == number
+        assert handlers() == before
         with pytest.raises(Stopped):
             send(signal.SIGINT)
-
-
-def test_what_catches_every_exception_does_not_catch_a_stop():
-    assert not issubclass(Stopped, Exception)
 
 
 SCRIPT = """
@@ -79,17 +69,20 @@ with signals.{way}():
 def two_signals(way, first, second):
     """Return how a process ends that gets two signals inside a block, and what it prints."""
     sent = {key: f"os.kill(os.getpid(), signal.SIG{name})" for key, name in (first, second)}
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
-    command = [sys.executable, "-c", SCRIPT.format(way=way, **sent)]
-    ended = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, preexec_fn=hears_int
-    )
+    ended = run(SCRIPT.format(way=way, **sent))
     return ended.returncode, ended.stdout
 
 
-def hears_int():
-    """Take Ctrl-C as a command at a terminal does, also where the tests run in the background."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def run(script):
+    """Run a script, which takes Ctrl-C as a command at a terminal does."""
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
 
 
 @WAYS
@@ -108,10 +101,13 @@ def test_a_scheduler_may_send_its_signals_again(way, numbers):
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [("TERM", 143), ("USR1", 143), ("INT", 130), ("HUP", 129)]
+    ("name", "code"), [("TERM", 143), ("USR1", 143), ("INT", 130), ("HUP", 129)]
 )
-def test_a_schedulers_warning_ends_in_the_exit_code_of_term(number, code):
-    assert Stopped(getattr(signal, f"SIG{number}")).code == code
+def test_a_stop_names_its_signal_and_a_schedulers_warning_ends_in_the_exit_code_of_term(name, code):
+    stopped = Stopped(getattr(signal, f"SIG{name}"), " after update 3")
+    assert stopped.code == code
+    assert f"SIG{name} after update 3" in str(stopped)
+    assert not isinstance(stopped, Exception)
 
 
 def test_a_signal_that_is_ignored_from_the_start_stays_ignored():
@@ -140,10 +136,6 @@ def test_in_another_thread_a_block_runs_as_it_is():
     assert numbers == [0]
 
 
-def test_a_stop_names_its_signal():
-    assert "SIGUSR1 after update 3" in str(Stopped(signal.SIGUSR1, " after update 3"))
-
-
 def test_after_the_first_signal_a_process_ends_in_peace():
     """A second TERM came while the message of the first was printed: the process died of it."""
     script = """
@@ -158,6 +150,4 @@ except Stopped as stopped:
     os.kill(os.getpid(), signal.SIGUSR1)
     raise SystemExit(stopped.code)
 """
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
-    ended = subprocess.run([sys.executable, "-c", script], check=False, env=environment)
-    assert ended.returncode == 129
+    assert run(script).returncode == 129

@@ -20,11 +20,7 @@ _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 
 
 def again(path: Path) -> str:
-    """Return the command that makes a file again, with what must be deleted first.
-
-    Args:
-        path: a file in the place that `Paths` gives it.
-    """
+    """Return the command that makes a file of `Paths` again, with what must be deleted first."""
     parts = path.parts
     if path.name in _DATA:
         return _deleted(path) + _verb(path, 2, _DATA[path.name], path.parent.name)
@@ -41,19 +37,15 @@ def again(path: Path) -> str:
 
 
 def _of_run(path: Path, rest: tuple[str, ...]) -> str:
-    """Return the command for a file of a run.
-
-    Args:
-        path: the file.
-        rest: its path below runs/: paper, run, seed, and its place in the run's folder.
-    """
+    """Return the command for a file of a run; `rest` is its path below runs/."""
     paper, run, seed, place, *inner = rest
 
     def verb(name: str, *options: str) -> str:
         return _verb(path, len(rest), name, f"{paper}/{run}", "--seed", seed, *options)
 
     if place in ("training.json", "checkpoints"):
-        return _cleared(path) + verb("train")
+        # Only what is no file stands in the way: a training goes on with its files.
+        return ("" if path.is_file() else _deleted(path)) + verb("train")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")
         made = _RULES.get(rule, rule)
@@ -85,11 +77,6 @@ def _deleted(path: Path) -> str:
         return ""
     recursive = "-r " if path.is_dir() and not path.is_symlink() else ""
     return f"rm {recursive}{shlex.quote(str(path))} && "
-
-
-def _cleared(path: Path) -> str:
-    """Return the beginning of a command that deletes what is in a file's place and is no file."""
-    return "" if path.is_file() else _deleted(path)
 
 
 def _verb(path: Path, below: int, *words: str) -> str:

@@ -60,14 +60,7 @@ def printed(error: FathomError) -> str:
 
 
 def unknown(kind: str, name: object, where: str, valid: Iterable[object]) -> FathomError:
-    """Return the finding that a name does not exist, with the nearest valid one.
-
-    Args:
-        kind: of what it names.
-        name: as it is written.
-        where: its place.
-        valid: what could have been written.
-    """
+    """Return the finding that a name of some kind does not exist, with the nearest valid one."""
     return FathomError(f"no {kind} '{brief(name)}'", where, nearest(name, valid))
 
 
@@ -77,7 +70,6 @@ def without_secrets(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return text on one line, without secrets."""
     return _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
 
 
@@ -90,31 +82,23 @@ def brief(value: object) -> str:
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
     """Return the valid name that an unknown one probably means; None if no name is like it.
 
-    Args:
-        name: what was written.
-        valid: what could have been written.
-        likeness: of the two, from 0 to 1, from which on a name is like another.
+    `likeness`, from 0 to 1, is where names begin to be like each other.
     """
     name = str(name)
     close = get_close_matches(name, map(str, valid), n=9, cutoff=likeness)
     # Of names that are equally like it, the one that begins like it.
     return max(
         close,
-        key=lambda one: (
-            SequenceMatcher(None, one, name).ratio(),
-            [own == given for own, given in zip(one, name, strict=False)],
+        key=lambda option: (
+            SequenceMatcher(None, option, name).ratio(),
+            [sign == written for sign, written in zip(option, name, strict=False)],
         ),
         default=None,
     )
 
 
 def nearest(name: object, valid: Iterable[object]) -> str:
-    """Return the end of a message about an unknown name: the nearest valid one, or all of them.
-
-    Args:
-        name: what was written.
-        valid: what could have been written.
-    """
+    """Return the end of a message about an unknown name: the nearest valid one, or all of them."""
     names = [str(option) for option in valid]
     # The name without its paper.
     longer = [option for option in names if option.endswith((f"_{name}", f"/{name}"))]

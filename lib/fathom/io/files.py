@@ -19,11 +19,8 @@ _PARTS = ".*.[0-9]*.part"
 def naming(path: Path, *others: Path) -> Iterator[None]:
     """Give what the disk refuses inside the block the name of the file.
 
-    torch raises a RuntimeError after it; in place of that it is raised again.
-
-    Args:
-        path: the file that is written.
-        *others: temporary files, whose names would tell a user nothing.
+    torch raises a RuntimeError after it; in place of that it is raised again. `others` are
+    temporary files, whose names would tell a user nothing.
     """
     try:
         yield
@@ -51,7 +48,9 @@ def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
     with naming(path, temporary):
         try:
             with open(temporary, mode, encoding=encoding, newline=newline) as stream:
-                _lock(stream)
+                # Shows that the writer lives, where the file system has locks.
+                with suppress(OSError):
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -80,12 +79,6 @@ def leftovers(folder: Path) -> Iterator[Path]:
     return folder.rglob(_PARTS)
 
 
-def _lock(stream: IO) -> None:
-    """Show that the writer lives, where the file system has locks."""
-    with suppress(OSError):
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text, all of it or nothing."""
     with replacing(path) as stream:
@@ -100,8 +93,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 def read_lines(path: Path) -> list[str]:
     """Read the lines of a file that `write_lines` wrote; only LF ends a line."""
-    text = path.read_bytes().decode("utf-8")
-    return text.split("\n")[:-1]
+    return path.read_bytes().decode("utf-8").split("\n")[:-1]
 
 
 def write_json(path: Path, value: object) -> None:
@@ -111,11 +103,7 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
-    """Read a JSON file whose top level is an object.
-
-    Args:
-        path: the file.
-        remedy: what makes it again.
+    """Read a JSON file whose top level is an object; `remedy` makes it again.
 
     Raises:
         FathomError: If the file is missing, is not JSON or is not an object.

@@ -108,11 +108,7 @@ UNKNOWN = Holder("", None, 0, None, None, "")
 
 
 def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
-    """Name the holder of a lock; with `new` only where there is no file yet.
-
-    Returns:
-        False where another process was faster.
-    """
+    """Name the holder of a lock, with `new` where no file is yet; False if another was faster."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(part if not new else path, "w" if not new else "x", encoding="utf-8") as stream:
@@ -166,11 +162,6 @@ def last_beat(path: Path) -> float | None:
     return None
 
 
-def beat(path: Path) -> None:
-    """Give the file the present time."""
-    os.utime(path)
-
-
 def _boot() -> str | None:
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -203,11 +194,7 @@ class Held:
         return read_holder(self.path) in (self.holder, None)
 
     def require(self) -> None:
-        """Refuse to write.
-
-        Raises:
-            FathomError: If another process has taken the lock over.
-        """
+        """Refuse to write where another process has taken the lock over."""
         if not self.is_mine():
             what = f"{read_holder(self.path)} has taken the lock over"
             raise FathomError(what, str(self.path.parent), "leave the training to it")
@@ -347,4 +334,4 @@ def _keep_alive(held: Held, ended: Event) -> None:
         # A full disk or a folder that was deleted is the business of the block.
         with suppress(OSError):
             if held.is_mine():
-                beat(held.path)
+                os.utime(held.path)

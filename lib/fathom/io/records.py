@@ -35,12 +35,7 @@ def short(identity_: str) -> str:
 
 
 def write_record(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a record atomically, with the hash of its content.
-
-    Args:
-        path: the file.
-        content: values that JSON has; `files` where the stage wrote other files.
-    """
+    """Write a record atomically, with the hash of its content; `files` are those of its stage."""
     # As it is read again: a tuple is a list there, and a key is text.
     plain = json.loads(json.dumps(content, allow_nan=False))
     write_json(path, plain | {HASH: identity(plain)})
@@ -77,11 +72,7 @@ class Recorded:
 
     @classmethod
     def of(cls, record: Path) -> "Recorded":
-        """Return the files of a record.
-
-        Raises:
-            FathomError: If the record is missing or damaged.
-        """
+        """Return the files of a record, which is refused if it is missing or damaged."""
         return cls(record, read_record(record)["files"])
 
     def path(self, name: str) -> Path:
@@ -89,11 +80,7 @@ class Recorded:
         return self.record.parent / name
 
     def expected(self, name: str) -> str:
-        """Return the SHA-256 that a file was recorded with.
-
-        Raises:
-            FathomError: If it was not recorded.
-        """
+        """Return the SHA-256 that a file was recorded with; one that was not is refused."""
         if name not in self.files:
             what = f"not among the files of {self.record.name}"
             raise FathomError(what, str(self.path(name)), again(self.record))
@@ -120,10 +107,7 @@ class Recorded:
         return self.read(name).decode("utf-8").split("\n")[:-1]
 
     def stream(self, name: str) -> Iterator[str]:
-        """Return the lines of a text that may be too large for memory; the file is read twice.
-
-        What `read` raises is raised before the first line.
-        """
+        """Return the lines of a text that may be too large for memory; it is checked first."""
         self.require(name)
         return self._stream(name)
 
@@ -133,11 +117,7 @@ class Recorded:
                 yield line.removesuffix("\n")
 
     def require(self, *names: str) -> None:
-        """Check files, or all of them, without holding them in memory.
-
-        Raises:
-            FathomError: As for `read`, about the first one.
-        """
+        """Check files, or all of them, without holding them in memory; raise what `read` raises."""
         for name in names or self.files:
             self.expected(name)
             if reason := self.unfit(name):

@@ -24,15 +24,12 @@ _REMEDY = "delete the run's folder and train it again"
 def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
     """Append rows and sync the file; equal rows give equal bytes.
 
-    After a killed process, call `cut` first.
+    After a killed process, call `cut` first. A file with other columns is refused.
 
     Args:
         path: the file; its folder is created.
         axes: the names of the columns between `update` and `value`.
         rows: update, label on each axis, value; one that is not finite is an empty field.
-
-    Raises:
-        FathomError: If the file has other columns.
     """
     header = "\t".join((FIRST, *axes, LAST))
     lines = ["\t".join((str(update), *places, _field(value))) for update, places, value in rows]
@@ -51,14 +48,9 @@ def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
 
 
 def cut(path: Path, update: int) -> bool:
-    """Drop the rows after an update and damaged rows.
+    """Drop the rows after an update and damaged rows; return whether something was damaged.
 
-    Args:
-        path: the file; it is replaced, or deleted if no row is left.
-        update: the last one to keep.
-
-    Returns:
-        Whether something was damaged.
+    The file is replaced, or deleted if no row is left.
     """
     packed = path.read_bytes()
     stay, rows, seen, damaged = b"", 0, 0, False

@@ -19,12 +19,9 @@ class Stopped(BaseException):
     """A signal stopped the command; as with KeyboardInterrupt, `except Exception` lets it pass."""
 
     def __init__(self, number: int, when: str = "", by: str = ""):
-        """Say what stopped it.
+        """Say what stopped it, and when, such as ` after update 3`.
 
-        Args:
-            number: of the signal.
-            when: what was done before, such as ` after update 3`.
-            by: what stopped it, if that was not a signal; `number` is then TERM's.
+        What is stopped `by` something else than a signal has the number of TERM.
         """
         cause = by or signal.Signals(number).name
         super().__init__(f"stopped by {cause}{when}; start the same command again to resume")

@@ -1,15 +1,16 @@
-"""The functions of claims: each is a few lines here. Curves are summarised in each seed.
+"""The functions of claims, each a few lines. Curves are summarised in each seed.
 
-Those of TRUTHS get the intervals of their numbers first.
+A function refuses what it does not take. Those of TRUTHS get the intervals of their numbers first.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+from fathom.artefacts.claims import truths
 from fathom.artefacts.claims.numbers import (
     VALUE,
     Curve,
@@ -20,23 +21,11 @@ from fathom.artefacts.claims.numbers import (
     Term,
     Unfit,
     added,
+    is_written,
     items_of,
     terms_of,
 )
-from fathom.artefacts.claims.truths import (
-    ABSENT,
-    FAILS,
-    HOLDS,
-    INCONCLUSIVE,
-    Answer,
-    Evidence,
-    Intervals,
-    Operator,
-    Truth,
-    compare,
-    every,
-    term_text,
-)
+from fathom.artefacts.claims.truths import Intervals, Operator, Truth, compare, every, term_text
 from fathom.io.errors import nearest
 
 if TYPE_CHECKING:
@@ -63,16 +52,15 @@ def mean(values: Any) -> Number:
 
 
 def median(values: Any) -> Number:
-    """Return the median."""
+    """Return the median; it is unknown where a number is, which may be the middle one."""
     if isinstance(values, Curve):
         return values.number("median", lambda points: points.median())
     items = items_of(values)
     unknown = [item for item in items if item.missing or math.isnan(item.value)]
     if unknown:
-        return added(unknown)  # any of the others may be the middle one
+        return added(unknown)
     lost = [term for item in items for term in terms_of(item) if term.lost]
     if lost:
-        # With the worst value another one may be the middle one.
         named = (replace(term, value=math.nan, words=term.lost, lost="") for term in lost)
         return added(Sum({term: 1.0}) for term in named)
     ordered = sorted(items, key=lambda item: item.value)
@@ -83,7 +71,8 @@ def median(values: Any) -> Number:
 def spread(values: Any) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
-        return values.number("spread", lambda points: float(points.max()) - float(points.min()))
+        unknown = replace(values, worst=math.nan)
+        return unknown.number("spread", lambda points: float(points.max()) - float(points.min()))
     items = _several(values, "spread")
     return Largest(1, items).plus(-Largest(-1, items))
 
@@ -91,21 +80,23 @@ def spread(values: Any) -> Number:
 def abs_(values: Any) -> Any:
     """Return sizes without sign."""
     if isinstance(values, Curve):
-        return values.mapped(f"|{values.name}|", lambda points: points.abs())
+        return values.mapped(f"|{values.name}|", abs)
     sizes = tuple(Largest(1, (item, -item)) for item in items_of(values))
     return Slice(sizes) if isinstance(values, Slice) else sizes[0]
 
 
-def first(curve: Any, share: Any) -> Curve:
-    """Return the first share of a curve's points, at least one."""
-    part, name = _share(share), f"the first {share:.0%} of {_curve(curve, 'first').name}"
-    return curve.chosen(name, lambda points: points.head(part(points)))
+def _part(name: Literal["first", "last"], curve: Any, share: Any) -> Curve:
+    """Return the first or last share of a curve's points, at least one."""
+    if not is_written(share) or not 0 < share.value <= 1:
+        raise Unfit("the share is not a written one", "write a number above 0 and at most 1")
+    full_name = f"the {name} {share.value:.0%} of {_curve(curve, name).name}"
 
+    def part(points: "DataFrame") -> "DataFrame":
+        # What rounding adds to 0.2 of 5 points is not a point.
+        count = max(1, math.ceil(round(len(points) * share.value, 9)))
+        return points.head(count) if name == "first" else points.tail(count)
 
-def last(curve: Any, share: Any) -> Curve:
-    """Return the last share of a curve's points, at least one."""
-    part, name = _share(share), f"the last {share:.0%} of {_curve(curve, 'last').name}"
-    return curve.chosen(name, lambda points: points.tail(part(points)))
+    return curve.chosen(full_name, part)
 
 
 def end(curve: Any) -> Sum:
@@ -168,17 +159,12 @@ def _ordered(operator: Operator, name: str, intervals: Intervals, values: Any) -
 
 def trained(_: Intervals, cells: Any) -> Truth:
     """Return whether all seeds of each run have a result."""
-    return every(
-        _outcome(term, bool(term.lost or (term.words and not term.missing)))
-        for term in _runs(cells, "trained")
-    )
+    return _outcomes(cells, "trained", lambda term: term.lost or (term.words and not term.missing))
 
 
 def failed(_: Intervals, cells: Any) -> Truth:
     """Return whether no seed of any run has a result."""
-    return every(
-        _outcome(term, bool(term.by_seed or not term.words)) for term in _runs(cells, "failed")
-    )
+    return _outcomes(cells, "failed", lambda term: term.by_seed or not term.words)
 
 
 def significant(_: Intervals, cells: Any) -> Truth:
@@ -190,7 +176,9 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "max": partial(_extreme, 1, "maximum"),
     "min": partial(_extreme, -1, "minimum"),
     "abs": abs_,
-} | {of.__name__: of for of in (mean, median, spread, first, last, end, sd, agreement, others)}
+    "first": partial(_part, "first"),
+    "last": partial(_part, "last"),
+} | {of.__name__: of for of in (mean, median, spread, end, sd, agreement, others)}
 WORDS = ("sd", "others")  # those that take an axis or a label
 TRUTHS: dict[str, Callable[..., Truth]] = {
     "rising": partial(_ordered, "<", "rising"),
@@ -201,7 +189,10 @@ TRUTHS: dict[str, Callable[..., Truth]] = {
 def _need(fits: bool, taker: str, needed: str, value: Any, remedy: str) -> None:
     """Refuse an argument that a function does not take."""
     if not fits:
-        raise Unfit(f"{taker} needs {needed}, and gets {_given(value)}", remedy)
+        given = "several numbers" if isinstance(value, Slice) else "one number"
+        if isinstance(value, Curve):
+            given = ("one number", "a curve", "a picture")[len(value.axes)]
+        raise Unfit(f"{taker} needs {needed}, and gets {given}", remedy)
 
 
 def _several(values: Any, taker: str) -> tuple[Number, ...]:
@@ -223,52 +214,46 @@ def _picture(value: Any, taker: str) -> Curve:
     return value
 
 
-def _share(share: Any) -> "Callable[[DataFrame], int]":
-    """Return how many points a share is; what rounding adds to 0.2 of 5 is not a point."""
-    if not isinstance(share, float) or not 0 < share <= 1:
-        raise Unfit("the share is not a written one", "write a number above 0 and at most 1")
-    return lambda points: max(1, math.ceil(round(len(points) * share, 9)))
-
-
 def _terms(cells: Any, taker: str) -> list[Term]:
     """Return the terms of cells of a table, which come without arithmetic."""
-    items = items_of(cells) if isinstance(cells, Sum | Slice) else ()
-    fits = isinstance(cells, Sum | Slice) and all(map(_is_cell, items))
+    items = items_of(cells) if isinstance(cells, Sum | Slice) else [None]
+    terms = [
+        term
+        for item in items
+        if isinstance(item, Sum) and [*item.weights.values()] == [1.0] and not item.constant
+        for term in item.weights
+        if term.of_table
+    ]
+    fits = len(terms) == len(items)
     _need(fits, taker, "cells of a table", cells, "name rows of a table, without arithmetic")
-    return [term for item in items for term in terms_of(item)]
+    return terms
 
 
-def _is_cell(item: Number) -> bool:
-    plain = isinstance(item, Sum) and [*item.weights.values()] == [1.0] and not item.constant
-    return plain and all(term.of_table for term in terms_of(item))
-
-
-def _runs(cells: Any, taker: str) -> Iterable[Term]:
-    """Return the first cell of each run, and of each reason why a seed has no number."""
-    firsts: dict[tuple, Term] = {}
+def _outcomes(cells: Any, taker: str, fails: Callable[[Term], Any]) -> Truth:
+    """Return what is true of all runs, by the first cell of each run and of each outcome."""
+    runs: dict[tuple, Term] = {}
     for term in _terms(cells, taker):
-        firsts.setdefault((term.source, term.words, term.lost, term.awaited), term)
-    return firsts.values()
-
-
-def _outcome(term: Term, fails: bool) -> Truth:
-    answer: Answer = FAILS if fails else ABSENT if term.missing or term.awaited else HOLDS
-    later = f", {term.awaited} of its seeds not run" if term.awaited and not term.missing else ""
-    return Truth(answer, (Evidence(term_text(term) + later, answer),))
+        runs.setdefault((term.source, term.words, term.lost, term.awaited), term)
+    found = []
+    for term in runs.values():
+        is_open = term.missing or term.awaited
+        answer = truths.FAILS if fails(term) else truths.ABSENT if is_open else truths.HOLDS
+        later = (
+            f", {term.awaited} of its seeds not run" if not term.missing and term.awaited else ""
+        )
+        found.append(Truth.of(term_text(term) + later, answer))
+    return every(found)
 
 
 def _gains(term: Term) -> Truth:
+    """Return whether a cell has the mark of a significant gain.
+
+    The test knows nothing of seeds without a result, with which there may be no gain.
+    """
     if term.missing:
-        return Truth(ABSENT, (Evidence(term_text(term), ABSENT),))
-    words = UNTESTED if term.gain is None else f"{'a' if term.gain else 'no'} {GAIN}"
-    # The test knows nothing of seeds without a result, with which there may be no gain.
-    holds: Answer = INCONCLUSIVE if term.lost else HOLDS
-    answer: Answer = ABSENT if term.gain is None else holds if term.gain else FAILS
-    return Truth(answer, (Evidence(f"{term_text(term)}, {words}", answer),))
-
-
-def _given(value: Any) -> str:
-    """Return how messages call an argument."""
-    if isinstance(value, Curve):
-        return ("one number", "a curve", "a picture")[len(value.axes)]
-    return "several numbers" if isinstance(value, Slice) else "one number"
+        return Truth.of(term_text(term), truths.ABSENT)
+    if term.gain is None:
+        return Truth.of(f"{term_text(term)}, {UNTESTED}", truths.ABSENT)
+    holds = truths.INCONCLUSIVE if term.lost else truths.HOLDS
+    words = f"{'a' if term.gain else 'no'} {GAIN}"
+    return Truth.of(f"{term_text(term)}, {words}", holds if term.gain else truths.FAILS)

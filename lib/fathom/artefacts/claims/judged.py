@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.cells import places
 from fathom.artefacts.claims.language import Reference, World, references, truth
+from fathom.artefacts.claims.names import places
 from fathom.artefacts.claims.numbers import Unfit
 from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, TOO_FEW, Evidence
 from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results
@@ -64,7 +64,7 @@ def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
     """Return each part of a paper's claims with its answers, in the order of claims.yaml.
 
     Raises:
-        FathomError: a claim does not fit its tables or figures, or a file cannot be used.
+        FathomError: If a claim does not fit its tables or figures, or a file cannot be used.
     """
     worlds = Results(artefacts, paper), Printed(artefacts.project, paper)
     claims = artefacts.project.claims.get(paper.name, {}).values()
@@ -79,8 +79,8 @@ def judged_part(
     claim: Claim, part: ClaimPart, worlds: tuple[World, World], scale: str, comparable: bool
 ) -> Judged:
     """Return a part of a claim with its answers on our numbers and on the paper's."""
-    answer, evidence = on_results(part, worlds[0])
-    reported_answer, reported_evidence = on_printed(part, worlds[1])
+    answer, evidence = _answered(part, worlds[0], NOT_RUN)
+    reported_answer, reported_evidence = _answered(part, worlds[1], NOT_PRINTED)
     return Judged(
         paper=claim.paper,
         name=claim.name,
@@ -99,30 +99,27 @@ def judged_part(
     )
 
 
-def on_results(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
-    """Return the answer of our results; a guard must hold, with all of its interval."""
-    if part.guard_text:
-        guard = truth(part.guard_text, part.guard_where, world)
-        if guard.answer != HOLDS:
-            return (NOT_RUN if guard.answer == ABSENT else UNDECIDED), guard.evidence
-    found = truth(part.text, part.where, world)
-    return (NOT_RUN if found.answer == ABSENT else found.answer), found.evidence
+def _answered(
+    part: ClaimPart, world: World, absent: Literal["not run", "not printed"]
+) -> tuple[Answer, tuple[Evidence, ...]]:
+    """Return the answer of one origin; a guard must hold, with all of its interval.
 
-
-def on_printed(part: ClaimPart, world: World) -> tuple[Answer, tuple[Evidence, ...]]:
-    """Return the answer of the paper's own cells; a guard without printed cells is passed over."""
+    A guard that the paper prints nothing of does not stop the paper's own cells.
+    """
     found = truth(part.text, part.where, world)
     if part.guard_text:
         guard = truth(part.guard_text, part.guard_where, world)
+        if guard.answer == ABSENT and absent == NOT_RUN:
+            return absent, guard.evidence
         if guard.answer not in (HOLDS, ABSENT):
             return UNDECIDED, guard.evidence
-    return (NOT_PRINTED if found.answer == ABSENT else found.answer), found.evidence
+    return (absent if found.answer == ABSENT else found.answer), found.evidence
 
 
 def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
     """Yield what does not fit in a claim, or that `supports` is not what the cells answer."""
     try:
-        answer, evidence = on_printed(part, printed)
+        answer, evidence = _answered(part, printed, NOT_PRINTED)
     except FathomError as error:
         yield error
         return
@@ -134,7 +131,7 @@ def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
         yield FathomError(what, part.supports_where, f"write {answer}, or correct the claim")
 
 
-def shown(part: ClaimPart) -> list[Reference]:
+def _shown(part: ClaimPart) -> list[Reference]:
     """Return what a part takes from tables and figures; nothing where it cannot be read."""
     try:
         return [*references(part.text), *references(part.guard_text or "0")]
@@ -144,13 +141,16 @@ def shown(part: ClaimPart) -> list[Reference]:
 
 def artefacts_of(part: ClaimPart) -> tuple[str, ...]:
     """Return the names of the tables and figures that a part shows."""
-    return tuple(dict.fromkeys(reference.artefact for reference in shown(part)))
+    return tuple(dict.fromkeys(reference.artefact for reference in _shown(part)))
 
 
 def is_comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
-    """Return whether all that a claim shows has the paper's own settings."""
+    """Return whether all that a claim shows has the paper's own settings.
+
+    Where a scale has none of it, there is nothing to compare.
+    """
     sources: set[str] = set()
-    for reference in shown(part):
+    for reference in _shown(part):
         if reference.artefact in paper.tables:
             cells = artefacts.cells(paper.tables[reference.artefact])
             meant = {*places(reference, cells)}
@@ -158,7 +158,6 @@ def is_comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
         else:
             runs = paper.figures[reference.artefact].settings.runs
             sources |= {full_name(paper.name, run) for run in runs}
-    # Where a scale has none of them, there is nothing to compare.
     return bool(sources) and all(artefacts.source(name).comparable for name in sources)
 
 

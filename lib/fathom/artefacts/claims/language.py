@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from fathom.artefacts.claims.functions import NUMBERS, TRUTHS, WORDS
-from fathom.artefacts.claims.numbers import Unfit
-from fathom.artefacts.claims.truths import Intervals, Operator, Truth, compare, every, some
+from fathom.artefacts.claims.numbers import Sum, Term, Unfit
+from fathom.artefacts.claims.truths import Interval, Operator, Truth, compare, every, some
 from fathom.io.errors import FathomError, brief, nearest
 
 # Names of several columns of a table.
@@ -47,26 +47,19 @@ class Reference:
 class World(Protocol):
     """Where numbers come from: the paper's own cells, or our results."""
 
-    @property
-    def interval(self) -> Intervals:
-        """What surrounds a sum of terms."""
-        ...
-
     def shown(self, reference: Reference) -> Any:
         """Return cells, a curve or a picture."""
+
+    def interval(self, weights: Mapping[Term, float]) -> Interval:
+        """Return what surrounds a sum of terms, each of which has a number."""
         ...
 
 
 def truth(text: str, where: str, world: World) -> Truth:
-    """Return the answer of a claim or a guard.
-
-    Args:
-        text: the expression.
-        where: its file, line and key.
-        world: where the numbers come from.
+    """Return the answer of a claim or a guard, written at a place.
 
     Raises:
-        FathomError: it is not an expression of this language, or values do not fit together.
+        FathomError: If it is not an expression of this language, or values do not fit together.
     """
     try:
         found = _Evaluation(world).truth(_tree(text))
@@ -84,7 +77,7 @@ def references(text: str) -> Iterator[Reference]:
     """Yield everything that an expression takes from tables and figures.
 
     Raises:
-        Unfit: it is not an expression of this language.
+        Unfit: If it is not an expression of this language.
     """
     nodes = ast.walk(_tree(text))
     return (_reference(node) for node in nodes if isinstance(node, ast.Subscript))
@@ -112,7 +105,7 @@ class _Evaluation:
             case ast.BoolOp(values=parts):
                 return some([self.truth(part) for part in parts])
             case ast.UnaryOp(op=ast.Not(), operand=part):
-                return self.truth(part).opposite
+                return ~self.truth(part)
             case ast.Call(func=ast.Name(id=name)) if name not in NUMBERS:
                 return self._called(node, name, TRUTHS, self.world.interval)
             case ast.Compare(left=left, ops=operators, comparators=others):
@@ -133,7 +126,7 @@ class _Evaluation:
             case ast.Constant(value=int() | float() as value):
                 if value > LARGEST:
                     raise _refused(node, "is too large", f"write a number up to {LARGEST:g}")
-                return float(value)
+                return Sum(constant=float(value))
             case ast.UnaryOp(op=ast.USub(), operand=part):
                 return -self.number(part)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _COMPUTED:
@@ -150,12 +143,7 @@ class _Evaluation:
         """Return what a function gives; a text among its arguments is a label or an axis."""
         if name not in functions:
             raise Unfit(f"no function '{name}'", nearest(name, (*NUMBERS, *TRUTHS)))
-        given = [
-            part.value
-            if name in WORDS and isinstance(part, ast.Constant) and isinstance(part.value, str)
-            else self.number(part)
-            for part in node.args
-        ]
+        given = [(name in WORDS and _id(part)) or self.number(part) for part in node.args]
         taken = signature(functions[name]).parameters.values()
         several = any(each.kind is each.VAR_POSITIONAL for each in taken)
         count = len(taken) - len(first)

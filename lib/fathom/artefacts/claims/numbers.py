@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 VALUE = "value"
 ROUNDING = 1e-12  # as a share of the numbers: what binary arithmetic adds to printed decimals
 SUMMARISE = "summarise it, e.g. by end(…) or mean(…)"
+PRODUCT = "two measured numbers cannot be multiplied"
 SHIFT = "a curve is computed with a written number alone"
 
 
@@ -50,31 +51,36 @@ class Term:
 class Quantity:
     """What can be added, subtracted and multiplied by a written number."""
 
-    def __mul__(self, factor: Any) -> Any:
+    def scaled(self, factor: float) -> Any:
+        """Return it times a factor."""
         raise NotImplementedError
 
-    def __rmul__(self, factor: float) -> Any:
-        return self * factor
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, int | float):
+            return self.scaled(other)
+        left, right = (other, self) if is_written(self) else (self, other)
+        return left.scaled(written(right, SHIFT if isinstance(left, Curve) else PRODUCT))
 
     def __neg__(self) -> Any:
-        return self * -1
+        return self.scaled(-1)
 
     def __add__(self, other: Any) -> Any:
-        return combined(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return combined(other, self)
+        for curve, number in ((self, other), (other, self)):
+            if isinstance(curve, Curve):
+                return curve.plus(number)
+        sums = tuple(first.plus(second) for first, second in together(self, other))
+        return Slice(sums) if Slice in (type(self), type(other)) else sums[0]
 
     def __sub__(self, other: Any) -> Any:
-        return combined(self, -other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return combined(other, -self)
+        return self + -other
 
 
 @dataclass(frozen=True)
 class Sum(Quantity):
-    """A weighted sum of terms and a constant; a term that cancels is left out."""
+    """A weighted sum of terms and a constant; a term that cancels is left out.
+
+    A number that the claim itself writes is a constant alone.
+    """
 
     weights: Mapping[Term, float] = field(default_factory=dict)
     constant: float = 0.0
@@ -82,7 +88,7 @@ class Sum(Quantity):
     @property
     def of_terms(self) -> float:
         """The sum without the constant."""
-        return self._with(0.0)
+        return replace(self, constant=0.0).value
 
     @property
     def value(self) -> float:
@@ -91,26 +97,23 @@ class Sum(Quantity):
         Two runs without a result are equally bad, so they cancel. How far apart they are is not
         known: with anything else to add, a margin too, the sum is not known.
         """
-        return self._with(self.constant)
-
-    def _with(self, constant: float) -> float:
         items = [(term.value, factor) for term, factor in self.weights.items()]
-        known = [value * factor for value, factor in items if not math.isinf(value)]
+        finite = [value * factor for value, factor in items if not math.isinf(value)]
         bad = [
             math.copysign(factor, value * factor) for value, factor in items if math.isinf(value)
         ]
         infinite = total(bad)
-        if any(map(math.isnan, known)) or (bad and (known or constant) and not infinite):
+        if any(map(math.isnan, finite)) or (bad and (finite or self.constant) and not infinite):
             return math.nan
-        return math.copysign(math.inf, infinite) if infinite else total((*known, constant))
+        return math.copysign(math.inf, infinite) if infinite else total((*finite, self.constant))
 
     @property
     def missing(self) -> bool:
         """Whether a term has neither a number nor an outcome."""
         return any(term.missing for term in self.weights)
 
-    def __mul__(self, factor: Any) -> "Sum":
-        factor = written(factor, "two measured numbers cannot be multiplied")
+    def scaled(self, factor: float) -> "Sum":
+        """Return it times a factor."""
         weights = {term: factor * weight for term, weight in self.weights.items() if factor}
         return Sum(weights, factor * self.constant)
 
@@ -149,8 +152,9 @@ class Largest(Quantity):
         known = [value for value in values if not math.isnan(value)] or [math.nan]
         return max(known) if self.sign > 0 else min(known)
 
-    def __mul__(self, factor: Any) -> "Largest":
-        options = tuple(option * factor for option in self.options)
+    def scaled(self, factor: float) -> "Largest":
+        """Return it times a factor; a negative one makes the largest the smallest."""
+        options = tuple(option.scaled(factor) for option in self.options)
         return Largest(1 if self.sign * factor >= 0 else -1, options)
 
     def plus(self, other: "Number") -> "Largest":
@@ -167,8 +171,9 @@ class Slice(Quantity):
 
     items: tuple[Number, ...]
 
-    def __mul__(self, factor: Any) -> "Slice":
-        return Slice(tuple(item * factor for item in self.items))
+    def scaled(self, factor: float) -> "Slice":
+        """Return each number times a factor."""
+        return Slice(tuple(item.scaled(factor) for item in self.items))
 
 
 @dataclass(frozen=True)
@@ -187,8 +192,8 @@ class Curve(Quantity):
     awaited: int = 0
     rows: tuple[str, ...] = ()  # the labels of a picture's rows, where they are known
 
-    def __mul__(self, factor: Any) -> "Curve":
-        factor = written(factor, SHIFT)
+    def scaled(self, factor: float) -> "Curve":
+        """Return it with each value times a factor."""
         return self.mapped(f"{factor:g} × {self.name}", lambda values: values * factor)
 
     def plus(self, number: Any) -> "Curve":
@@ -197,14 +202,13 @@ class Curve(Quantity):
         name = f"{self.name} {'-' if number < 0 else '+'} {abs(number):g}"
         return self.mapped(name, lambda values: values + number)
 
-    def mapped(self, name: str, function: "Callable[[Series], Series]") -> "Curve":
-        """Return the curve with a function of its values, and with a name."""
-        made = self.chosen(name, lambda points: points.assign(value=function(points.loc[:, VALUE])))
-        if math.isnan(self.worst):
-            return made
-        from pandas import Series
-
-        return replace(made, worst=float(function(Series([self.worst])).iloc[0]))
+    def mapped(self, name: str, function: Callable[[Any], Any]) -> "Curve":
+        """Return the curve with a name, and a function of each value, also of the worst."""
+        return self.chosen(
+            name,
+            lambda points: points.assign(value=function(points.loc[:, VALUE])),
+            worst=function(self.worst),
+        )
 
     def chosen(
         self, name: str, function: "Callable[[DataFrame], DataFrame]", **changes: Any
@@ -214,43 +218,42 @@ class Curve(Quantity):
         return replace(self, name=name, by_seed=by_seed, **changes)
 
     def number(self, name: str, function: "Callable[[Series], Any]") -> Sum:
-        """Return one number of the curve, computed in each seed.
+        """Return one number of the curve, computed in each seed from its values.
 
-        Args:
-            name: of the function, for the output; the curve's alone if empty.
-            function: from the values of a seed to the number.
+        It is called `mean of figure1 “a”`, or as the curve where it has no name. The worst curve
+        has the worst value everywhere, so its summary is that value, too.
         """
         by_seed = {
             seed: float(function(points.loc[:, VALUE])) for seed, points in self.by_seed.items()
         }
-        worst = math.nan
-        if math.isinf(self.worst) and (self.words or self.lost):
-            from pandas import Series
-
-            worst = float(function(Series([self.worst])))
         term = Term(
             f"{name} of {self.name}" if name else self.name,
-            math.fsum(by_seed.values()) / len(by_seed) if by_seed else worst,
-            self.words,
-            self.missing,
-            self.lost,
-            worst,
-            self.awaited,
+            math.fsum(by_seed.values()) / len(by_seed) if by_seed else self.worst,
+            words=self.words,
+            missing=self.missing,
+            lost=self.lost,
+            worst=self.worst,
+            awaited=self.awaited,
             source=self.source,
             by_seed=by_seed,
         )
         return Sum({term: 1.0})
 
 
-def written(number: Any, otherwise: str) -> float:
-    """Return a number that the claim itself writes.
+def is_written(value: Any) -> bool:
+    """Return whether a claim itself writes a number."""
+    return isinstance(value, Sum) and not value.weights
+
+
+def written(value: Any, otherwise: str) -> float:
+    """Return a written number.
 
     Raises:
-        Unfit: it is measured, with what that means.
+        Unfit: If it is measured, with what that means.
     """
-    if isinstance(number, Quantity):
+    if not is_written(value):
         raise Unfit(otherwise, "take a written number, or summarise a curve, e.g. by end(…)")
-    return number
+    return value.constant
 
 
 def total(numbers: Iterable[float]) -> float:
@@ -272,22 +275,22 @@ def items_of(value: Any) -> tuple[Number, ...]:
     """Return the numbers of a slice, or the one number; a field without a number is one too.
 
     Raises:
-        Unfit: a curve.
+        Unfit: If it is a curve.
     """
-    if isinstance(value, Curve) and not value.axes:
-        return (value.number("", lambda points: points.iloc[0]),)
-    if isinstance(value, Curve):
-        raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
     if isinstance(value, Slice):
         return value.items
-    return (value,) if isinstance(value, Sum | Largest) else (Sum(constant=value),)
+    if isinstance(value, Sum | Largest):
+        return (value,)
+    if value.axes:
+        raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
+    return (value.number("", lambda points: points.iloc[0]),)
 
 
 def together(left: Any, right: Any) -> list[tuple[Number, Number]]:
     """Return the pairs of two slices of one length; a number goes with each of a slice.
 
     Raises:
-        Unfit: slices of different lengths, or a curve.
+        Unfit: If the slices have different lengths, or there is a curve.
     """
     first, second = items_of(left), items_of(right)
     length = max(len(first), len(second))
@@ -295,15 +298,6 @@ def together(left: Any, right: Any) -> list[tuple[Number, Number]]:
         raise Unfit(f"{len(first)} and {len(second)} cells cannot be compared")
     pairs = zip(first * (length // len(first)), second * (length // len(second)), strict=True)
     return list(pairs)
-
-
-def combined(left: Any, right: Any) -> Any:
-    """Return the sum of two numbers, of each pair of slices, or of a curve and a number."""
-    for curve, number in ((left, right), (right, left)):
-        if isinstance(curve, Curve):
-            return curve.plus(number)
-    sums = tuple(first.plus(second) for first, second in together(left, right))
-    return Slice(sums) if isinstance(left, Slice) or isinstance(right, Slice) else sums[0]
 
 
 def terms_of(number: Number) -> Iterator[Term]:

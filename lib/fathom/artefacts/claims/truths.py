@@ -1,8 +1,4 @@
-"""Three-valued answers: comparisons of numbers with intervals, what joins them, and their lines.
-
-`and` fails where one part fails, whatever the others are; `or` holds where one part holds. Else
-what is not run comes before what is inconclusive.
-"""
+"""Three-valued answers: comparisons of numbers with intervals, what joins them, and their lines."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +10,7 @@ from fathom.artefacts.claims.numbers import (
     Number,
     Sum,
     Term,
+    is_written,
     items_of,
     terms_of,
     together,
@@ -39,6 +36,10 @@ class Interval:
     basis: str  # what it is, or why there is none
 
 
+# From a sum of terms, each of which has a number, to what surrounds it.
+Intervals = Callable[[Mapping[Term, float]], Interval]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """One comparison of numbers, or one outcome, that decides an answer."""
@@ -61,32 +62,31 @@ class Truth:
     answer: Answer
     evidence: tuple[Evidence, ...] = ()
 
-    @property
-    def opposite(self) -> "Truth":
-        """The answer of `not`."""
+    @classmethod
+    def of(cls, text: str, answer: Answer) -> "Truth":
+        """Return an answer that one line decides."""
+        return cls(answer, (Evidence(text, answer),))
+
+    def __invert__(self) -> "Truth":
         return Truth(_OPPOSITE.get(self.answer, self.answer), self.evidence)
 
 
 def every(truths: Iterable[Truth]) -> Truth:
-    """Return `and`; of nothing, nothing holds."""
+    """Return `and`: it fails where one part fails; else what is not run comes before the rest."""
     return _joined(truths, (FAILS, ABSENT, INCONCLUSIVE, HOLDS))
 
 
 def some(truths: Iterable[Truth]) -> Truth:
-    """Return `or`."""
+    """Return `or`: it holds where one part holds; else what is not run comes before the rest."""
     return _joined(truths, (HOLDS, ABSENT, INCONCLUSIVE, FAILS))
 
 
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
-    parts = list(truths) or [Truth(ABSENT, (Evidence(TOO_FEW, ABSENT),))]
+    parts = list(truths) or [Truth.of(TOO_FEW, ABSENT)]
     answer = next(each for each in order if any(part.answer == each for part in parts))
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
-
-
-# From a sum of terms, each of which has a number, to what surrounds it.
-Intervals = Callable[[Mapping[Term, float]], Interval]
 
 
 def compare(intervals: Intervals, left: Any, operator: Operator, right: Any) -> Truth:
@@ -98,9 +98,7 @@ def compare(intervals: Intervals, left: Any, operator: Operator, right: Any) -> 
     differences = [first.plus(-second) for first, second in pairs]
     truths = [_compared(intervals, difference, operator) for difference in differences]
     truth = every(truths)
-    numbers = (*items_of(left), *items_of(right))
-    written = all(isinstance(number, Sum) and not number.weights for number in numbers)
-    if truth.evidence or written:
+    if truth.evidence or all(map(is_written, (*items_of(left), *items_of(right)))):
         return truth
     if not any(term for difference in differences for term in terms_of(difference)):
         return every(())
@@ -119,27 +117,29 @@ def _compared(intervals: Intervals, difference: Number, operator: Operator) -> T
         return some(parts) if (operator in _ABOVE) == (difference.sign > 0) else every(parts)
     if next(iter(difference.weights.values()), 1.0) < 0:
         # `0.7 <= a - b` reads better as `a - b >= 0.7`.
-        difference, operator = difference * -1, _MIRRORED[operator]
-    gap, interval = difference.value, Interval(None, "")
+        difference, operator = difference.scaled(-1), _MIRRORED[operator]
+    gap, values = difference.value, [term.value for term in difference.weights]
     answer: Answer = ABSENT
+    interval = Interval(None, "")
     if not difference.missing and math.isnan(gap):
-        unknown = any(math.isnan(term.value) for term in difference.weights)
-        answer, interval = INCONCLUSIVE, Interval(None, NO_WORST if unknown else CANCEL)
+        why = NO_WORST if any(map(math.isnan, values)) else CANCEL
+        answer, interval = INCONCLUSIVE, Interval(None, why)
     elif not difference.missing:
-        if difference.weights and all(math.isfinite(term.value) for term in difference.weights):
+        if values and all(map(math.isfinite, values)):
             interval = intervals(difference.weights)
-        answer = _answer(*_bounds(difference, gap, interval.half or 0.0), operator)
+        answer = _answer(*_bounds(difference, gap, interval), operator)
     fact = _evidence(difference, operator, answer, interval)
-    return Truth(answer, (fact,) if difference.weights else ())
+    return Truth(answer, (fact,) if values else ())
 
 
-def _bounds(difference: Sum, middle: float, half: float) -> tuple[float, float]:
+def _bounds(difference: Sum, middle: float, interval: Interval) -> tuple[float, float]:
     """Return the ends of an interval.
 
     A seed without a result may be as bad as the worst value, so the interval reaches to it. Where
     the measurement has no worst value, it reaches to both sides.
     """
     worst = [factor * term.worst for term, factor in difference.weights.items() if term.lost]
+    half = interval.half or 0.0
     low = -math.inf if any(bound != math.inf for bound in worst) else middle - half
     high = math.inf if any(bound != -math.inf for bound in worst) else middle + half
     return low, high
@@ -156,25 +156,25 @@ def _answer(low: float, high: float, operator: Operator) -> Answer:
 
 def _evidence(difference: Sum, relation: Operator, answer: Answer, interval: Interval) -> Evidence:
     """Return how a difference compares with 0, in a line with its numbers."""
-    terms, margin = sum_text(difference.weights), 0.0 - difference.constant
-    size, low, high, lost = None, None, None, any(term.lost for term in difference.weights)
-    text = terms
+    text, margin = sum_text(difference.weights), 0.0 - difference.constant
+    size = low = high = None
+    lost = any(term.lost for term in difference.weights)
     if not difference.missing and math.isfinite(difference.value):
         size = difference.of_terms
-        single = len(difference.weights) == 1 and not terms.startswith("-") and "×" not in terms
-        text += "" if single else f" = {size:.3g}"
+        plain = len(difference.weights) == 1 and not text.startswith("-") and "×" not in text
+        text += "" if plain else f" = {size:.3g}"
         if lost or interval.half is not None:
-            low, high = _bounds(difference, size, interval.half or 0.0)
+            low, high = _bounds(difference, size, interval)
             text += f" [{low:.3g}, {high:.3g}]"
     return Evidence(
-        f"{text} {relation} {margin:g}",
-        answer,
-        size,
-        low if low is not None and math.isfinite(low) else None,
-        high if high is not None and math.isfinite(high) else None,
-        relation,
-        margin,
-        "; ".join(filter(None, (interval.basis, TO_THE_WORST if lost else ""))),
+        text=f"{text} {relation} {margin:g}",
+        answer=answer,
+        difference=size,
+        low=low if low is not None and math.isfinite(low) else None,
+        high=high if high is not None and math.isfinite(high) else None,
+        relation=relation,
+        margin=margin,
+        basis="; ".join(filter(None, (interval.basis, TO_THE_WORST if lost else ""))),
     )
 
 

@@ -1,23 +1,25 @@
-"""Where the numbers of claims come from: the paper's own cells, or our results.
-
-Of printed cells the printed ± decides, or the digits; misprints count as corrected, and curves have
-no printed numbers. Of our results: where all runs have several seeds, the interval is over seeds.
-Otherwise the test sets are drawn again, in pairs where rows translate the same sentences. Numbers
-of tokens, checkpoints or curves of one seed have no interval, and decide alone. Numbers are those
-of the seeds that have one; how many have none is part of the term.
-"""
+"""Where the numbers of claims come from: the paper's own cells, or our results."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.cells import NO_CELL, check_cells, name_of, places, quantity, worst
-from fathom.artefacts.claims.curves import curve, labelled
 from fathom.artefacts.claims.language import Reference
-from fathom.artefacts.claims.numbers import Term, Unfit
+from fathom.artefacts.claims.names import (
+    NO_CELL,
+    Labelled,
+    Place,
+    check_cells,
+    curve,
+    labelled,
+    places,
+    quantity,
+)
+from fathom.artefacts.claims.numbers import Curve, Sum, Term, Unfit
 from fathom.artefacts.claims.truths import Interval
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
@@ -30,12 +32,13 @@ from fathom.artefacts.table.differences import (
 )
 from fathom.artefacts.table.notes import DOUBTFUL
 from fathom.artefacts.table.results import SeedNumber, number
-from fathom.artefacts.table.sources import MISSING
+from fathom.artefacts.table.sources import MISSING, ResultSource
 from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.schema.table import DIFFERENCE, GAIN
 from fathom.config.tables import Cell
+from fathom.config.vocabulary import Vocabulary
 from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 
@@ -59,49 +62,75 @@ ALONE = NO_INTERVAL.format("one seed")
 UNEVEN = NO_INTERVAL.format("several seeds of some runs and one of others")
 OTHER_SEEDS = NO_INTERVAL.format("numbers of one run are of different seeds")
 NO_SEEDS = NO_INTERVAL.format("a printed difference has no numbers by seed")
-Place = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Printed:
-    """The numbers that a paper prints; names that do not exist are refused here."""
+class _World(ABC):
+    """The numbers of one origin; each table is read once."""
 
-    project: Project
-    paper: Paper
-    _tables: dict[str, dict[Place, Term]] = field(default_factory=dict, repr=False)
+    def __init__(self, project: Project, paper: Paper):
+        self.project, self.paper = project, paper
+        self._tables: dict[str, tuple[list[Cell], dict[Place, Term]]] = {}
 
     def shown(self, reference: Reference) -> Any:
-        """Return printed cells; of a figure, that nothing is printed."""
+        """Return cells, a curve or a picture.
+
+        Raises:
+            Unfit: If a name does not exist.
+            FathomError: If a file cannot be used.
+        """
         name = reference.artefact
         if name in self.paper.figures:
-            what = labelled(reference, self.paper.figures[name], self.project)
-            return replace(what, name=name).made(words=NOT_PRINTED, missing=True)
+            return self._curve(labelled(reference, self.paper.figures[name], self.project), name)
         if name not in self.paper.tables:
             valid = (*self.paper.tables, *self.paper.figures)
             raise Unfit(f"no table or figure '{name}'", nearest(name, valid))
-        cells = self.project.cells(self.paper.tables[name])
-        check_cells(reference, cells)
         if name not in self._tables:
-            self._tables[name] = self._terms(name, cells)
-        return quantity(
-            reference, [self._tables[name][place] for place in places(reference, cells)]
-        )
+            self._tables[name] = self._read(name)
+        cells, terms = self._tables[name]
+        meant = places(reference, cells)
+        for place in meant:
+            terms.setdefault(place, _bare(name, place, words=NO_CELL, missing=True))
+        return quantity(reference, [terms[place] for place in meant])
+
+    @abstractmethod
+    def interval(self, weights: Mapping[Term, float]) -> Interval:
+        """Return what surrounds a sum of terms, each of which has a number."""
+
+    @abstractmethod
+    def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
+        """Return the cells of a table, and their numbers."""
+
+    @abstractmethod
+    def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
+        """Return what labels of a figure name."""
+
+
+class Printed(_World):
+    """The numbers that a paper prints; names that do not exist are refused here."""
+
+    def shown(self, reference: Reference) -> Any:
+        """Return printed cells; of a figure, that nothing is printed."""
+        if reference.artefact in self.paper.tables:
+            check_cells(reference, self.project.cells(self.paper.tables[reference.artefact]))
+        return super().shown(reference)
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return 1.96 printed standard errors, or that the digits decide."""
         errors = [factor * term.stderr for term, factor in weights.items() if term.stderr]
         return Interval(Z * math.hypot(*errors), PRINTED) if errors else Interval(None, DIGITS)
 
-    def _terms(self, name: str, cells: Iterable[Cell]) -> dict[Place, Term]:
-        """Return a table's cells as the paper prints them."""
+    def _curve(self, what: Labelled, figure: str) -> Curve:
+        return replace(what, name=figure).made(words=NOT_PRINTED, missing=True)
+
+    def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
-        path = self.paper.reported(name)
-        printed = reported.read(path, cells, self.project.root)
+        cells = [*self.project.cells(table)]
+        printed = reported.read(self.paper.reported(name), cells, self.project.root)
         by_place = {(item.row, item.column): item for item in printed}
         for cell in cells:
             place = (cell.id, cell.column)
-            item, text = by_place.get(place), name_of(name, place)
-            term = Term(text, math.nan, source=f"{name}/{cell.id}", of_table=True, gain=False)
+            item = by_place.get(place)
+            term = _bare(name, place, source=f"{name}/{cell.id}", gain=False)
             if item is None or not (item.value or item.outcome):
                 term = replace(term, words=NOT_PRINTED, missing=True)
             elif item.number is None:
@@ -111,48 +140,31 @@ class Printed:
                 gain = mark is not None and mark.means == GAIN
                 term = replace(term, value=item.number, stderr=item.deviation, gain=gain)
             terms[place] = term
-        return terms
+        return cells, terms
 
 
-@dataclass(frozen=True)
-class Results:
-    """The numbers of one scale; each table and figure is read once."""
+class Results(_World):
+    """The numbers of one scale.
 
-    artefacts: Artefacts
-    paper: Paper
-    tables: dict[str, ComparedTable] = field(default_factory=dict, repr=False)
-    _points: "dict[str, dict[int, DataFrame]]" = field(default_factory=dict, repr=False)
-    _terms: dict[tuple[str, Place], Term] = field(default_factory=dict, repr=False)
-    _sets: "dict[Term, list[list[Sentences]] | None]" = field(default_factory=dict, repr=False)
-    _drawn: "dict[tuple, np.ndarray]" = field(default_factory=dict, repr=False)
+    Where all runs have several seeds, the interval is over seeds. Otherwise the test sets are drawn
+    again, in pairs where rows translate the same sentences. Numbers of tokens, checkpoints or
+    curves of one seed have no interval, and decide alone. Numbers are those of the seeds that have
+    one; how many have none is part of the term.
+    """
 
-    def shown(self, reference: Reference) -> Any:
-        """Return cells, or a curve.
-
-        Raises:
-            FathomError: a file cannot be used.
-        """
-        name = reference.artefact
-        if name in self.paper.figures:
-            figure = self.paper.figures[name]
-            what = labelled(reference, figure, self.artefacts.project)
-            if name not in self._points:
-                inputs = self.artefacts.inputs(self.paper, figure)
-                self._points[name] = kinds.by_seed(figure, inputs)
-            return curve(what, self._points[name], kinds.worst(figure))
-        if name not in self.tables:
-            self.tables[name] = self.artefacts.compared(self.paper, self.paper.tables[name])
-        items = {
-            (item.result.cell.id, item.result.cell.column): item for item in self.tables[name].cells
-        }
-        meant = places(reference, [item.result.cell for item in items.values()])
-        return quantity(reference, [self._term(name, place, items.get(place)) for place in meant])
+    def __init__(self, artefacts: Artefacts, paper: Paper):
+        super().__init__(artefacts.project, paper)
+        self.artefacts = artefacts
+        self._points: dict[str, dict[int, DataFrame]] = {}
+        self._sources: dict[str, ResultSource] = {}
+        self._sets: dict[Term, list[list[Sentences]] | None] = {}
+        self._drawn: dict[tuple, np.ndarray] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return the 95 % interval of a sum of terms.
 
         Raises:
-            FathomError: counts of sentences are damaged, or are not those of the scores.
+            FathomError: If counts of sentences are damaged, or are not those of the scores.
         """
         weights = {term: factor for term, factor in weights.items() if not term.exact}
         if not weights:
@@ -160,10 +172,23 @@ class Results:
         over = over_seeds(weights) or self._over_sentences(weights)
         return over or Interval(None, _why_alone(weights))
 
-    def _term(self, name: str, place: Place, item: ComparedCell | None) -> Term:
-        if (name, place) not in self._terms:
-            self._terms[name, place] = term_of(name_of(name, place), item, self.tables[name])
-        return self._terms[name, place]
+    def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
+        drawn = self.paper.figures[figure]
+        if figure not in self._points:
+            inputs = self.artefacts.inputs(self.paper, drawn)
+            self._points[figure] = kinds.by_seed(drawn, inputs)
+        return curve(what, self._points[figure], kinds.worst(drawn))
+
+    def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
+        compared = self.artefacts.compared(self.paper, self.paper.tables[name])
+        self._sources |= compared.sources
+        cells, terms = [], {}
+        for item in compared.cells:
+            cell = item.result.cell
+            if cell.kind != "empty":
+                cells.append(cell)
+                terms[cell.id, cell.column] = _term(name, item, compared)
+        return cells, terms
 
     def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
         """Return the interval over test sentences; None where some are not stored."""
@@ -184,12 +209,7 @@ class Results:
         if term not in self._sets:
             sets = None
             if term.cell is not None and is_score(term.cell) and term.by_seed:
-                sources = next(
-                    table.sources
-                    for table in self.tables.values()
-                    if any(item.result is term.cell for item in table.cells)
-                )
-                sets = counts_of(term.cell.cell, sources)
+                sets = counts_of(term.cell.cell, self._sources)
             same = sets is not None and all(map(same_references, sets))
             several = same and all(len(trainings[0].counts) > 1 for trainings in sets or ())
             self._sets[term] = sets if several else None
@@ -207,7 +227,17 @@ class Results:
         for term in sorted(terms, key=lambda each: -len(self._counts(each) or ())):
             sets = self._counts(term) or []
             tasks = tasks_of(term.cell.cell) if term.cell else ()
-            used = [_stream(task, each, drawn) for task, each in zip(tasks, sets, strict=True)]
+            used = [
+                next(
+                    (
+                        stream
+                        for name, other, stream in drawn
+                        if name == task and same_references([trainings[0], other[0]])
+                    ),
+                    None,
+                )
+                for task, trainings in zip(tasks, sets, strict=True)
+            ]
             fresh = streams_of(len(sets), group)
             group += None in used
             chosen = [new if old is None else old for old, new in zip(used, fresh, strict=True)]
@@ -216,27 +246,15 @@ class Results:
         return streams
 
     def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
+        """Return a cell's score of each draw, in the unit that it prints."""
         from fathom.scoring.bootstrap import drawn_scores
 
         key = (term, *(stream.spawn_key for stream in streams))
         if key not in self._drawn and term.cell is not None:
             cell = term.cell.cell
-            factor = cell.value.factor if cell.value else 1.0
             system = statistics_of(cell, self._counts(term) or [])
-            self._drawn[key] = factor * drawn_scores(system, streams=streams)
+            self._drawn[key] = _factor(cell) * drawn_scores(system, streams=streams)
         return self._drawn[key]
-
-
-def _stream(
-    task: str,
-    trainings: "list[Sentences]",
-    drawn: "Iterable[tuple[str, list[Sentences], SeedSequence]]",
-) -> "SeedSequence | None":
-    """Return what draws a task's sentences already; None if nothing does."""
-    for name, other, stream in drawn:
-        if name == task and same_references([trainings[0], other[0]]):
-            return stream
-    return None
 
 
 def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
@@ -274,44 +292,59 @@ def _why_alone(terms: Iterable[Term]) -> str:
     return UNEVEN if any(len(of_run[0]) > 1 for of_run in by_run) else ALONE
 
 
-def term_of(name: str, item: ComparedCell | None, table: ComparedTable) -> Term:
+def worst(cell: Cell, vocabulary: Vocabulary) -> float:
+    """Return the bad end of what a cell measures; nan where it has none."""
+    better = vocabulary.measurement(cell.value).better if cell.value else None
+    return {"higher": -math.inf, "lower": math.inf}.get(better or "", math.nan)
+
+
+def _factor(cell: Cell) -> float:
+    """Return what makes a measurement a number in the unit that its cell prints."""
+    return cell.value.factor if cell.value else 1.0
+
+
+def _bare(artefact: str, place: Place, **parts: Any) -> Term:
+    """Return a cell of a table without a number, which is called `table5 “12/12” avg`."""
+    return Term(f"{artefact} “{place[0]}” {place[1]}", math.nan, of_table=True, **parts)
+
+
+def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     """Return one of our cells as a number of claims."""
-    if item is None:
-        return Term(name, math.nan, NO_CELL, missing=True, of_table=True)
     result, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
     bad = worst(cell, vocabulary)
-    of = vocabulary.measurement(cell.value).of if cell.value else ""
     mark = table.table.marks.get(item.reported.mark) if item.reported else None
     # A cell that shows its difference to another one, as the paper does, has no seeds.
     is_difference = mark is not None and mark.means == DIFFERENCE
     by_seed = {} if is_difference else _by_seed(cell, table)
-    term = Term(
-        name,
-        bad if result.value is None else result.value,
+    term = _bare(
+        artefact,
+        (cell.id, cell.column),
         lost=result.lost,
         # A difference is as bad as can be, or as good, by the row that has no result.
         worst=math.nan if is_difference else bad,
         awaited=result.awaited,
         source=cell.source,
         by_seed=by_seed,
-        exact=of in ("network", "corpus"),
-        of_table=True,
+        exact=bool(cell.value) and vocabulary.measurement(cell.value).of in ("network", "corpus"),
         cell=result,
         gain=bool(item.mark) if item.tested else None,
         mark=DOUBTFUL if result.doubtful else "",
     )
     if result.value is not None:
-        return term
+        return replace(term, value=result.value)
     if not result.words or result.words.startswith(MISSING) or (result.awaited and not by_seed):
-        return replace(term, value=math.nan, words=result.words or NO_CELL, missing=True)
+        return replace(term, words=result.words or NO_CELL, missing=True)
     if by_seed:
         return replace(term, value=fmean(by_seed.values()))
-    return replace(term, words=result.words, lost="")
+    return replace(term, value=bad, words=result.words, lost="")
 
 
 def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
     """Return a cell's number of each seed that has one, in the unit that it prints."""
-    factor = cell.value.factor if cell.value else 1.0
     readings = table.sources[cell.source].readings(cell.key)
     numbers = ((seed, number(cell, reading)) for seed, reading in readings)
-    return {seed: found.value * factor for seed, found in numbers if isinstance(found, SeedNumber)}
+    return {
+        seed: found.value * _factor(cell)
+        for seed, found in numbers
+        if isinstance(found, SeedNumber)
+    }

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from math import inf, log, nan
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -22,6 +22,7 @@ At = (
     Annotated[int, Field(ge=1)]
     | Annotated[str, Pattern(r"^(100%|[1-9][0-9]?%|epoch [1-9][0-9]*)$", "50%")]
 )
+PartT = TypeVar("PartT", bound=Section)
 # Ids of a table may be numbers, here as there.
 Unique = Annotated[Ids, AfterValidator(unique)]
 SomeNames = Annotated[Unique, Field(min_length=1)]
@@ -140,6 +141,13 @@ class KindSettings(Section):
         return ()
 
 
+def _over(panel: PartT, figure: PartT) -> PartT:
+    """Return a figure's settings with what one of its panels says instead."""
+    given = {key: getattr(panel, key) for key in panel.model_fields_set}
+    form = type(panel)
+    return form(**({key: getattr(figure, key) for key in form.model_fields} | given))
+
+
 class Line(Section):
     """A line in its long form."""
 
@@ -162,11 +170,6 @@ class Panel(Section):
     colours: dict[str, Colour] = Doc("A line's colour, by label.", factory=dict)
     log_y: bool = Doc("Whether the vertical axis is logarithmic.", False)
 
-    def over(self, figure: "Panel") -> "Panel":
-        """Return the figure's panel with what this one says instead."""
-        given = {key: getattr(self, key) for key in self.model_fields_set}
-        return Panel(**({key: getattr(figure, key) for key in Panel.model_fields} | given))
-
     def line(self, label: str) -> Line:
         """Return a line with its series."""
         line = self.lines[label]
@@ -182,7 +185,7 @@ class Lines(Panel, KindSettings):
     def parts(self) -> dict[str, Panel]:
         """Return the panels with all that they take from the figure."""
         panels = self.panels or {"": Panel()}
-        return {title: panel.over(self) for title, panel in panels.items()}
+        return {title: _over(panel, self) for title, panel in panels.items()}
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -219,11 +222,6 @@ class Map(Section):
     numbers: bool = Doc("Whether each field shows its number.", False)
     smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
 
-    def over(self, figure: "Map") -> "Map":
-        """Return the figure's settings with what this panel says instead."""
-        given = {key: getattr(self, key) for key in self.model_fields_set}
-        return Map(**({key: getattr(figure, key) for key in Map.model_fields} | given))
-
     @property
     def places(self) -> tuple[int | str, ...]:
         """The places in the training that are drawn."""
@@ -251,7 +249,7 @@ class HeatMap(Map, KindSettings):
             title: Map(run=panel) if isinstance(panel, str) else panel
             for title, panel in panels.items()
         }
-        return {title: panel.over(self) for title, panel in short.items()}
+        return {title: _over(panel, self) for title, panel in short.items()}
 
     @property
     def runs(self) -> tuple[str, ...]:
