@@ -11,11 +11,12 @@ import time
 import pytest
 
 from fathom.cli.options import open_project
-from fathom.cli.terminal import duration, print_columns, watch
+from fathom.cli.terminal import print_columns, watch
 from fathom.cluster.jobs import Folder
 from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
+from fathom.io.screen import duration
 from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import State, write_state
 from tests.cli.conftest import invoke
