@@ -20,7 +20,7 @@ from fathom.artefacts.claims.truths import (
     some,
 )
 from fathom.io.errors import FathomError
-from tests.support.claims import UNTESTED, Numbers, answer, curve, quantity
+from tests.artefacts.claim_numbers import UNTESTED, Numbers, answer, curve, quantity
 
 ANSWERS = ("holds", "fails", "inconclusive", "absent")
 
