@@ -83,10 +83,6 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_training_knows_which_consecutive_updates_it_saved(run):
-    assert consecutive_updates(run) == UPDATES
-
-
 def test_hypotheses_are_those_that_a_translation_with_the_same_weights_gives(run):
     made = start(run).of("test", UPDATES)
     texts = set()
@@ -300,23 +296,6 @@ def test_the_record_names_weights_and_bytes(run, folder):
     assert content["weights"] == {path.name: sha256(saved(run, n)) for n, path in by_update}
 
 
-def test_weights_that_cannot_be_read_are_refused(run):
-    saved(run, 4).write_bytes(b"PK")
-    with refused("without the checksum at its end", where="update_4.pt", remedy="fathom train"):
-        start(run).of("valid", UPDATES)
-
-
-def test_a_run_without_a_training_is_refused(tmp_path):
-    with refused("no such file", where="training.json"):
-        consecutive_updates(TrainedRun(PLAIN, 1, Paths(tmp_path, "tiny"), CPU))
-
-
-def test_a_network_without_a_decoder_is_refused(run):
-    spec = replace(PLAIN, model=PLAIN.model.model_copy(update={"decoder_layers": 0}))
-    with refused("a network without a decoder translates nothing"):
-        consecutive_updates(again(run, spec))
-
-
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
 def test_a_training_without_a_result_is_refused_with_its_outcome(run, kind):
     end(run, kind)
@@ -336,15 +315,9 @@ def test_a_training_that_saved_no_weights_names_the_setting(run):
         consecutive_updates(again(run))
 
 
-@pytest.mark.parametrize("update", UPDATES)
-def test_weights_that_are_missing_are_named(run, update):
-    saved(run, update).unlink()
-    with refused(
-        f"the weights after update {update} are missing", remedy="fathom train paper/small"
-    ):
-        consecutive_updates(again(run))
-
-
-def test_weights_that_the_training_did_not_save_are_no_checkpoints_of_it(run):
+def test_consecutive_updates_are_those_that_the_training_saved_and_each_is_there(run):
     shutil.copy(saved(run, 5), saved(run, 9))
     assert consecutive_updates(again(run)) == UPDATES
+    saved(run, 4).unlink()
+    with refused("the weights after update 4 are missing", remedy="fathom train paper/small"):
+        consecutive_updates(again(run))

@@ -22,7 +22,6 @@ from fathom.config.paths import Paths
 from fathom.data.sides import sides
 from fathom.data.subwords import join
 from fathom.decode.export.export import export
-from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
 from fathom.io.records import hashes, read_record
@@ -305,11 +304,3 @@ def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
     assert source >= longest + 1
     # fairseq's generator leaves one position to the end symbol.
     assert target - 1 >= int(ratio * longest) + constant
-
-
-def test_the_settings_name_each_sides_own_layers():
-    active = {"encoder": (0, 2, 5), "decoder": (1,)}
-    found = fairseq_settings(gated({"norm": "post"}).model, active, 90)
-    assert (found["encoder_layers"], found["decoder_layers"]) == (3, 1)
-    assert not found["encoder_normalize_before"]
-    assert found["max_source_positions"] == 90

@@ -10,11 +10,9 @@ from fathom.decode.export.plain import (
     parameters,
     plain,
     plain_state,
-    require_plain_shape,
 )
 from fathom.nn.hooks import Method
 from tests.decode.pruned_runs import ACTIVE, built, gated, write_tensors
-from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.small_networks import stack
 from tests.support.specs import ROOT, card
@@ -67,11 +65,6 @@ def test_a_network_is_what_its_hard_gates_keep_of_it(network):
     transformer = plain(network.use_gates("hard"), SPEC.model, TASKS.index("bos"), "bos")
     assert transformer.active == {side: layers["bos"] for side, layers in ACTIVE.items()}
     assert transformer.state.keys() == plain_state(network.state_dict(), transformer.active).keys()
-
-
-def test_a_shape_that_fairseqs_transformer_has_not_is_refused():
-    with refused("no plain Transformer: the norm lingvo", where="here"):
-        require_plain_shape(SPEC.model.model_copy(update={"norm": "lingvo"}), "here")
 
 
 class Skipping(Method):
@@ -156,16 +149,3 @@ def test_a_card_names_the_gates_with_which_nothing_is_added(method, paths):
         network.use_gates(gates)
         hooks = [beyond_keeping(each, 0) for each in network.methods.values()]
         assert (hooks == [None, None]) is (gates in method.about.plain_with)
-
-
-def test_such_a_method_is_refused_by_its_hook(network):
-    network.use_gates("soft")
-    with torch.no_grad():
-        network.encoder.method.alpha.fill_(0.5)
-    remedy = "translate with fathom instead"
-    with refused(
-        "the encoder's method does more than keep or skip layers ('block')",
-        where="bos",
-        remedy=remedy,
-    ):
-        plain(network, SPEC.model, 0, "bos")

@@ -12,7 +12,7 @@ from fathom.io.records import read_record, write_record
 from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
-from tests.support.trained import CPU, end, save, set_gates
+from tests.support.trained import CPU, save, set_gates
 
 LATENT = gated({"encoder_layers": 1, "decoder_layers": 2})
 # Layers that hard gates leave for each task.
@@ -74,12 +74,6 @@ def test_hard_gates_keep_at_least_what_the_decoding_asks_for(run):
     assert run.tasks_without_layers("hard") == ("kor",)
 
 
-def test_an_unknown_task_gets_the_nearest_name(run):
-    assert run.task("bel") == 1
-    with refused(nearest="kor"):
-        run.task("korr")
-
-
 def test_text_that_was_encoded_otherwise_since_the_training_is_refused(run):
     record = run.paths.tensors(LATENT.data) / "tensors.json"
     write_record(record, read_record(record) | {"unigram_nll": 9.0})
@@ -89,19 +83,3 @@ def test_text_that_was_encoded_otherwise_since_the_training_is_refused(run):
         remedy=f"rm -r {run.folder} && fathom train",
     ):
         _ = TrainedRun(LATENT, 1, run.paths, CPU).tensors
-
-
-def test_a_training_that_did_not_finish_is_refused_where_one_is_needed(run):
-    run.require_finished()
-    end(run, "diverged")
-    diverged = TrainedRun(LATENT, 1, run.paths, CPU)
-    assert not diverged.finished
-    with refused("diverged ("):
-        diverged.require_finished()
-
-
-def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):
-    masked = replace(LATENT, model=LATENT.model.model_copy(update={"decoder_layers": 0}))
-    run = TrainedRun(masked, 1, Paths(tmp_path, "tiny"), CPU)
-    with refused("a network without a decoder translates nothing"):
-        run.require_decoder()

@@ -20,8 +20,6 @@ from fathom.decode.translate import (
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
 from fathom.nn.network import FAIRSEQ
-from fathom.results.tree import read_run
-from fathom.scoring.score import score
 from tests.decode.conftest import CPU, sentences
 from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
@@ -107,16 +105,6 @@ def test_decoding_twice_writes_the_same_bytes(paths):
     (folder / "old.txt").write_text("stale\n", encoding="utf-8")
     decode(run)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-def test_gates_change_hypotheses_and_have_folders_of_their_own(paths):
-    other = {"decoder": {"bos": (0,), "bel": (1,), "kor": (1,)}}
-    one, two = (
-        (decode(write_trained(SOFT, paths, layers=layers), "hard")[0] / "kor.txt").read_bytes()
-        for layers in (LAYERS, other)
-    )
-    assert one != two
-    assert paths.decoding(SOFT, 1, "test", "soft") != paths.decoding(SOFT, 1, "test", "hard")
 
 
 @pytest.mark.parametrize("gates", ["soft", "hard"])
@@ -238,18 +226,6 @@ def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch
     translate_lines(run, "plain", "kor", ["</s> <pad>"], silent)
     assert given[0].tolist().count(EOS) == 1
     assert PAD not in given[0]
-
-
-def test_what_was_decoded_can_be_scored(paths):
-    run = write_trained(SOFT, paths, layers=NO_BEL)
-    translate(run, [("test", "soft"), ("test", "hard")], silent)
-    for gates in ("soft", "hard"):
-        score(SOFT, 1, "test", gates, paths, silent)
-    run = read_run(paths.run(SOFT, 1))
-    found = run.measurements
-    assert sorted(found["bleu.test.soft.13a"].tasks) == ["bel", "bos", "kor"]
-    assert sorted(found["bleu.test.hard.13a"].tasks) == ["bos", "kor"]
-    assert list(found["bleu.test.hard.13a"].missing) == ["bel"]
 
 
 def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():

@@ -43,36 +43,27 @@ def test_what_killed_writers_left_and_what_was_set_aside_goes(folder, tmp_path):
 
 
 def test_runs_and_text_of_other_settings_are_unused(folder, tmp_path):
-    spec, paths = own_project().spec(RUN, "tiny"), Paths(tmp_path, "tiny")
+    project = own_project()
+    spec, paths = project.spec(RUN, "tiny"), Paths(tmp_path, "tiny")
     for place in (paths.tensors(spec.data), paths.corpus(spec.data), paths.subwords(spec.data)):
         write_lines(place / "file", ["used"])
         write_lines(place.with_name(f"{place.name[:-8]}00000000") / "file", ["unused"])
+    # Tables alone count the text of some data sets.
+    for dataset in project.datasets.values():
+        place = paths.corpus_named(dataset.corpus_folder(project.sources))
+        write_lines(place / "corpus.json", ["{}"])
     other = folder.parent.with_name("m2o_diverse_12_12-00000000")
     write_lines(other / "1" / "metrics.tsv", ["unused"])
-    items = deletable("unused", own_project(), tmp_path)
-    assert len(items) == 4
+    elsewhere, link = tmp_path / "disk" / "run", tmp_path / "corpora" / "old-00000000"
+    write_lines(elsewhere / "file", ["unused"])
+    link.symlink_to(elsewhere)
+    items = deletable("unused", project, tmp_path)
+    assert len(items) == 5
     assert all(item.path.name.endswith("-00000000") for item in items)
     for item in items:
         item.delete()
     assert names("unused", tmp_path) == []
     assert (folder / "checkpoints" / "last.pt").exists()
-
-
-def test_of_a_link_to_a_folder_the_link_alone_goes(tmp_path):
-    elsewhere, link = tmp_path / "disk" / "run", tmp_path / "results" / "corpora" / "old-12345678"
-    write_lines(elsewhere / "file", ["unused"])
-    link.parent.mkdir(parents=True)
-    link.symlink_to(elsewhere)
-    (item,) = deletable("unused", own_project(), tmp_path / "results")
-    assert item.bytes == link.lstat().st_size
-    item.delete()
+    # Of a link the link alone goes.
     assert not link.is_symlink()
     assert (elsewhere / "file").exists()
-
-
-def test_text_of_a_data_set_that_only_tables_count_is_used(tmp_path):
-    project = own_project()
-    for dataset in project.datasets.values():
-        place = Paths(tmp_path, "tiny").corpus_named(dataset.corpus_folder(project.sources))
-        write_lines(place / "corpus.json", ["{}"])
-    assert names("unused", tmp_path) == []

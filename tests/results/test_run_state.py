@@ -59,11 +59,8 @@ def log(folder, rows):
     (folder / "metrics.tsv").write_text(f"update\tnll\n{rows}")
 
 
-def test_a_run_without_an_attempt_has_not_started(folder):
-    assert run_state(folder) == RunState("not started")
-
-
 def test_a_run_that_nobody_trains_was_stopped_at_its_last_logged_update(folder):
+    assert run_state(folder) == RunState("not started")
     begin(folder)
     assert run_state(folder) == RunState("stopped")
     log(folder, "25\t6.0\n50\t5.0\n")
@@ -125,18 +122,17 @@ def test_a_training_record_that_cannot_be_trusted_is_damaged(paths, folder):
     assert run_state(folder).kind == "running"
 
 
-def test_a_state_is_read_as_it_was_written_with_its_time(tmp_path):
+def test_a_state_is_read_as_it_was_written_with_its_time_and_else_there_is_none(tmp_path):
     write_state(tmp_path, STATE)
     state = read_state(tmp_path)
     assert state.model_copy(update={"time": ""}) == STATE
     assert state.time.endswith("+00:00")
-    assert read_json(tmp_path / STATE_FILE)["state"] == "training"
-
-
-@pytest.mark.parametrize("content", [None, "", "{}", '{"state": "asleep"}'])
-def test_a_state_that_is_missing_or_damaged_is_none(tmp_path, content):
-    if content is not None:
-        (tmp_path / STATE_FILE).write_text(content, encoding="utf-8")
+    path = tmp_path / STATE_FILE
+    assert read_json(path)["state"] == "training"
+    for content in ("", "{}", '{"state": "asleep"}'):
+        path.write_text(content, encoding="utf-8")
+        assert read_state(tmp_path) is None
+    path.unlink()
     assert read_state(tmp_path) is None
 
 
@@ -169,14 +165,6 @@ def test_without_rows_or_with_damaged_ones_there_is_no_pace(tmp_path):
     assert pace(tmp_path) is None
 
 
-def test_the_first_row_is_compared_with_the_beginning(tmp_path):
-    write_series(tmp_path, (50, 5000, 25, 6.5))
-    found = pace(tmp_path)
-    assert (found.update, found.nll) == (50, 6.5)
-    assert found.tokens_per_second == pytest.approx(200)
-    assert found.seconds_per_update == pytest.approx(0.5)
-
-
 def test_the_pace_is_that_of_the_last_rows(tmp_path):
     slow = [(number, 10 * number, 100 * number, 6) for number in range(1, 21)]
     fast = [(20 + number, 200 + 10 * number, 2000 + number, 5) for number in range(1, ROWS + 1)]
@@ -191,4 +179,5 @@ def test_a_row_whose_time_is_not_written_yet_says_where_the_training_is(tmp_path
     (tmp_path / "times.tsv").write_text(text[:-1])
     found = pace(tmp_path)
     assert (found.update, found.nll) == (100, None)
-    assert found.seconds_per_update == pytest.approx(0.5)
+    # The first row is compared with the beginning.
+    assert (found.tokens_per_second, found.seconds_per_update) == pytest.approx((200, 0.5))

@@ -56,13 +56,9 @@ def values(file, key):
     return {task: number.value for task, number in file.measurements[key].tasks.items()}
 
 
-def test_the_file_names_the_corpus_and_the_rule(measured, domains):
-    assert (measured.rule, measured.corpus) == ("statistics", "invented")
+def test_every_measurement_is_there_by_split_and_language(measured, domains):
+    assert (measured.rule, measured.corpus, measured.run) == ("statistics", "invented", None)
     assert measured.identity == identity(domains.definition(Checksums()))
-    assert measured.run is None
-
-
-def test_every_measurement_is_there_by_split_and_language(measured):
     sizes = {f"{name}.{split}" for name in ("pairs", "share") for split in SPLITS}
     counts = {
         f"{name}.{split}.{language}"
@@ -73,23 +69,16 @@ def test_every_measurement_is_there_by_split_and_language(measured):
     assert set(measured.measurements) == sizes | counts
 
 
-def test_pairs_and_their_share_are_counted_by_task(measured):
+def test_pairs_tokens_types_and_types_of_no_other_task_are_counted(measured):
     assert values(measured, "pairs.train") == {"law": 2, "bank": 1}
     assert measured.measurements["pairs.train"].all.value == 3
     assert values(measured, "share.train") == pytest.approx({"law": 2 / 3, "bank": 1 / 3})
     assert values(measured, "pairs.test") == {"law": 1, "bank": 1}
-
-
-def test_tokens_are_words_and_punctuation_of_a_named_tokenizer(measured):
     # The law . The judge; The bank !
     assert values(measured, "tokens.train.en") == {"law": 5, "bank": 3}
     assert values(measured, "types.train.en") == {"law": 4, "bank": 3}
     assert measured.measurements["types.train.en"].all.value == 6
     assert measured.measurements["tokens.train.en"].how == TOKENS
-    assert "13a" in TOKENS
-
-
-def test_own_types_are_in_no_other_task(measured):
     assert values(measured, "own_types.train.en") == {"law": 3, "bank": 2}
     # La loi . Le juge; La banque
     assert values(measured, "own_types.train.fr") == {"law": 4, "bank": 1}

@@ -60,39 +60,21 @@ def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decod
     assert "tok:ko-mecab" in record.how
 
 
-def test_a_run_that_asks_for_moses_tokens_has_their_bleu_next_to_the_others(paths, decoded):
-    spec = decoded("one_to_many", tokenizers=("moses",))
-    folder, scores, file = scored(paths, spec)
-    by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}
-    assert by_task["bos"] == ["13a", "intl", "char", "none", "moses", "chrF"]
-    record = file.measurements["bleu.test.plain.moses"]
-    assert list(record.tasks) == ["bos", "kor"]
-    assert "tok:moses-sacremoses-" in record.how
-    counted = sentences.read(folder, "bos")
-    assert counted is not None
-    again = counted.statistics(bleu.metric("moses")).value
-    assert f"{again:.6f}" == next(line.value for line in scores if line.metric == "moses")
-
-
-def test_a_metric_that_tables_show_is_scored_next_to_the_others_and_changes_none(paths, decoded):
-    spec = decoded()
-    folder, before, _ = scored(paths, spec)
+def test_a_metric_that_is_asked_for_is_scored_next_to_the_others_and_changes_none(paths, decoded):
+    folder, before, _ = scored(paths, decoded())
+    spec = decoded(tokenizers=("moses",))
     score(spec, 1, "test", "plain", paths, silent, ["ter"])
-    after = run_files.scores(folder / "scores.tsv")
-    assert [line for line in after if line.metric != "TER"] == before
-    (bos, kor) = (line for line in after if line.metric == "TER")
-    record = measurements.read(scores_file(spec, paths)).measurements["ter.test.plain"]
-    assert (record.unit, record.tasks["kor"].value) == ("TER", float(kor.value))
-    assert float(bos.low) < float(bos.value) < float(bos.high)
-    again = sentences.read(folder, "bos").statistics(named("ter")).value
-    assert f"{again:.6f}" == bos.value
-
-
-def test_every_metric_has_an_interval(paths, decoded):
-    _, scores, _ = scored(paths, decoded())
-    for line in scores:
-        assert float(line.low) <= float(line.value) <= float(line.high)
-        assert float(line.stderr) > 0
+    lines = run_files.scores(folder / "scores.tsv")
+    assert [line for line in lines if line.metric not in ("TER", "moses")] == before
+    records = measurements.read(scores_file(spec, paths)).measurements
+    assert records["ter.test.plain"].unit == "TER"
+    assert "tok:moses-sacremoses-" in records["bleu.test.plain.moses"].how
+    counted = sentences.read(folder, "bos")
+    for metric in (named("ter"), bleu.metric("moses")):
+        bos, kor = (line for line in lines if line.metric == metric.label)
+        assert f"{counted.statistics(metric).value:.6f}" == bos.value
+        assert float(bos.low) < float(bos.value) < float(bos.high)
+        assert records[metric.key("test", "plain")].tasks["kor"].value == float(kor.value)
 
 
 def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
@@ -108,6 +90,8 @@ def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
         for line in scores:
             record = file.measurements[LABELS[line.metric].key(split, "plain")]
             number = record.tasks[line.task]
+            assert float(line.low) <= float(line.value) <= float(line.high)
+            assert number.stderr == float(line.stderr) > 0
             assert number.value == float(line.value)
             assert (number.low, number.high, number.n) == (float(line.low), float(line.high), 6)
             assert record.unit == ("chrF" if line.metric == "chrF" else "BLEU")
@@ -158,21 +142,16 @@ def test_a_training_without_a_result_passes_its_outcome_on(paths, decoded, kind)
     assert file.measurements == {}
 
 
-def test_a_task_without_a_layer_has_a_reason_instead_of_a_score(paths, decoded):
-    spec = decoded(gates=("soft", "hard"), no_layer=("kor",))
+@pytest.mark.parametrize("without", [("kor",), ("bos", "kor")])
+def test_a_task_without_a_layer_has_a_reason_instead_of_a_score(paths, decoded, without):
+    spec = decoded(gates=("soft", "hard"), no_layer=without)
     assert {line.task for line in scored(paths, spec, "soft")[1]} == {"bos", "kor"}
     _, scores, file = scored(paths, spec, "hard")
-    assert {line.task for line in scores} == {"bos"}
-    record = file.measurements["bleu.test.hard.13a"]
-    assert list(record.tasks) == ["bos"]
-    assert record.missing == {"kor": "no layer is left with hard gates"}
-
-
-def test_where_no_task_has_a_layer_every_metric_says_so(paths, decoded):
-    spec = decoded(gates=("soft", "hard"), no_layer=("bos", "kor"))
-    _, _, file = scored(paths, spec, "hard")
+    assert {line.task for line in scores} == {"bos", "kor"} - {*without}
     assert set(file.measurements) == {metric.key("test", "hard") for metric in metrics_of("eng")}
-    assert list(file.measurements["chrf.test.hard"].missing) == ["bos", "kor"]
+    for record in file.measurements.values():
+        assert {*record.tasks} == {"bos", "kor"} - {*without}
+        assert record.missing == dict.fromkeys(without, "no layer is left with hard gates")
 
 
 def test_scores_of_an_earlier_decoding_are_deleted(paths, decoded):
@@ -189,7 +168,7 @@ def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
     with refused("not the file that was recorded", where="bos.txt", remedy=again):
         scored(paths, spec)
     assert not (folder / "scores.tsv").exists()
-    assert not MeasurementFile(spec, 1, paths, "scores", "test", "plain").path.exists()
+    assert not scores_file(spec, paths).exists()
 
 
 @pytest.mark.parametrize(
@@ -211,24 +190,15 @@ def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message
     assert str(path) in str(raised.value)
 
 
-@pytest.mark.parametrize("task", ["bos", "kor"])
-def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded, task):
+def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded):
     spec = decoded()
     corpus = paths.corpus(spec.data)
-    path = corpus / task / "test.eng"
+    path = corpus / "kor" / "test.eng"
     write_lines(path, ["Edited.", *read_lines(path)[1:]])
     again = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
     with refused("not the file that was recorded", where=path, remedy=again):
         scored(paths, spec)
-    assert not MeasurementFile(spec, 1, paths, "scores", "test", "plain").path.exists()
-
-
-@pytest.mark.parametrize("name", ["kor.txt", "decoding.json"])
-def test_a_missing_file_of_the_decoding_is_named(paths, decoded, name):
-    spec = decoded()
-    (paths.decoding(spec, 1, "test", "plain") / name).unlink()
-    with refused(where=name):
-        scored(paths, spec)
+    assert not scores_file(spec, paths).exists()
 
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
@@ -326,9 +296,3 @@ def test_counts_that_scoring_did_not_write_are_refused(folder):
         remedy="fathom score paper/small-12345678",
     ):
         sentences.read(folder, "bos")
-
-
-def test_counts_that_no_scoring_names_are_refused(folder):
-    write_record(folder / "scoring.json", {"files": {}})
-    with refused("not among the files of scoring.json"):
-        sentences.read(folder, "kor")

@@ -161,9 +161,9 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
     yield from _saves(run.training, decoding)
     if decoding.decoder == "ctranslate2":
         for what in beyond_plain(run.model):
-            yield ("decoding", "decoder"), f"no plain Transformer: {what}", CTRANSLATE2_REMEDY
+            yield ("decoding", "decoder"), f"not a plain Transformer: {what}", CTRANSLATE2_REMEDY
         if not {*card.gates(run.method.settings)} & {*card.about.plain_with}:
-            what = f"no plain Transformer: the method {card.name}"
+            what = f"not a plain Transformer: the method {card.name}"
             yield ("decoding", "decoder"), what, CTRANSLATE2_REMEDY
     for key in ("average_of", "window"):
         count = getattr(decoding, key) or 1
@@ -293,5 +293,5 @@ def require_plain_gates(card: MethodCard, gates: str, where: str, remedy: str) -
         FathomError: If the network is not a plain Transformer with these gates.
     """
     if gates not in card.about.plain_with:
-        what = f"no plain Transformer: the method {card.name} with {gates} gates"
+        what = f"not a plain Transformer: the method {card.name} with {gates} gates"
         raise FathomError(what, where, remedy)

@@ -42,23 +42,14 @@ class Symbols(Protocol):
 
 @dataclass
 class Searched:
-    """The sentences of a batch that are not finished: B, with K hypotheses each.
+    """The sentences of a batch that are not finished: B, with K hypotheses each."""
 
-    Attributes:
-        numbers: (B,) their places in the batch.
-        caps: (B,) the most pieces of a hypothesis, without the end symbol.
-        pieces: (B, K, t) the pieces so far.
-        scores: (B, K) the sums of their log-probabilities.
-        ended: (B,) how many hypotheses have ended.
-        best: (B,) the best score of these, with the length penalty.
-    """
-
-    numbers: Tensor
-    caps: Tensor
-    pieces: Tensor
-    scores: Tensor
-    ended: Tensor
-    best: Tensor
+    numbers: Tensor  # (B,) their places in the batch
+    caps: Tensor  # (B,) the most pieces of a hypothesis, without the end symbol
+    pieces: Tensor  # (B, K, t) the pieces so far
+    scores: Tensor  # (B, K) the sums of their log-probabilities
+    ended: Tensor  # (B,) how many hypotheses have ended
+    best: Tensor  # (B,) the best score of these, with the length penalty
 
     @classmethod
     def start(cls, caps: Tensor) -> Self:
@@ -111,11 +102,7 @@ class Best:
 
 
 class Beam:
-    """The beam search of one network, for one batch after another.
-
-    Attributes:
-        sentences: how many sentences are searched together, at most.
-    """
+    """The beam search of one network, for one batch after another."""
 
     def __init__(
         self,
@@ -124,16 +111,14 @@ class Beam:
         settings: Decoding,
         starts: Sequence[int] | None = None,
     ):
-        """Prepare the search.
+        """Prepare the search of a network with a decoder, whose gates are set.
 
-        Args:
-            network: one with a decoder, whose gates are set.
-            starts: what the decoder of each task reads first; None is the end symbol for all tasks.
+        `starts` are what the decoder of each task reads first; None is the end symbol for all.
         """
         self.starts = None if starts is None else torch.tensor(starts)
         self.network, self.settings = network.eval(), settings
         self.width = min(settings.beam, len(dictionary) - 1)
-        self.sentences = max(1, HYPOTHESES // self.width)
+        self.sentences = max(1, HYPOTHESES // self.width)  # that are searched together, at most
         self.entries, self.pad, self.end = len(dictionary), dictionary.pad(), dictionary.eos()
 
     @torch.inference_mode()

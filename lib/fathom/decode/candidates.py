@@ -12,21 +12,15 @@ CHUNK = 32
 
 
 class Candidates(NamedTuple):
-    """C ways to continue the hypotheses of each of B sentences, the likeliest first.
+    """C ways to continue the hypotheses of each of B sentences, the likeliest first."""
 
-    Attributes:
-        scores: (B, C) the sum of all log-probabilities.
-        pieces: (B, C) the next piece.
-        parents: (B, C) the hypothesis that it continues.
-    """
-
-    scores: Tensor
-    pieces: Tensor
-    parents: Tensor
+    scores: Tensor  # (B, C) the sum of all log-probabilities
+    pieces: Tensor  # (B, C) the next piece
+    parents: Tensor  # (B, C) the hypothesis that it continues
 
 
 class Output:
-    """The projection to the vocabulary, with surplus entries that have no probability.
+    """The projection to the vocabulary, with padding entries that have no probability.
 
     With them each row of logits is a multiple of CHUNK entries: the product is faster, and the
     largest entries are found chunk by chunk.
@@ -61,7 +55,7 @@ def candidates(
     for piece in never:
         total[:, :, piece] = -torch.inf
     best, places = likeliest(total.flatten(1), min(count, total[0].numel() - 1))
-    # What has no probability, or NaN, may be a surplus entry, which has no embedding.
+    # What has no probability, or NaN, may be a padding entry, which has no embedding.
     pieces = (places % entries).masked_fill_(~(best > -torch.inf), end)
     chosen = Candidates(best, pieces, places // entries)
     return ended(chosen, total[:, :, end], end, last) if last.any() else chosen

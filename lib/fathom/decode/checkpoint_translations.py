@@ -47,11 +47,7 @@ class CheckpointTranslations:
     def __init__(self, run: TrainedRun, gates: str, report: Callable[[str], None]):
         """Keep what an earlier start left, if it was made in the same way.
 
-        Args:
-            report: called with a line about each file.
-
-        Raises:
-            FathomError: If what an earlier start recorded is damaged.
+        `report` is called with a line about each file.
         """
         self.run, self.gates, self.report = run, gates, report
         self.recipe = RECIPE["decoding"]
@@ -70,11 +66,8 @@ class CheckpointTranslations:
     def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         """Return the files of a split by update and task; those that are missing are made first.
 
-        Args:
-            updates: whose weights were saved.
-
         Raises:
-            FathomError: weights cannot be read, or leave a task without any layer.
+            FathomError: If weights cannot be read, or leave a task without any layer.
         """
         paths = {
             update: {task: self._path(task, split, update) for task in self.run.tasks}

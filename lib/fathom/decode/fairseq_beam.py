@@ -19,15 +19,11 @@ from fathom.nn.network import Network
 
 
 class CappedSearch(BeamSearch):
-    """fairseq's beam search; a sentence at its cap can only choose the end symbol.
-
-    Attributes:
-        caps: (B,) the most pieces of each sentence of the batch, without the end symbol.
-    """
+    """fairseq's beam search; a sentence at its cap can only choose the end symbol."""
 
     def __init__(self, dictionary: Dictionary):
-        """Start without caps; they are set for each batch."""
         super().__init__(dictionary)
+        # (B,) the most pieces of each sentence, without the end symbol; set for each batch.
         self.caps = torch.zeros(0, dtype=torch.long)
 
     def step(
@@ -60,13 +56,9 @@ class CappedSearch(BeamSearch):
 
 
 class FairseqBeam:
-    """The beam search of one network, for one batch after another.
+    """The beam search of one network, for one batch after another."""
 
-    Attributes:
-        sentences: how many sentences are searched together, at most.
-    """
-
-    sentences = 128
+    sentences = 128  # that are searched together, at most
 
     def __init__(
         self,
@@ -75,11 +67,9 @@ class FairseqBeam:
         settings: Decoding,
         starts: Sequence[int] | None = None,
     ):
-        """Prepare the search.
+        """Prepare the search of a network with a decoder, whose gates are set, or of fairseq's.
 
-        Args:
-            network: one with a decoder, whose gates are set, or one of fairseq's own.
-            starts: what the decoder of each task reads first; None is the end symbol for all tasks.
+        `starts` are what the decoder of each task reads first; None is the end symbol for all.
         """
         self.starts = starts
         self.network, self.settings = network, settings

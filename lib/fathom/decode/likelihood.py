@@ -21,26 +21,15 @@ from fathom.train.batches.held_out import held_out
 
 @dataclass(frozen=True)
 class Likelihood:
-    """What a training predicts of a split.
+    """What a training predicts of a split."""
 
-    Attributes:
-        nats: summed NLL of each task's predicted tokens.
-        tokens: how many they are, by task.
-        no_layer: the tasks without any layer, which are in neither.
-    """
-
-    nats: dict[str, float]
-    tokens: dict[str, int]
-    no_layer: tuple[str, ...]
+    nats: dict[str, float]  # summed NLL of each task's predicted tokens
+    tokens: dict[str, int]  # how many they are, by task
+    no_layer: tuple[str, ...]  # the tasks without any layer, which are in neither
 
 
 def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
-    """Return what a finished training predicts of a split; every text is predicted once.
-
-    Raises:
-        FathomError: If the training did not finish, or its weights, the encoded text or the split
-            is missing.
-    """
+    """Return what a finished training predicts of a split; every text is predicted once."""
     run.require_finished()
     batches = held_out(run.tensors, split, run.spec)
     no_layer = run.tasks_without_layers(gates)
@@ -62,7 +51,7 @@ def records(
     split: str,
     gates: str,
 ) -> dict[str, Record]:
-    """Return the records of NLL (nats a token) and perplexity of a split by key.
+    """Return the records of NLL (nats per token) and perplexity of a split by key.
 
     Both are by task and over all tokens. Where a task has no layer there is no number over all,
     since that of fewer tasks is another quantity.
@@ -102,7 +91,7 @@ def table(file: Measurements) -> Iterator[str]:
 
 
 def mean(nats: float, tokens: int, where: str) -> float:
-    """Return the NLL of some tokens in nats a token.
+    """Return the NLL of some tokens in nats per token.
 
     Raises:
         FathomError: If there are none, or the perplexity is not finite.
@@ -113,7 +102,7 @@ def mean(nats: float, tokens: int, where: str) -> float:
     # e^709 is the largest that a float holds.
     if not value < 700:
         remedy = "check the weights: a finished training has a finite one"
-        raise FathomError(f"the NLL of {value} nats a token has no perplexity", where, remedy)
+        raise FathomError(f"the NLL of {value} nats per token has no perplexity", where, remedy)
     return value
 
 

@@ -43,11 +43,7 @@ def averaged(spec: Spec) -> int:
 
 
 def require_made(path: Path, command: str) -> None:
-    """Refuse to work without a file.
-
-    Raises:
-        FathomError: If the file is missing.
-    """
+    """Refuse to work without a file, and name the command that makes it."""
     if path.is_file():
         return
     what, gone = "no such file", [folder for folder in path.parents if not folder.is_dir()]
@@ -64,14 +60,7 @@ def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
 
 
 def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
-    """Return how a training ended; refuse one that finished and has not the weights to decode.
-
-    Args:
-        paths: where all files are.
-
-    Raises:
-        FathomError: If the training has not ended, or weights are missing.
-    """
+    """Return how a training ended; refuse one that finished and lacks the weights to decode."""
     training = require_training(spec, seed, paths)
     folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
     last = folder / "last.pt"
@@ -90,10 +79,7 @@ def missing_decodings(
 ) -> list[tuple[str, str]]:
     """Return the decodings that are not there, have changed, or are of an older recipe or training.
 
-    Args:
-        seed: of the training, which has ended.
-        paths: where all files are.
-        decodings: split and gates of each.
+    The training has ended. `decodings` are split and gates of each.
     """
     training = paths.training(spec, seed)
     ended = training_record.read(training).outcome

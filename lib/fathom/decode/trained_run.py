@@ -26,16 +26,9 @@ from fathom.results.training_record import Ended, TrainingRecord
 
 
 class TrainedRun:
-    """One finished, diverged or failed training of one seed.
+    """A finished, diverged or failed training of one seed.
 
-    Attributes:
-        spec: the run.
-        seed: its seed.
-        paths: where all files are.
-        device: where the network runs.
-        kernels: what computes likelihoods and translates, "fast" or "fairseq".
-        folder: the folder of the training.
-        name: "run <run>", as messages name it.
+    `kernels` compute likelihoods and translate: "fast" or "fairseq".
     """
 
     def __init__(
@@ -44,7 +37,7 @@ class TrainedRun:
         self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
         self.kernels = kernels
         self.folder = paths.run(spec, seed)
-        self.name = f"run {spec.run}"
+        self.name = f"run {spec.run}"  # in messages
         self._network: Network | None = None
         self._loaded: int | None = None
 
@@ -129,11 +122,7 @@ class TrainedRun:
         return self._network.use_gates(gates, decoding.hard_at_least if decoding else 0)
 
     def tasks_without_layers(self, gates: str, update: int | None = None) -> tuple[str, ...]:
-        """Return the tasks for which the gates leave the encoder or the decoder without a layer.
-
-        Args:
-            update: as for `network`.
-        """
+        """Return the tasks for which the gates leave the encoder or the decoder without a layer."""
         network = self.network(gates, update)
         return tuple(
             name for number, name in enumerate(self.tasks) if self._without_layers(network, number)
@@ -141,7 +130,7 @@ class TrainedRun:
 
     @cached_property
     def source_encoder(self) -> Encoder:
-        """What cuts a user's own source sentences into pieces."""
+        """What cuts a user's source sentences into pieces."""
         return Encoder.of(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
 
     def require_finished(self) -> None:
@@ -150,11 +139,7 @@ class TrainedRun:
             raise FathomError(self.outcome.words, self.name, "choose a run that finished")
 
     def require_decoder(self) -> Decoding:
-        """Return the settings of beam search; no file is read for this.
-
-        Raises:
-            FathomError: If the network has no decoder.
-        """
+        """Return the settings of beam search, or refuse a network without a decoder."""
         decoding = self.spec.decoding
         if decoding is None or not self.spec.model.decoder_layers:
             remedy = "`fathom likelihood` measures it on held-out text"
@@ -163,13 +148,8 @@ class TrainedRun:
 
     def _built(self) -> Network:
         text = self.tensors
-        return loader.build(
-            self.spec.model,
-            self.spec.method,
-            len(text.tasks),
-            text.source_dictionary,
-            text.target_dictionary,
-        )
+        dictionaries = text.source_dictionary, text.target_dictionary
+        return loader.build(self.spec.model, self.spec.method, len(text.tasks), *dictionaries)
 
     def _load(self, network: Network, update: int | None) -> None:
         if update is None:

@@ -1,4 +1,4 @@
-"""Translate the held-out sentences of a training, or a user's own text.
+"""Translate the held-out sentences of a training, or a user's text.
 
 A training that did not finish has no hypotheses, and a task whose gates leave a stack without a
 layer has none: both are results, and decoding.json records them.
@@ -34,13 +34,9 @@ TOKENS = 8192
 
 
 class Search(Protocol):
-    """What finds the best hypotheses of a batch.
+    """What finds the best hypotheses of a batch."""
 
-    Attributes:
-        sentences: how many sentences are searched together, at most.
-    """
-
-    sentences: int
+    sentences: int  # that are searched together, at most
 
     def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
         """Return the best hypothesis of each sentence, without the end symbol.
@@ -104,15 +100,10 @@ def translate_lines(
     report: Callable[[str], None],
     first: int = 1,
 ) -> list[str]:
-    """Translate a user's own sentences; of a long one the first pieces, as many as in training.
+    """Translate a user's sentences; of a long one the first pieces, as many as in training.
 
-    Args:
-        report: called with a line about each sentence that is too long.
-        first: the number of the first line in such a report.
-
-    Raises:
-        FathomError: If there is no such task, the training did not finish, or the task has no
-            layer.
+    `report` is called with a line about each sentence that is too long; `first` is the number of
+    the first sentence in it.
     """
     run.require_decoder()
     run.require_finished()
@@ -137,18 +128,17 @@ def split_lines(
 ) -> dict[str, list[str]]:
     """Return the hypotheses of a split as text, by task; all tasks are searched together.
 
-    Args:
-        update: translates with the weights saved after this update instead of the final ones.
+    With `update`, the weights saved after it translate instead of the final ones.
     """
     if not tasks:
         return {}
     pairs = {task: run.tensors.split(task, split) for task in tasks}
-    sentences = [(own, number) for own in pairs.values() for number in range(len(own))]
-    sources = [own.source(number) for own, number in sentences]
-    numbers = [own.task for own, _ in sentences]
+    sentences = [(text, number) for text in pairs.values() for number in range(len(text))]
+    sources = [text.source(number) for text, number in sentences]
+    numbers = [text.task for text, _ in sentences]
     answers = decode(run, gates, sources, numbers, update)
     lines = iter(texts(run, answers))
-    return {task: list(islice(lines, len(own))) for task, own in pairs.items()}
+    return {task: list(islice(lines, len(text))) for task, text in pairs.items()}
 
 
 def decode(

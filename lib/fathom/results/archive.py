@@ -102,11 +102,15 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> Archive:
 def _files_of(folder: Path, recorded: Mapping[str, str]) -> Iterator[str]:
     """Yield the files of a run that another tree needs."""
     for path in folder.rglob("*"):
-        name = path.relative_to(folder).as_posix()
-        hidden = any(part.startswith(".") for part in Path(name).parts)
-        state = name.startswith(WEIGHTS) and name not in recorded
-        if path.is_file() and not (hidden or state or name in _OF_A_PROCESS):
-            yield name
+        name = path.relative_to(folder)
+        state = name.as_posix().startswith(WEIGHTS) and name.as_posix() not in recorded
+        if path.is_file() and _is_lasting(name) and not state:
+            yield name.as_posix()
+
+
+def _is_lasting(name: Path) -> bool:
+    """Return whether a file is not hidden, and not a lock of a process."""
+    return name.name not in _OF_A_PROCESS and not any(part[0] == "." for part in name.parts)
 
 
 def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> Archive:
@@ -191,21 +195,14 @@ def files_of_scale(project: Project, paths: Paths) -> tuple[list[str], list[str]
         *_fitting(paths.top, ("**/*",)),
     ]
     names = {path.relative_to(paths.results) for path in read}
-    left_out = (path.relative_to(paths.results) for path in trainings if path not in ended)
-    return (
-        sorted(name.as_posix() for name in names if _is_for_readers(name, paths.scale)),
-        [path.as_posix() for path in left_out],
-    )
+    logs = (paths.scale, "logs")
+    kept = sorted(n.as_posix() for n in names if _is_lasting(n) and n.parts[:2] != logs)
+    growing = (path.relative_to(paths.results) for path in trainings if path not in ended)
+    return kept, [path.as_posix() for path in growing]
 
 
 def _fitting(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
     return (path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
-
-
-def _is_for_readers(name: Path, scale: str) -> bool:
-    """Return whether a file is for readers, and not hidden, a log or of a process."""
-    hidden = any(part.startswith(".") for part in name.parts)
-    return not hidden and name.name not in _OF_A_PROCESS and name.parts[:2] != (scale, "logs")
 
 
 # Reading
@@ -215,7 +212,7 @@ def read(archive: Path) -> Archive:
     """Return the record of an archive.
 
     Raises:
-        FathomError: the file is missing or damaged, or not an archive of `fathom pack`.
+        FathomError: If the file is missing or damaged, or not an archive of `fathom pack`.
     """
     if not archive.is_file():
         raise FathomError("no such file", str(archive), "give an archive of `fathom pack`")

@@ -13,7 +13,7 @@ from fathom.io.files import leftovers
 from fathom.results import training_record
 from fathom.results.training_record import WEIGHTS
 
-DAMAGED = "*.damaged"
+_DAMAGED = "*.damaged"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def states(_: Project, results: Path) -> Iterator[Path]:
 
 def parts(_: Project, results: Path) -> Iterator[Path]:
     """Yield what killed writers left, and damaged files that were set aside."""
-    yield from sorted({*leftovers(results), *results.rglob(DAMAGED)})
+    yield from sorted({*leftovers(results), *results.rglob(_DAMAGED)})
 
 
 def unused(project: Project, results: Path) -> Iterator[Path]:

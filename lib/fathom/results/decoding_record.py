@@ -37,15 +37,8 @@ class DecodingRecord(BaseModel):
 def read(folder: Path, spec: Decodable, gates: str, ended: Ended) -> DecodingRecord:
     """Read the decoding.json of a folder, and check that it is the decoding of a run.
 
-    Args:
-        folder: the decoding's.
-        spec: the run.
-        gates: "plain", "soft" or "hard".
-        ended: how the training ended.
-
     Raises:
-        FathomError: it is missing, damaged, or of other settings, weights or another training.
-        Findings: keys or values that do not fit.
+        FathomError: If it is missing, damaged, or of other settings, weights or another training.
     """
     path = folder / "decoding.json"
     record = checked(DecodingRecord, read_record(path), path, again(path))

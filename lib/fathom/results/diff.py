@@ -19,6 +19,8 @@ from fathom.io.errors import FathomError, nearest
 from fathom.results.tree import RunResults, Tree, read_run, rows
 from fathom.results.values import Difference, Places, Values, differences, flat, only_in
 
+Line = dict[str, str]  # of a csv file: texts by column
+
 # In this order they are printed.
 GROUPS = (
     "scales", "artefacts", "runs", "settings", "recipe", "data", "outcomes", "cells", "figures",
@@ -28,18 +30,12 @@ GROUPS = (
 _SHARED = ("recipe", "data", "code")
 _HOUR = 3600
 
-# What is compared of training.json, by group.
+# What is compared of training.json, by group: the beginnings of keys.
 _OF_TRAINING = {
-    ("outcome", "kind"): "outcomes",
-    ("outcome", "update"): "outcomes",
-    ("totals", "updates"): "outcomes",
-    ("totals", "target_tokens"): "outcomes",
-    ("corpus_sha256",): "data",
-    ("tensors_sha256",): "data",
-    ("commit",): "code",
-    ("versions",): "code",
-    ("device",): "code",
-    ("totals", "seconds"): "costs",
+    "outcomes": ("outcome kind", "outcome update", "totals updates", "totals target_tokens"),
+    "data": ("corpus_sha256", "tensors_sha256"),
+    "code": ("commit", "versions", "device"),
+    "costs": ("totals seconds",),
 }
 
 # What finds a line of a csv file, by group.
@@ -124,13 +120,11 @@ def compare(
         found = sorted(_artefacts(first, second, tolerance, chosen), key=_group_order)
         return Comparison(tuple(found), (), {"files": len(shared.intersection(chosen))})
     pairs, found = _pairs(first, second)
-    of_runs: list[Difference] = []
-    for name, own, other in pairs:
-        of_runs += _of_pair(name, own, other, tolerance)
-    found += _artefacts(first, second, tolerance)
+    of_runs = [item for pair in pairs for item in _of_pair(*pair, tolerance)]
     spent = [item for item in of_runs if item.group == "costs"]
     code = [item for item in of_runs if item.group == "code"]
     found += _gathered(item for item in of_runs if item.group not in ("costs", "code"))
+    found += _artefacts(first, second, tolerance)
     found += spent if costs else []
     found.sort(key=_group_order)
     apart = [*_gathered(code), *([] if costs else _in_all(spent))]
@@ -167,11 +161,11 @@ def _artefacts(
     first: Tree, second: Tree, tolerance: float, chosen: Collection[str] | None = None
 ) -> Iterator[Difference]:
     """Yield what differs between tables, figures, claims and verdicts; `chosen` alone if given."""
-    names = dict.fromkeys([*first.files, *second.files])
     if chosen is None:
         alone = {*first.scales} ^ {*second.scales}
         for scale in sorted(alone):
             yield only_in("scales", scale, scale in first.scales)
+        names = dict.fromkeys([*first.files, *second.files])
         chosen = [name for name in names if name.partition("/")[0] not in alone]
     several = len({*first.scales, *second.scales}) > 1
     named: set[tuple[str, ...]] = set()  # the numbers of changed cells
@@ -184,25 +178,39 @@ def _artefacts(
             continue
         lines = [rows(tree.files[name]) for tree in (first, second)]
         group = _group(artefact, lines[0] or lines[1])
-        own, other = (_places(group, title, of_tree) for of_tree in lines)
+        a, b = (_places(group, title, of_tree) for of_tree in lines)
         if group == "cells":
-            for place in {*own, *other}:
-                pair = own.get(place, {}), other.get(place, {})
-                if pair[0] != pair[1]:
-                    named.add((name, *_numbers(pair, _OF_CELL)))
+            pairs = [(a.get(place, {}), b.get(place, {})) for place in {*a, *b}]
+            named |= {(name, *_numbers(*pair, _OF_CELL)) for pair in pairs if pair[0] != pair[1]}
         if group == "verdicts":
-            own, other = _without_named(own, other, scale, named)
-        yield from differences(group, own, other, tolerance)
+            for place in a.keys() & b.keys():
+                _drop_named(a[place], b[place], scale, named)
+        yield from differences(group, a, b, tolerance)
 
 
-def _group(artefact: str, lines: list[dict[str, str]]) -> str:
+def _numbers(a: Line, b: Line, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what identifies a cell and its verdict in both trees: a column and the numbers."""
+    column = a.get("column") or b.get("column", "")
+    return (column, *(line.get(name, "") for line in (a, b) for name in columns))
+
+
+def _drop_named(a: Line, b: Line, scale: str, named: Collection[tuple[str, ...]]) -> None:
+    """Drop the numbers of a line of compare.csv that a changed cell of its table has."""
+    table = f"{scale}/{a.get('paper', '')}/{a.get('table', '')}"
+    if (table, *_numbers(a, b, _OF_VERDICT)) in named:
+        for column in _FROM_CELL:
+            a.pop(column, None)
+            b.pop(column, None)
+
+
+def _group(artefact: str, lines: list[Line]) -> str:
     """Return what the lines of a file are: cells, claims, verdicts, or the points of figures."""
     if artefact in ("claims", "compare"):
         return "claims" if artefact == "claims" else "verdicts"
     return "cells" if {*_KEYS["cells"]} <= {*(lines or [{}])[0]} else "figures"
 
 
-def _places(group: str, title: str, lines: list[dict[str, str]]) -> Places:
+def _places(group: str, title: str, lines: list[Line]) -> dict[str, Line]:
     """Return the values of a csv file's lines by place; the second line of a place is numbered.
 
     An empty field is like a column that a file does not have.
@@ -217,8 +225,8 @@ def _places(group: str, title: str, lines: list[dict[str, str]]) -> Places:
             for number, line in enumerate(values, start=2)
             for name, text in line.items()
         }
-        return {title: {"lines": len(values), **points}}
-    places: dict[str, Values] = {}
+        return {title: {"lines": str(len(values)), **points}}
+    places: dict[str, Line] = {}
     times: Counter[str] = Counter()
     for line, of_line in zip(lines, values, strict=True):
         named = {**line, "row": f"“{line.get('row', '')}”"}
@@ -227,25 +235,6 @@ def _places(group: str, title: str, lines: list[dict[str, str]]) -> Places:
         times[place] += 1
         places[f"{place} {times[place]}" if times[place] > 1 else place] = of_line
     return places
-
-
-def _numbers(pair: tuple[Values, Values], names: tuple[str, ...]) -> tuple[str, ...]:
-    column = next((line["column"] for line in pair if "column" in line), "")
-    return (column, *(line.get(name, "") for line in pair for name in names))
-
-
-def _without_named(
-    own: Places, other: Places, scale: str, named: Collection[tuple[str, ...]]
-) -> tuple[Places, Places]:
-    """Return the lines of compare.csv, without our numbers that a changed cell of a table has."""
-    left = dict(own), dict(other)
-    for place in {*own} & {*other}:
-        pair = own[place], other[place]
-        table = f"{scale}/{pair[0].get('paper', '')}/{pair[0].get('table', '')}"
-        if (table, *_numbers(pair, _OF_VERDICT)) in named:
-            for places, line in zip(left, pair, strict=True):
-                places[place] = {key: line[key] for key in line if key not in _FROM_CELL}
-    return left
 
 
 # Runs
@@ -261,16 +250,16 @@ def _pairs(
     """
     counts = [Counter(map(_name, tree.run_folders)) for tree in (first, second)]
     several = {name for count in counts for name in count if count[name] > 1}
-    own, other = (
+    a, b = (
         {_name(folder, _name(folder) in several): folder for folder in tree.run_folders}
         for tree in (first, second)
     )
     pairs, alone = [], []
-    for name in dict.fromkeys([*own, *other]):
-        if name not in own or name not in other:
-            alone.append(only_in("runs", name, name in own))
+    for name in dict.fromkeys([*a, *b]):
+        if name not in a or name not in b:
+            alone.append(only_in("runs", name, name in a))
             continue
-        runs = read_run(own[name]), read_run(other[name])
+        runs = read_run(a[name]), read_run(b[name])
         if runs[0] and runs[1]:
             pairs.append((name, *runs))
         elif runs[0] or runs[1]:
@@ -286,17 +275,17 @@ def _name(folder: Path, with_hash: bool = False) -> str:
 
 
 def _of_pair(
-    name: str, own: RunResults, other: RunResults, tolerance: float
+    name: str, first: RunResults, second: RunResults, tolerance: float
 ) -> Iterator[Difference]:
     """Yield what differs between two trainings, its code and costs included."""
-    files = own.training.files, other.training.files
+    files = first.training.files, second.training.files
     equal = {path for path, digits in files[0].items() if files[1].get(path) == digits}
-    trees = [_of_run(name, run, equal, tolerance) for run in (own, other)]
-    for group, places in trees[0].items():
-        yield from differences(group, places, trees[1][group], tolerance)
-    if trees[0]["settings"] == trees[1]["settings"]:
-        first, second = ({name: {"identity": run.identity}} for run in (own, other))
-        yield from differences("settings", first, second, tolerance)
+    a, b = (_of_run(name, run, equal, tolerance) for run in (first, second))
+    if a["settings"] == b["settings"]:
+        for groups, run in ((a, first), (b, second)):
+            groups["settings"] = {name: {"identity": run.identity}}
+    for group in a:
+        yield from differences(group, a[group], b[group], tolerance)
 
 
 def _of_run(
@@ -311,26 +300,23 @@ def _of_run(
         tolerance: above 0, diagnostics are not compared, of which only hashes are known.
     """
     changed = {path: digits for path, digits in run.training.files.items() if path not in equal}
-    groups: dict[str, dict[str, Any]] = {
+    record = {" ".join(key): value for key, value in flat(run.training.model_dump())}
+    series = _points(run.folder / "metrics.tsv") if "metrics.tsv" in changed else {}
+    if not tolerance:
+        series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
+    return {
         "settings": {name: _settings(run.folder) if "spec.yaml" in changed else {}},
         "recipe": {name: run.recipe},
         "measurements": {
-            f"{name}, {key}": {".".join(at): value for at, value in flat(record.model_dump())}
-            for key, record in run.measurements.items()
+            f"{name}, {key}": {".".join(at): value for at, value in flat(measured.model_dump())}
+            for key, measured in run.measurements.items()
+        },
+        "series": {name: series},
+        **{
+            group: {name: {key: record[key] for key in record if key.startswith(keys)}}
+            for group, keys in _OF_TRAINING.items()
         },
     }
-    record = run.training.model_dump()
-    for keys, group in _OF_TRAINING.items():
-        values = {key: value for key, value in flat(record) if key[: len(keys)] == keys}
-        of_group = groups.setdefault(group, {name: {}})
-        of_group[name] = {**of_group[name], **{" ".join(key): values[key] for key in values}}
-    series: dict[str, Any] = {}
-    if "metrics.tsv" in changed:
-        series |= _points(run.folder / "metrics.tsv")
-    if not tolerance:
-        series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
-    groups["series"] = {name: series}
-    return groups
 
 
 def _settings(folder: Path) -> Values:
@@ -342,7 +328,7 @@ def _settings(folder: Path) -> Values:
     return {".".join(key): value for key, value in flat(read)}
 
 
-def _points(path: Path) -> Values:
+def _points(path: Path) -> dict[str, Any]:
     """Return the numbers of metrics.tsv; a column without numbers has none."""
     return {
         f"update {row['update'] or 0:g} {column}": value
@@ -368,7 +354,7 @@ def _gathered(differences: Iterable[Difference]) -> Iterator[Difference]:
 def _in_all(spent: list[Difference]) -> Iterator[Difference]:
     """Yield the costs of all runs that took other times."""
     if spent:
-        own, other = sum(item.first for item in spent), sum(item.second for item in spent)
+        a, b = sum(item.first for item in spent), sum(item.second for item in spent)
         place = f"{len(spent)} runs" if len(spent) > 1 else spent[0].place
-        words = f"{own / _HOUR:.2f} hours of training in A, {other / _HOUR:.2f} in B"
-        yield Difference("costs", place, words, own, other)
+        words = f"{a / _HOUR:.2f} hours of training in A, {b / _HOUR:.2f} in B"
+        yield Difference("costs", place, words, a, b)

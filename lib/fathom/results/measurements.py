@@ -92,8 +92,7 @@ def read(path: Path) -> Measurements:
     """Read a measurement file.
 
     Raises:
-        FathomError: the file is missing, is not JSON or has another schema.
-        Findings: keys or values that do not fit.
+        FathomError: If it is missing or damaged, has another schema, or values that do not fit.
     """
     return checked(Measurements, read_record(path), path, again(path))
 
@@ -105,13 +104,9 @@ def write(path: Path, file: Measurements) -> None:
 
 
 def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -> P:
-    """Return a record's content as its class.
+    """Return a record's content as its class, or refuse what does not fit.
 
-    Args:
-        model: a class with a field `schema_`.
-        value: the content.
-        path: the file, for messages.
-        remedy: what makes a file of today's schema.
+    `remedy` is what makes a file of today's schema.
     """
     schema = value.get("schema")
     if schema != SCHEMA:

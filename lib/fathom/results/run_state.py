@@ -69,13 +69,7 @@ def read_state(folder: Path) -> State | None:
 def fail(folder: Path, kind: str, reason: str) -> bool:
     """Record that an error ended an attempt, unless another of its processes has done so.
 
-    Args:
-        folder: of the run and seed, in which this attempt has begun.
-        kind: out_of_memory or failed.
-        reason: the error's message.
-
-    Returns:
-        Whether this process is the first to record an error.
+    `kind` is out_of_memory or failed. Returns whether this process is the first to record an error.
     """
     state = read_state(folder)
     if state is not None and state.is_error:
@@ -110,7 +104,10 @@ def run_state(folder: Path) -> RunState:
     state, ended = read_state(folder), folder / "training.json"
     updates = (state.updates if state else 0) or None
     holder, silent = read_holder(folder / HOLDER), last_beat(folder / HOLDER)
-    held = holder is not None and silent is not None and _may_live(holder, silent)
+    held = False
+    if holder is not None and silent is not None:
+        # Of a process of this machine it is certain whether it lives.
+        held = holder.runs_here if holder.is_on_this_host else silent < SILENT
     if ended.exists():
         try:
             outcome = training_record.read(ended).outcome
@@ -127,11 +124,6 @@ def run_state(folder: Path) -> RunState:
         return RunState(NOT_STARTED)
     kind, reason = _how_it_was_left(state, holder)
     return RunState(kind, saved, updates, reason, holder, silent)
-
-
-def _may_live(holder: Holder, silent: float) -> bool:
-    """Return whether the process that holds the lock may live; of this machine it is certain."""
-    return holder.runs_here if holder.is_on_this_host else silent < SILENT
 
 
 def _how_it_was_left(state: State | None, holder: Holder | None) -> tuple[str, str]:

@@ -103,8 +103,7 @@ def read(path: Path) -> TrainingRecord:
     """Read a training.json.
 
     Raises:
-        FathomError: the file is missing or damaged, or has another schema.
-        Findings: keys or values that do not fit.
+        FathomError: If it is missing or damaged, has another schema, or values that do not fit.
     """
     return checked(TrainingRecord, read_record(path), path, again(path))
 
@@ -134,13 +133,9 @@ def already_ended(path: Path) -> str | None:
 
 
 def write_ended(path: Path, content: dict[str, Any], spec: Spec, seed: int) -> None:
-    """Write what a training measured by itself, and its training.json last.
+    """Write what a training measured by itself, and its training.json at `path` last.
 
-    Args:
-        path: of training.json.
-        content: all of TrainingRecord's keys but `schema`.
-        spec: the run.
-        seed: of the training.
+    `content` has all of TrainingRecord's keys but `schema`.
     """
     record = checked(TrainingRecord, content | {"schema": SCHEMA}, path, "report this")
     measurements.write(_measured_path(path), measured(record, spec, seed))
@@ -223,10 +218,8 @@ class MeasurementFile:
 
         An older file is deleted first: should measuring fail, it may be of other weights.
 
-        Args:
-            records: returns the records by key; called where the training finished.
-            report: called with a line about the outcome or the missing tasks, and the file.
-            settings: what the rule is run with.
+        `records` returns them by key, and is called where the training finished; `settings` are
+        what the rule is run with.
         """
         outcome = read(self.paths.training(self.spec, self.seed)).outcome
         self.path.unlink(missing_ok=True)
@@ -245,12 +238,9 @@ class MeasurementFile:
         settings: dict[str, Any] | None = None,
         decoding_recipe: int | None = None,
     ) -> None:
-        """Write the file.
+        """Write the file; a training without a result has no records.
 
-        Args:
-            records: by key; none where the training has no result.
-            settings: what the rule was run with.
-            decoding_recipe: of the translations that were measured.
+        `settings` are what the rule was run with, and `decoding_recipe` that of the translations.
         """
         training = read(self.paths.training(self.spec, self.seed))
         file = _file(training, self.spec, self.seed, self.rule, records)

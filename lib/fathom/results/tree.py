@@ -13,7 +13,7 @@ from fathom.results import measurements, training_record
 from fathom.results.measurements import Measurements, Record
 from fathom.results.training_record import TrainingRecord
 
-JUDGED = ("claims", "compare")
+_JUDGED = ("claims", "compare")
 # Columns of every table and figure, and of no other csv file below a folder of results.
 _OF_ARTEFACTS = {"words", "note"}
 _AGAIN = "delete it, and make it again with the verb that writes it"
@@ -30,15 +30,11 @@ class RunResults:
     training: TrainingRecord
     files: Mapping[str, Measurements]  # by file name, without .json
 
-    @cached_property
+    @property
     def identity(self) -> str:
         """The hash of what determines the training, or as much of it as the folder's name has."""
-        return next((file.identity for file in self.files.values()), self.folder_hash)
-
-    @property
-    def folder_hash(self) -> str:
-        """The first digits of the identity."""
-        return self.folder.parent.name.rpartition("-")[2]
+        digits = self.folder.parent.name.rpartition("-")[2]
+        return next((file.identity for file in self.files.values()), digits)
 
     @cached_property
     def measurements(self) -> dict[str, Record]:
@@ -56,7 +52,7 @@ class RunResults:
         """The lowest recipe of each stage that the results went through."""
         recipes = [{"training": self.training.recipe}, *(f.recipe for f in self.files.values())]
         stages = sorted({stage for recipe in recipes for stage in recipe})
-        return {stage: min(one[stage] for one in recipes if stage in one) for stage in stages}
+        return {stage: min(r[stage] for r in recipes if stage in r) for stage in stages}
 
     def over_all(self, key: str) -> float | None:
         """Return the number over all tasks of a measurement; None where there is none."""
@@ -68,7 +64,7 @@ def read_run(folder: Path) -> RunResults | None:
     """Read a folder `runs/<paper>/<run>-<hash>/<seed>`; None before the training has ended.
 
     Raises:
-        FathomError: a record is damaged, or of another version.
+        FathomError: If a record is damaged, or of another version.
     """
     path = folder / "training.json"
     if not path.is_file():
@@ -88,7 +84,7 @@ class Tree:
 
     @classmethod
     def at(cls, folder: Path) -> "Tree":
-        """Return a tree."""
+        """Return the tree of a folder that has results."""
         tree = cls(folder)
         if not folder.is_dir():
             raise FathomError("no such folder", str(folder), "give a folder of results")
@@ -101,7 +97,7 @@ class Tree:
     def files(self) -> dict[str, Path]:
         """The csv files of tables, figures, comparison and claims, by `<scale>/<paper>/<name>`."""
         artefacts = (path for path in self.folder.glob("*/*/*.csv") if _is_artefact(path))
-        judged = (path for name in JUDGED for path in self.folder.glob(f"*/{name}.csv"))
+        judged = (path for name in _JUDGED for path in self.folder.glob(f"*/{name}.csv"))
         return {
             path.relative_to(self.folder).with_suffix("").as_posix(): path
             for path in sorted([*artefacts, *judged])

@@ -1,4 +1,4 @@
-"""Values of two trees of results: which differ, and how a difference reads."""
+"""Values of two trees of results by place and name: which differ, and how a difference reads."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-# Each value of a place in these groups is a line of its own.
+# Each value of a place in these groups is a line by itself.
 _LINE_EACH = ("settings", "recipe", "data", "outcomes", "code", "costs")
 _SHOWN = 3  # values that another line names
 _LONG = 60  # characters of a value for which a line has room
@@ -49,20 +49,28 @@ def flat(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
         yield place, value
 
 
-def differences(group: str, own: Places, other: Places, tolerance: float) -> Iterator[Difference]:
-    """Yield the places that a tree has alone, and those whose values differ."""
-    for place in dict.fromkeys([*own, *other]):
-        if place not in own or place not in other:
-            yield only_in(group, place, place in own)
+def differences(
+    group: str, first: Places, second: Places, tolerance: float
+) -> Iterator[Difference]:
+    """Yield the places that one tree alone has, and those whose values differ."""
+    for place in dict.fromkeys([*first, *second]):
+        if place not in first or place not in second:
+            yield only_in(group, place, place in first)
             continue
-        parts = list(_changed(own[place], other[place], tolerance))
+        names = dict.fromkeys([*first[place], *second[place]])
+        pairs = {name: (first[place].get(name), second[place].get(name)) for name in names}
+        changed = {
+            name: pairs[name]
+            for name in sorted(names, key=lambda name: name not in _ANSWERS)
+            if not _alike(name, *pairs[name], tolerance)
+        }
         if group in _LINE_EACH:
-            for name, *values in parts:
-                yield Difference(group, place, _both(name, *values), *values)
-        elif parts:
-            words = "; ".join(_both(*part) for part in parts[:_SHOWN])
-            more = f"; and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
-            values = ({part[0]: part[side] for part in parts} for side in (1, 2))
+            for name, pair in changed.items():
+                yield Difference(group, place, _both(name, *pair), *pair)
+        elif changed:
+            words = "; ".join(_both(name, *changed[name]) for name in [*changed][:_SHOWN])
+            more = f"; and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+            values = ({name: pair[side] for name, pair in changed.items()} for side in (0, 1))
             yield Difference(group, place, words + more, *values)
 
 
@@ -72,29 +80,20 @@ def only_in(group: str, place: str, first: bool) -> Difference:
     return Difference(group, place, f"only in {'A' if first else 'B'}", *values)
 
 
-def _changed(own: Values, other: Values, tolerance: float) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the names whose values differ, with both values; answers first."""
-    names = dict.fromkeys([*(name for name in _ANSWERS if name in own), *own, *other])
-    for name in names:
-        values = own.get(name), other.get(name)
-        alike = _near if name in _TEXTS_WITH_NUMBERS and tolerance else _same
-        if not alike(*values, tolerance):
-            yield name, *values
-
-
-def _same(own: Any, other: Any, tolerance: float) -> bool:
+def _alike(name: str, first: Any, second: Any, tolerance: float) -> bool:
     """Return whether two values are equal, or numbers that are near; text may be a number."""
-    if own == other:
+    if first == second:
         return True
-    first, second = _number(own), _number(other)
-    if first is None or second is None:
+    if name in _TEXTS_WITH_NUMBERS and tolerance and first and second:
+        return _near(first, second, tolerance)
+    numbers = _number(first), _number(second)
+    if numbers[0] is None or numbers[1] is None:
         return False
     # Not a number is equal to itself, and to nothing else.
-    return abs(first - second) <= tolerance or str(own) == str(other)
+    return abs(numbers[0] - numbers[1]) <= tolerance or str(first) == str(second)
 
 
 def _number(value: Any) -> float | None:
-    """Return a value as a number; None where it is not a number."""
     if isinstance(value, bool) or value is None:
         return None
     try:
@@ -103,19 +102,17 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _near(own: str | None, other: str | None, tolerance: float) -> bool:
+def _near(first: str, second: str, tolerance: float) -> bool:
     """Return whether two texts differ in nothing but numbers, and in these by little.
 
     Their numbers are rounded, so each may be half of its last digit further apart.
     """
-    if own is None or other is None:
-        return own == other
-    if _NUMBER.sub("", own) != _NUMBER.sub("", other):
+    if _NUMBER.sub("", first) != _NUMBER.sub("", second):
         return False
-    numbers = (map(Decimal, _NUMBER.findall(text)) for text in (own, other))
+    numbers = (map(Decimal, _NUMBER.findall(text)) for text in (first, second))
     return all(
-        abs(one - two) <= Decimal(tolerance) + _rounding(one) + _rounding(two)
-        for one, two in zip(*numbers, strict=True)
+        abs(a - b) <= Decimal(tolerance) + _rounding(a) + _rounding(b)
+        for a, b in zip(*numbers, strict=True)
     )
 
 
@@ -126,16 +123,15 @@ def _rounding(number: Decimal) -> Decimal:
     return Decimal(5).scaleb(last - 1)
 
 
-def _both(name: str, own: Any, other: Any) -> str:
+def _both(name: str, first: Any, second: Any) -> str:
     """Return two values in words; long texts from a little before the place where they differ."""
-    texts, start = [_text(own), _text(other)], 0
+    texts, start = [_text(first), _text(second)], 0
     if max(map(len, texts)) > _LONG:
         pairs = enumerate(zip(*texts, strict=False))
-        end = min(map(len, texts))
-        differs = next((at for at, (one, two) in pairs if one != two), end)
-        start = texts[0].rfind(" ", 0, max(differs - _LONG // 2, 0)) + 1
-    first, second = (_cut(text, start) for text in texts)
-    return f"{name} {first} in A, {second} in B"
+        equal = next((at for at, (a, b) in pairs if a != b), min(map(len, texts)))
+        start = texts[0].rfind(" ", 0, max(equal - _LONG // 2, 0)) + 1
+    shown = [_cut(text, start) for text in texts]
+    return f"{name} {shown[0]} in A, {shown[1]} in B"
 
 
 def _text(value: Any) -> str:

@@ -12,14 +12,14 @@ from fathom.io.files import sha256
 from fathom.io.records import Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
 
-SPEC = "spec.yaml"
+SPEC, TENSORS = "spec.yaml", "tensors.json"
 RECORDS = (
     "first.json",
     "source.json",
     "corpus.json",
     "statistics.json",
     "subwords.json",
-    "tensors.json",
+    TENSORS,
     "training.json",
     "decoding.json",
     "scoring.json",
@@ -38,10 +38,9 @@ class Verified:
     findings: dict[Path, FathomError] = field(default_factory=dict)  # what does not fit, by path
 
     def in_order(self, results: Path) -> list[FathomError]:
-        """Return the findings so that each one's command finds what it reads.
+        """Return the findings so that the command of each finds what it reads.
 
-        Args:
-            results: the folder that has all of what was compared.
+        `results` is the folder that has all of what was compared.
         """
 
         def place(path: Path) -> tuple[int, Path]:
@@ -51,16 +50,16 @@ class Verified:
 
         return [self.findings[path] for path in sorted(self.findings, key=place)]
 
-    def compare(self, record: Path, content: dict[str, Any], records: dict[Path, Any]) -> None:
+    def compare(self, record: Path, names: dict[str, str], records: dict[Path, Any]) -> None:
         """Compare the files of a record that were not compared before.
 
         Args:
-            record: the record.
-            content: of it.
+            record: its path.
+            names: SHA-256 of its files.
             records: the content of all records that are as they were written.
         """
-        recorded = Recorded(record, content.get("files", {}))
-        for name in recorded.files:
+        recorded = Recorded(record, names)
+        for name in names:
             path = recorded.path(name)
             if path in records and recorded.unfit(name):
                 what = f"older than {name}"
@@ -70,32 +69,11 @@ class Verified:
                 if reason := recorded.unfit(name):
                     self.findings[path] = FathomError(reason, str(path), again(path))
 
-    def compare_text(self, record: Path, content: dict[str, Any], texts: dict[str, Path]) -> None:
-        """Compare the encoded text of a run with that on which it was trained.
-
-        Args:
-            record: the training.json of the run, whose files were compared.
-            content: of it.
-            texts: the tensors.json that are there, by the last digits of their folder's name.
-        """
-        settings = record.with_name(SPEC)
-        if not texts or SPEC not in content["files"] or settings in self.findings:
-            return
-        # The settings of the data name its folder.
-        data = read(settings, settings.parent).get("data")
-        text = texts.get(short(identity(data)))
-        if text is not None and sha256(text) != content["tensors_sha256"]:
-            what = f"the run was trained on other encoded text than that in {text.parent}"
-            self.findings[record] = FathomError(what, str(record), again(settings))
-
 
 def verify(folders: Iterable[Path]) -> Verified:
     """Compare every record, every file that a record names, and every checkpoint.
 
     A file that no record names is not compared: manifest.json, which earlier versions wrote.
-
-    Args:
-        folders: of results.
     """
     folders, verified = list(folders), Verified()
     records: dict[Path, dict[str, Any]] = {}
@@ -108,13 +86,9 @@ def verify(folders: Iterable[Path]) -> Verified:
             records[path] = read_record(path)
         except FathomError as error:
             verified.findings[path] = error
-    texts = {
-        path.parent.name.rpartition("-")[2]: path for path in records if path.name == "tensors.json"
-    }
     for record, content in records.items():
-        verified.compare(record, content, records)
-        if record.name == "training.json" and "tensors_sha256" in content:
-            verified.compare_text(record, content, texts)
+        verified.compare(record, content.get("files", {}), records)
+    _compare_text(records, verified)
     for path in _below(folders, "checkpoints/*.pt"):
         if path not in verified.files:
             verified.files.add(path)
@@ -125,8 +99,23 @@ def verify(folders: Iterable[Path]) -> Verified:
     return verified
 
 
+def _compare_text(records: dict[Path, dict[str, Any]], verified: Verified) -> None:
+    """Compare the encoded text with that on which runs were trained, where both are there."""
+    # The settings of the data name its folder.
+    texts = {path.parent.name.rpartition("-")[2]: path for path in records if path.name == TENSORS}
+    for record, content in records.items():
+        settings = record.with_name(SPEC)
+        if record.name != "training.json" or SPEC not in content.get("files", {}):
+            continue
+        if texts and "tensors_sha256" in content and settings not in verified.findings:
+            data = read(settings, settings.parent).get("data")
+            text = texts.get(short(identity(data)))
+            if text is not None and sha256(text) != content["tensors_sha256"]:
+                what = f"the run was trained on other encoded text than that in {text.parent}"
+                verified.findings[record] = FathomError(what, str(record), again(settings))
+
+
 def _records(folders: Iterable[Path]) -> list[Path]:
-    """Return all records."""
     return sorted(
         path
         for path in _below(folders, "*.json")

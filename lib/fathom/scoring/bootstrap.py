@@ -154,11 +154,9 @@ def paired_bootstrap(
 
 
 def streams_of(sets: int, group: int = 0) -> list[np.random.SeedSequence]:
-    """Return what draws some test sets; the first group's draws are those of `paired_bootstrap`.
+    """Return what draws some test sets; those of another group are drawn independently.
 
-    Args:
-        sets: number of test sets.
-        group: test sets of another group are drawn independently.
+    The draws of group 0 are those of `paired_bootstrap`.
     """
     return _streams(np.random.SeedSequence(SEED, spawn_key=(group, group) if group else ()), sets)
 
@@ -171,12 +169,7 @@ def drawn_scores(
     """Return a system's score in each draw, (samples,).
 
     Systems on the same test sets are scored on the same draws, so that the draws of a sum of scores
-    are the sum of their draws.
-
-    Args:
-        system: the statistics of each training, for each test set.
-        samples: number of draws.
-        streams: what draws each test set; without, those of `streams_of`.
+    are the sum of their draws. `streams` draw the test sets; without, those of `streams_of`.
     """
     sets = zip(system, streams or streams_of(len(system)), strict=True)
     return np.mean(

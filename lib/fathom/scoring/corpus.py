@@ -22,14 +22,7 @@ TOKENS = "sacreBLEU's tokenizer 13a, case kept"
 def measure(
     dataset: Dataset, sources: Mapping[str, Source], corpus: Path, report: Callable[[str], None]
 ) -> None:
-    """Write a corpus's statistics.json.
-
-    Args:
-        dataset: the data set.
-        sources: all sources, by name.
-        corpus: the folder of its corpus, in which statistics.json is written.
-        report: takes a line for the user.
-    """
+    """Write statistics.json into the folder of a corpus; `sources` has all by name."""
     built = require_built(dataset)
     text = Recorded.of(corpus / "corpus.json")
     records: dict[str, Record] = {}
@@ -59,8 +52,7 @@ def measure(
 def _languages(dataset: Dataset) -> Iterator[str]:
     """Yield each language of a data set once: in the order of the tasks, the pivot last."""
     pairs = [dataset.languages_of(task) for task in dataset.tasks]
-    own = [languages[0] for languages in pairs]
-    yield from dict.fromkeys([*own, *(languages[-1] for languages in pairs)])
+    yield from dict.fromkeys(pair[place] for place in (0, -1) for pair in pairs)
 
 
 def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
@@ -103,7 +95,7 @@ def _vocabulary(counts: dict[str, dict[str, int]], place: str) -> dict[str, Reco
             tasks_of[token] = tasks_of.get(token, 0) + 1
     tokens = {task: sum(of_task.values()) for task, of_task in counts.items()}
     types = {task: len(of_task) for task, of_task in counts.items()}
-    own = {task: sum(tasks_of[token] == 1 for token in counts[task]) for task in counts}
+    unshared = {task: sum(tasks_of[token] == 1 for token in counts[task]) for task in counts}
     total = Number(value=sum(tokens.values()))
     return {
         f"tokens.{place}": Record(unit="tokens", tasks=_numbers(tokens), all=total, how=TOKENS),
@@ -111,7 +103,7 @@ def _vocabulary(counts: dict[str, dict[str, int]], place: str) -> dict[str, Reco
             unit="types", tasks=_numbers(types), all=Number(value=len(tasks_of)), how=TOKENS
         ),
         f"own_types.{place}": Record(
-            unit="types", tasks=_numbers(own), how=f"{TOKENS}; types that no other task has"
+            unit="types", tasks=_numbers(unshared), how=f"{TOKENS}; types that no other task has"
         ),
     }
 

@@ -47,13 +47,7 @@ class Metric:
     def statistics(
         self, hypotheses: list[str], references: list[str], language: str = ""
     ) -> Statistics:
-        """Count in each sentence.
-
-        Args:
-            hypotheses: one line for each reference, at least one.
-            references: the lines to be matched.
-            language: the target language, on which Moses' tokens depend.
-        """
+        """Count in each sentence, at least one; Moses' tokens depend on the target language."""
         metric = self.sacrebleu(language)
         counts = metric._extract_corpus_statistics(hypotheses, [references])
         return self.of_counts(np.array(counts, dtype=np.int64))

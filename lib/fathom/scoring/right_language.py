@@ -148,11 +148,7 @@ class Checked:
 def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> Checked | None:
     """Check the hypotheses of a decoding; None where all tasks have one target language.
 
-    Args:
-        data: a run's data.
-        corpus: the folder of its corpus.
-        split: "valid" or "test".
-        hypotheses: of each task that has them, one for each sentence of the split.
+    Tasks that have hypotheses have one for each sentence of the split.
     """
     return next(check_each(data, corpus, split, [hypotheses] if hypotheses else []), None)
 

@@ -56,16 +56,8 @@ def score(
 
     Writes sentences.<task>.tsv.gz, scores.tsv and scoring.json into the decoding's folder, and the
     measurement file last. A run without a result has scores without lines. Hypotheses in several
-    languages are checked: in the wrong one, scores carry a doubt.
-
-    Args:
-        spec: the run.
-        seed: of the training.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
-        paths: where all files are.
-        report: called with a line about each task.
-        further: metrics beside those that every run has.
+    languages are checked: in the wrong one, scores carry a doubt. `further` are metrics beside
+    those that every run has.
     """
     training = training_record.read(paths.training(spec, seed))
     folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
@@ -126,16 +118,10 @@ def records_of(
 ) -> dict[str, Record]:
     """Return the records of a decoding's scores by key.
 
-    Args:
-        scores: of all tasks.
-        metrics: those of the scores.
-        split: "valid" or "test".
-        gates: "plain", "soft" or "hard".
-        no_layer: the tasks without any layer, which have no score.
-        doubt: why the scores say little.
+    Tasks without any layer have no score; `doubt` says why the scores say little.
     """
     missing = {task: NO_LAYER.format(gates) for task in no_layer}
-    # Those of every language say so, too, where no task has a layer.
+    # Where no task has a layer, the metrics of every language say so.
     by_label = {metric.label: metric for metric in (*metrics, *metrics_of(""))}
     records: dict[str, Record] = {}
     for label, metric in by_label.items() if scores or missing else ():

@@ -25,8 +25,8 @@ class Sentences:
     def statistics(self, metric: Metric) -> Statistics:
         """Return what a metric counted."""
         places = {name: place for place, name in enumerate(self.columns)}
-        own = [places[f"{metric.label}.{name}"] for name in metric.columns]
-        return metric.of_counts(self.counts[:, own])
+        columns = [places[f"{metric.label}.{name}"] for name in metric.columns]
+        return metric.of_counts(self.counts[:, columns])
 
     @property
     def references(self) -> np.ndarray:
@@ -41,11 +41,9 @@ def path_of(folder: Path, task: str) -> Path:
 
 
 def write(path: Path, statistics: list[Statistics]) -> None:
-    """Write what each metric counts in each sentence, one line per sentence, numbered from 1.
+    """Write what each metric counts in each sentence of a task, a numbered line per sentence.
 
-    Args:
-        path: a gzip file; equal counts give equal bytes.
-        statistics: of one task, one for each metric.
+    Equal counts give equal bytes.
     """
     names = [f"{metric.metric}.{column}" for metric in statistics for column in metric.columns]
     with (
@@ -62,12 +60,8 @@ def write(path: Path, statistics: list[Statistics]) -> None:
 def read(folder: Path, task: str) -> Sentences | None:
     """Return the counts of a task's sentences, or None where a decoding has none.
 
-    Args:
-        folder: of a decoding that was scored.
-        task: the task.
-
     Raises:
-        FathomError: the file is not the one that was written when the decoding was scored.
+        FathomError: If the file is not the one that was written when the decoding was scored.
     """
     path = path_of(folder, task)
     if not path.is_file():

@@ -61,12 +61,8 @@ def best_window(
 
     Args:
         spec: the run, whose window has decoding.window checkpoints; all, where there are fewer.
-        seed: of the training.
-        gates: "plain", "soft" or "hard".
-        paths: where all files are.
         updates: of the checkpoints, the oldest first.
         translations: returns the hypotheses; called while no other process writes them.
-        report: called with a line about each metric.
         further: metrics beside those that every run has.
 
     Returns:
@@ -121,8 +117,8 @@ def common_metrics(spec: Spec, further: Sequence[str] = ()) -> list[Metric]:
     languages = dict.fromkeys(sides(spec.data)[1].languages.values())
     asked = spec.scoring.tokenizers, further
     first, *others = [metrics_of(language, *asked) for language in languages]
-    labels = [{metric.label for metric in other} for other in others]
-    return [metric for metric in first if all(metric.label in other for other in labels)]
+    labels = [{metric.label for metric in of_language} for of_language in others]
+    return [metric for metric in first if all(metric.label in these for these in labels)]
 
 
 def references_of(spec: Spec, corpus: Path, split: str) -> dict[str, list[str]]:
@@ -141,11 +137,7 @@ def checkpoint_scores(
 ) -> Scores:
     """Return the corpus scores of the common metrics, with as many digits as scores.tsv has.
 
-    Args:
-        spec: the run.
-        references: by task.
-        files: hypotheses; line i answers line i of the references.
-        further: metrics beside those that every run has.
+    Line i of a file of hypotheses answers line i of the references.
     """
     languages = sides(spec.data)[1].languages
     asked = spec.scoring.tokenizers, further
@@ -214,10 +206,7 @@ def best_updates(development: Mapping[int, float], size: int) -> tuple[int, ...]
     """Return the consecutive checkpoints with the highest mean score.
 
     Of equal means the latest is taken; where there are fewer checkpoints than `size`, all are.
-
-    Args:
-        development: the score of every candidate on the development set, by update.
-        size: checkpoints of a window.
+    `development` has the score of each on the development set, by update.
     """
     _check(development, "development scores")
     if size < 1:
@@ -239,10 +228,6 @@ def mean_inside(test: Mapping[int, float], updates: tuple[int, ...]) -> Number:
     """Return the mean of the test scores in a window, with their spread and number.
 
     The spread is the standard deviation (n − 1); a single checkpoint has none.
-
-    Args:
-        test: test scores by update, at least those of the window.
-        updates: the window.
     """
     missing = [update for update in updates if update not in test]
     if missing:

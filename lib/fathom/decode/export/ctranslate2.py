@@ -36,11 +36,7 @@ Weights = Mapping[str, Tensor]
 
 
 def installed() -> ModuleType:
-    """Return the package.
-
-    Raises:
-        FathomError: If it is not installed, or cannot be loaded.
-    """
+    """Return the package, or refuse where it is not installed or cannot be loaded."""
     try:
         import ctranslate2
     except ImportError as error:
@@ -75,9 +71,6 @@ def write(
         positions: the longest source or target (pieces, with the end symbol).
         start: whether each hypothesis starts with the end symbol; else whoever translates gives
             what it starts with, as CTranslate2's `target_prefix`.
-
-    Raises:
-        FathomError: If the package is not installed.
     """
     installed()
     from ctranslate2.specs import common_spec, transformer_spec
@@ -152,12 +145,7 @@ class Search:
     """CTranslate2 with one model."""
 
     def __init__(self, folder: Path, source: Sequence[str], target: Sequence[str]):
-        """Load a model; its files are not needed after that.
-
-        Args:
-            folder: what `write` wrote.
-            source: the source's vocabulary by id.
-        """
+        """Load what `write` wrote with its vocabularies by id; no file is needed after that."""
         self.source, self.target = source, target
         self.ids = {piece: number for number, piece in enumerate(target)}
         self.translator = installed().Translator(
@@ -200,10 +188,7 @@ class Search:
     def log_probabilities(self, source: Tensor, target: Tensor, start: int = EOS) -> Tensor:
         """Return the log-probability of each piece of a target, (T,).
 
-        Args:
-            source: (S,) with its end symbol.
-            target: (T,) with its end symbol.
-            start: what the decoder reads first.
+        Source (S,) and target (T,) have their end symbols; the decoder reads `start` first.
         """
         pieces = [*self.prefix(start), *_pieces(target, self.target)]
         sentences = [_pieces(source, self.source)], [pieces]
@@ -224,14 +209,8 @@ def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
 def require_equal(search: Search, network: Network, task: int, pairs: Pairs, where: str) -> None:
     """Compare the log-probabilities of real targets, from the shortest to the longest.
 
-    Args:
-        search: CTranslate2 with the exported network.
-        network: ours, with its gates in use.
-        where: what the message names first.
-
     Raises:
-        FathomError: If one differs by more than TOLERANCE, or there is no pair of two full
-            sentences.
+        FathomError: If a pair differs by more than TOLERANCE, or no pair has two full sentences.
     """
     complete = (pairs.source_lengths > 1) & (pairs.target_lengths > 1)
     order = sorted(complete.nonzero()[0].tolist(), key=pairs.target_lengths.__getitem__)
@@ -268,18 +247,12 @@ class Exports:
     """The models of one training with one kind of gates; each is made when it is first used."""
 
     def __init__(self, run: TrainedRun, gates: str, update: int | None = None):
-        """Export nothing yet."""
         self.run, self.gates, self.update = run, gates, update
         self._by_layers: dict[str, Search] = {}
         self._by_task: dict[str, Search] = {}
 
     def of(self, task: str) -> Search:
-        """Return CTranslate2 with the network of a task.
-
-        Raises:
-            FathomError: If the package is missing, the network is no plain Transformer for this
-                task, or CTranslate2 computes something else.
-        """
+        """Return CTranslate2 with the network of a task, after a check."""
         if task not in self._by_task:
             run, number = self.run, self.run.task(task)
             where = f"{run.name}, {task}"
@@ -298,19 +271,16 @@ class Exports:
         Args:
             sources: (S,) each, with its end symbol.
             tasks: the index of each source's task.
-
-        Raises:
-            FathomError: as for `of`.
         """
         numbers: dict[Search, list[int]] = defaultdict(list)
         for number, task in enumerate(tasks):
             numbers[self.of(self.run.tasks[task])].append(number)
         hypotheses: dict[int, list[int]] = {}
-        for search, own in numbers.items():
-            starts = [self.run.tensors.starts[tasks[number]] for number in own]
-            chosen = [sources[number] for number in own]
+        for search, places in numbers.items():
+            starts = [self.run.tensors.starts[tasks[number]] for number in places]
+            chosen = [sources[number] for number in places]
             best = search.best(chosen, self.run.require_decoder(), starts)
-            hypotheses |= dict(zip(own, best, strict=True))
+            hypotheses |= dict(zip(places, best, strict=True))
         return [hypotheses[number] for number in range(len(sources))]
 
 
@@ -321,11 +291,7 @@ def exports(run: TrainedRun, gates: str, update: int | None = None) -> Exports:
 
 
 def export(folder: Path, run: TrainedRun, transformer: Plain) -> Search:
-    """Write the model of a plain Transformer to an empty folder, and load it.
-
-    Raises:
-        FathomError: If the package is missing.
-    """
+    """Write the model of a plain Transformer to an empty folder, and load it."""
     dictionaries = run.tensors.source_dictionary, run.tensors.target_dictionary
     source, target = map(symbols, dictionaries)
     start = set(run.tensors.starts) == {EOS}

@@ -40,8 +40,8 @@ def export(
         report: called with a line about the result.
 
     Raises:
-        FathomError: If the training did not finish, the network is no plain Transformer or another
-            one for each task, or CTranslate2 computes something else than ours.
+        FathomError: If the training did not finish, the network is not plain or is another for
+            each task, or CTranslate2 computes something else than ours.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -126,7 +126,7 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
 
     Raises:
         FathomError: If there is no such task, the training did not finish, or what hard gates leave
-            is no plain Transformer.
+            is not a plain Transformer.
     """
     spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
     (folder / "pruned.json").unlink(missing_ok=True)

@@ -31,33 +31,24 @@ REMEDY = "translate with fathom instead"
 
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """A plain Transformer.
+    """A plain Transformer."""
 
-    Attributes:
-        model: the shape of the network that it is a part of.
-        active: the layers that stay, from 0 and in order, by stack.
-        state: the weights under fairseq's names; layers are numbered from 0.
-    """
-
-    model: Model
-    active: Active
-    state: dict[str, Tensor]
+    model: Model  # the shape of the network that it is a part of
+    active: Active  # the layers that stay, from 0 and in order, by stack
+    state: dict[str, Tensor]  # the weights under fairseq's names; layers are numbered from 0
 
 
 def require_plain_shape(model: Model, where: str) -> None:
-    """Refuse a network that is no plain Transformer, whatever its gates select."""
+    """Refuse a network that is not a plain Transformer, whatever its gates select."""
     for what in beyond_plain(model):
-        raise FathomError(f"no plain Transformer: {what}", where, REMEDY)
+        raise FathomError(f"not a plain Transformer: {what}", where, REMEDY)
 
 
 def plain(network: Network, model: Model, task: int, where: str) -> Plain:
-    """Return what a network is for a task with the gates in use.
-
-    Args:
-        where: what messages name first.
+    """Return what a network is for a task with the gates in use; messages begin with `where`.
 
     Raises:
-        FathomError: If it is no plain Transformer, or a stack has no layer left.
+        FathomError: If it is not a plain Transformer, or a stack has no layer left.
     """
     require_plain_shape(model, where)
     active = {stack: active_layers(method, task) for stack, method in network.methods.items()}
@@ -76,9 +67,6 @@ def plain_state(state: Mapping[str, Tensor], active: Active) -> dict[str, Tensor
     """Return the weights of the kept layers, numbered from 0, under the names that fairseq uses.
 
     The parameters of methods are left out.
-
-    Args:
-        active: the layers that stay, from 0 and in order, by stack.
     """
     plain = {f"{stack}.version": torch.tensor([STACK_VERSION]) for stack in active}
     for name, tensor in state.items():

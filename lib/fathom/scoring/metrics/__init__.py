@@ -29,13 +29,7 @@ def of_key(key: str) -> Metric:
 def metrics_of(
     language: str, tokenizers: Sequence[str] = (), further: Sequence[str] = ()
 ) -> list[Metric]:
-    """Return the metrics with which a target language is scored.
-
-    Args:
-        language: the target language.
-        tokenizers: further ones of BLEU that a run asks for.
-        further: metrics that a run asks for.
-    """
+    """Return the metrics of a target language, and the tokenizers and metrics that a run adds."""
     names = dict.fromkeys([CHRF, *further])
     return [*bleu.metrics(language, tokenizers), *(named(name) for name in names if name != BLEU)]
 
@@ -50,13 +44,8 @@ def measure(
 ) -> list[Statistics]:
     """Return the statistics of every metric with which a target language is scored.
 
-    Args:
-        hypotheses: line i answers line i of the references.
-        references: the sentences in the target language.
-        language: the target language.
-        where: what an error names.
-        tokenizers: further ones of BLEU that the run asks for.
-        further: metrics that the run asks for.
+    Hypothesis i answers reference i; `where` is what an error names, and the rest is as for
+    `metrics_of`.
     """
     if len(hypotheses) != len(references) or not references:
         raise FathomError(
