@@ -12,10 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pandas import DataFrame
-
 from docs.readme_table import ROOT, replaced
-from fathom.artefacts.table.comparison import write_csv
+from fathom.artefacts.rendering import write_csv
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.results.tree import RunResults, Tree, read_run, rows
@@ -46,7 +44,8 @@ def keep(results: Path, kept: Path = KEPT) -> None:
         shutil.copyfile(results / SCALE / name, folder / name)
     (folder / REPORT).write_text(_TO_RUNS.sub(r"\1", report), encoding="utf-8")
     runs = dict.fromkeys(line["run"] for line in rows(folder / PAPER / f"{TABLE}.csv"))
-    write_csv(DataFrame(_trainings(results, runs)), folder / RUNS)
+    trainings = list(_trainings(results, runs))
+    write_csv(folder / RUNS, list(trainings[0]), trainings)
 
 
 def _trainings(results: Path, runs: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.artefacts.deviations import PARTS, applying, fragment, page
+from fathom.artefacts.deviations import applying, page
 from fathom.config.deviations import Deviation
 from tests.support.own_project import own_project
 
@@ -47,8 +47,3 @@ def test_entries_apply_to_everything_or_to_a_method_family_or_table():
     assert applying(paper, ()) == ENTRIES[:1]
     assert applying(paper, {"gated"}) == ENTRIES[:2]
     assert applying(paper, {"table1", "static"}) == (ENTRIES[0], ENTRIES[2])
-
-
-def test_each_part_of_an_entry_is_an_attribute():
-    assert all(hasattr(ENTRIES[0], part) for part in PARTS)
-    assert fragment(ENTRIES[0]) == "deviation-general"

@@ -11,6 +11,7 @@ from fathom.artefacts.table.results import result
 from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.records import read_record, write_record
+from fathom.results.measurements import Number, Record
 from fathom.scoring.bootstrap import paired_bootstrap
 from fathom.scoring.metrics import bleu
 from fathom.scoring.sentences import path_of, read
@@ -98,6 +99,20 @@ def test_a_mean_draws_each_tasks_sentences_in_pairs(results, less):
     assert one.half < less(results).half
 
 
+def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
+    results.score("p/small", texts(0.2, seed=3), seed=2)
+    one = less(results)
+    seeds = [
+        read(results.decoding("p/small", seed, "test", "plain"), "bos").statistics(
+            bleu.metric("13a")
+        )
+        for seed in (1, 2)
+    ]
+    expected = paired_bootstrap([[counts(results, "p/deep")]], [seeds])
+    assert (one.result.deviation, one.half) == (None, expected.half)
+    assert one.result.value == pytest.approx(expected.value, abs=1e-5)
+
+
 def test_several_seeds_in_both_rows_give_the_interval_over_seeds(tmp_path, results, less):
     results.score("p/small", texts(0.2, seed=3), seed=2)
     text = "t: {title: T, section: S, columns: [bos], rows: {a: small, b: small}}"
@@ -175,21 +190,27 @@ def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, less, 
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "why"),
+    ("first", "second", "base", "why"),
     [
-        ("bleu.plain", "chrf.plain", "another metric"),
-        ("bleu.plain", "bleu.plain in percent", "another metric"),
+        ("bleu.plain", "chrf.plain", "bos", "another metric"),
+        ("bleu.plain", "bleu.plain in percent", "bos", "another metric"),
+        ("bleu.plain", "bleu.plain", "fra", "other test sentences"),
     ],
 )
-def test_another_metric_says_so(results, less, first, second, why):
+def test_another_metric_or_task_says_so(results, less, first, second, base, why):
     rows = f"a: {{run: deep, value: {first}}}, b: {{run: small, value: {second}}}"
-    text = f"t: {{title: T, section: S, columns: [bos], rows: {{{rows}}}}}"
-    one = less(results, ("a", "bos"), ("b", "bos"), text)
+    text = f"t: {{title: T, section: S, columns: [bos, fra], rows: {{{rows}}}}}"
+    one = less(results, ("a", "bos"), ("b", base), text)
     assert (one.half, one.result.note) == (None, f"no interval of the difference: {why}")
 
 
-def test_another_task_is_another_test_set(results, less):
-    assert less(results, base=("6/6", "fra")).result.note.endswith("other test sentences")
+def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path, less):
+    results = Results(tmp_path / "sizes")
+    for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
+        results.write(run, {"parameters": Record(all=Number(value=size))})
+    one = less(results, ("24/24", "params"), ("6/6", "params"))
+    assert one.result.value == pytest.approx(13.0)
+    assert (one.half, one.result.note) == (None, "")
 
 
 def test_counts_of_other_scores_are_refused(results, less):
@@ -197,16 +218,13 @@ def test_counts_of_other_scores_are_refused(results, less):
     # The signature is not part of this damage.
     path = results.path("p/small") / "scores.test.plain-abcd1234.json"
     how = next(results.sources["p/deep"].readings(BLEU))[1].record.how
-    write_record(path, _with_how(read_record(path), how))
+    content = read_record(path)
+    content["measurements"][BLEU]["how"] = how
+    write_record(path, content)
     with refused(
         "and the measurement is 55.5", where=path.name, remedy="score again: fathom score"
     ):
         less(results)
-
-
-def _with_how(content, how):
-    content["measurements"][BLEU]["how"] = how
-    return content
 
 
 def test_damaged_counts_are_refused(results, less):

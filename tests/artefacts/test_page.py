@@ -12,10 +12,9 @@ from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.claims import SHOWN, page_claims
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves
-from fathom.artefacts.page.head import bibtex, head, software
-from fathom.artefacts.page.page import link, page
+from fathom.artefacts.page.page import bibtex, head, link, page, software
 from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, costs_by_device, runs_of
-from fathom.artefacts.page.tables import details, minus, page_table, spoken
+from fathom.artefacts.page.tables import PageTable, details, minus, spoken
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, write_record
@@ -59,7 +58,7 @@ def lay_out(compare):
             name: SimpleNamespace(below_unigram=value, words="diverged")
             for name, value in nats.items()
         }
-        return page_table(compare(comparable), runs)
+        return PageTable(compare(comparable), runs)
 
     return laid_out
 
@@ -69,11 +68,11 @@ def lines_of(lay_out):
     """A function that returns the details of a cell by name."""
 
     def lines(row, column, comparable=True):
-        return next(
-            {line.name: line for line in item.lines}
-            for _, item in details(lay_out(comparable), "small: half of all")
-            if item.cell.row == row and item.cell.column.startswith(column)
+        shown = lay_out(comparable)
+        cell = next(
+            cell for cell in shown.cells if cell.row == row and cell.column.startswith(column)
         )
+        return {line.name: line for line in details(cell, shown.compared, "small: half of all")}
 
     return lines
 

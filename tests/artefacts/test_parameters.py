@@ -81,24 +81,25 @@ def test_other_settings_and_other_dictionaries_are_other_networks(sizes, counted
     assert counted == [(30, 20), (30, 21), (30, 20)]
 
 
-def test_other_code_counts_again(sizes, counted, monkeypatch):
-    remembered(sizes)
-    monkeypatch.setattr(parameters, "hashed", lambda folder: "other")
-    sizes().total(small_spec(), 30, 20)
-    assert len(counted) == 2
-
-
-def test_a_damaged_file_counts_again(sizes, counted, tmp_path):
-    remembered(sizes)
-    path = tmp_path / "network_sizes.json"
+def damaged(path, monkeypatch):
     path.write_text(path.read_text().replace("50", "51"))
     assert json.loads(path.read_text())["totals"]
-    assert sizes().total(small_spec(), 30, 20) == 50
-    assert len(counted) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_no_reason_to_count_nothing(sizes, counted, tmp_path):
-    (tmp_path / "network_sizes.json").mkdir()
+def of_other_code(path, monkeypatch):
+    monkeypatch.setattr(parameters, "hashed", lambda folder: "other")
+
+
+def not_to_be_written(path, monkeypatch):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("change", [damaged, of_other_code, not_to_be_written])
+def test_a_file_that_cannot_be_used_counts_again(sizes, counted, tmp_path, monkeypatch, change):
     remembered(sizes)
-    assert sizes().total(small_spec(), 30, 20) == 50
+    change(tmp_path / "network_sizes.json", monkeypatch)
+    again = sizes()
+    assert again.total(small_spec(), 30, 20) == 50
+    again.save()
     assert len(counted) == 2

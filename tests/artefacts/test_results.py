@@ -6,8 +6,6 @@ from dataclasses import replace
 import pytest
 
 from fathom.artefacts.table.results import result
-from fathom.artefacts.table.sources import lost_words
-from fathom.io.errors import FathomError
 from fathom.io.records import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
@@ -15,7 +13,8 @@ from fathom.results.recipe import RECIPE
 from tests.support.refused import refused
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
 
-BLEU = "bleu.test.plain.13a"
+BLEU, HARD = "bleu.test.plain.13a", "bleu.test.hard.13a"
+SCORES = "scores.test.plain-abcd1234.json"
 
 
 @pytest.fixture
@@ -38,19 +37,39 @@ def cell(tmp_path):
     return resolved
 
 
-def test_a_task_has_its_own_score(results, cell):
-    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
-    own = cell(results, "24/24", "bos")
-    assert (own.value, own.stderr, own.interval, own.seeds) == (20.0, 0.5, 1.0, 1)
-    assert (own.sentences, own.how, own.words) == (500, (SIGNATURE,), "")
+@pytest.fixture
+def only(results):
+    """A function from what a table says to the value of its only cell."""
+
+    def resolved(text, tasks=(), sources=None):
+        (one,) = KNOWN.cells(table(results.folder, "t", f"t: {{title: T, section: S, {text}}}"))
+        return result(replace(one, tasks=tasks or one.tasks), sources or results.sources)
+
+    return resolved
 
 
-def test_a_mean_is_over_the_tasks_and_counts_all_their_sentences(results, cell):
+def test_a_task_has_its_own_score_and_a_mean_is_over_the_tasks_and_counts_all_sentences(
+    results, cell
+):
     results.write("p/deep", {BLEU: scores(20.0, 38.0, n=60)})
-    own = cell(results, "24/24", "avg")
-    assert (own.value, own.sentences) == (29.0, 120)
-    assert own.stderr == pytest.approx(0.5 / math.sqrt(2))
-    assert own.interval == pytest.approx(1 / math.sqrt(2))
+    bos, avg = (cell(results, "24/24", column) for column in ("bos", "avg"))
+    assert (bos.value, bos.stderr, bos.interval, bos.seeds) == (20.0, 0.5, 1.0, 1)
+    assert (bos.sentences, bos.how, bos.words) == (60, (SIGNATURE,), "")
+    assert (avg.value, avg.sentences) == (29.0, 120)
+    assert avg.stderr == pytest.approx(0.5 / math.sqrt(2))
+    assert avg.interval == pytest.approx(1 / math.sqrt(2))
+
+
+def test_a_mean_is_over_the_tasks_of_its_block_also_where_a_number_over_all_is_stored(
+    results, cell
+):
+    results.write("p/deep", {BLEU: scores(20.0, 38.0)})
+    for _ in range(2):
+        assert cell(results, "deep", "avg", "table4", "A").value == 20.0
+        assert cell(results, "deep", "avg", "table4", "B").value == 38.0
+        tasks = {"bos": Number(value=20.0), "fra": Number(value=38.0)}
+        results.write("p/deep", {BLEU: Record(tasks=tasks, all=Number(value=30.0))})
+    assert cell(results, "24/24", "avg").value == 30.0
 
 
 def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
@@ -60,14 +79,6 @@ def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
     assert (own.value, own.seeds, own.interval) == (21.0, 2, 1.0)
     assert own.deviation == pytest.approx(math.sqrt(2))
     assert own.stderr == pytest.approx(1.0)
-
-
-def test_a_value_needs_half_of_the_seeds_and_a_note_names_the_others(results, cell):
-    results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
-    results.write("p/small", {}, 2, outcome="diverged")
-    own = cell(results, "6/6", "bos")
-    assert (own.value, own.seeds) == (20.0, 1)
-    assert own.note == "1 of 2 seeds: diverged at update 122"
 
 
 @pytest.fixture
@@ -111,10 +122,13 @@ def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(of_seeds, seeds, w
         assert f"{lost} of {len(seeds)} seeds: diverged at update 122" in own.note
 
 
-def test_seeds_without_a_result_are_counted_next_to_the_value_of_the_others(of_seeds):
+def test_a_value_needs_half_of_the_seeds_and_says_how_the_others_ended(of_seeds):
     own = of_seeds("diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
     assert (own.value, own.seeds, own.of, own.awaited) == (22.0, 3, 7, 2)
     assert own.lost == "1 of 7 seeds diverged, 1 of 7 seeds failed to train"
+    own = of_seeds("diverged", 20.0)
+    assert (own.value, own.seeds) == (20.0, 1)
+    assert own.note == "1 of 2 seeds: diverged at update 122"
     complete = of_seeds(20.0, 22.0)
     assert (complete.value, complete.lost, complete.awaited) == (21.0, "", 0)
 
@@ -126,57 +140,43 @@ def test_seeds_that_diverged_at_different_updates_diverged(results, of_seeds):
         file = measurements.read(path)
         measurements.write(path, file.model_copy(update={"update": update}))
     own = of_seeds(None, None)
-    assert own.words == "diverged (2 of 2 seeds)"
+    assert (own.words, own.lost) == ("diverged (2 of 2 seeds)", "2 of 2 seeds diverged")
     assert "1 of 2 seeds: diverged at update 300" in own.note
 
 
-def test_a_seed_whose_gates_leave_no_layer_has_no_number(results):
-    hard = "bleu.test.hard.13a"
-    results.write("p/gated", {hard: scores(fra=39.5, missing=("bos",))}, 1)
-    results.write("p/gated", {hard: scores(20.0, 38.0)}, 2)
-    text = "t: {title: T, section: S, columns: [bos], gates: hard, rows: {a: gated}}"
-    (only,) = KNOWN.cells(table(results.folder, "t", text))
+def test_a_seed_whose_gates_leave_no_layer_has_no_number(results, only):
+    results.write("p/gated", {HARD: scores(fra=39.5, missing=("bos",))}, 1)
+    results.write("p/gated", {HARD: scores(20.0, 38.0)}, 2)
     folders = {seed: results.path("p/gated", seed) for seed in (1, 2)}
-    own = result(only, {"p/gated": replace(results.sources["p/gated"], folders=folders)})
+    source = replace(results.sources["p/gated"], folders=folders)
+    own = only("columns: [bos], gates: hard, rows: {a: gated}", sources={"p/gated": source})
     assert (own.value, own.lost) == (20.0, "1 of 2 seeds without a number")
 
 
-def test_an_outcome_is_in_every_score_column_means_included_and_parameters_stay(tmp_path, cell):
+def test_an_outcome_is_in_every_score_column_and_what_a_run_cannot_have_is_empty(tmp_path, cell):
     """Field fault 15."""
     results = typical(tmp_path)
     words = {cell(results, "24/24", column).words for column in ("bos", "avg", "fra")}
     assert words == {"diverged at update 122"}
     assert cell(results, "24/24", "params").value == pytest.approx(66.3)
+    # No gates, so no hard ones.
+    empty = cell(results, "6/6", "avg_hard")
+    assert (empty.value, empty.words) == (None, "")
+    assert cell(results, "LL-D, 6/12", "avg_hard").words == "no layer is left for bos"
 
 
-def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(tmp_path, cell):
-    results = Results(tmp_path)
-    record = Record(
-        unit="nats",
-        tasks={"bos": Number(value=1.0), "fra": Number(value=9.0)},
-        all=Number(value=math.log(2) * 2),
-    )
+def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(results, only):
+    tasks = {"bos": Number(value=1.0), "fra": Number(value=9.0)}
+    record = Record(unit="nats", tasks=tasks, all=Number(value=math.log(2) * 2))
     results.write("p/small", {"nll.valid.plain": record})
-    text = "t: {title: T, section: S, columns: [nll_valid], rows: {a: small}}"
-    (only,) = KNOWN.cells(table(tmp_path, "t", text))
-    assert result(only, results.sources).value == pytest.approx(2.0)  # bits
+    own = only("columns: [nll_valid], rows: {a: small}")
+    assert own.value == pytest.approx(2.0)  # bits
 
 
-def test_a_number_over_all_tasks_is_not_taken_where_a_block_shows_some(tmp_path, cell):
-    results = Results(tmp_path)
-    tasks = {"bos": Number(value=20.0), "fra": Number(value=38.0)}
-    results.write("p/deep", {BLEU: Record(tasks=tasks, all=Number(value=29.0))})
-    assert cell(results, "deep", "avg", "table4", "A").value == 20.0
-    assert cell(results, "24/24", "avg").value == 29.0
-
-
-def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):
-    results = Results(tmp_path)
+def test_the_spread_of_a_window_is_that_over_its_checkpoints(results, only):
     record = Record(all=Number(value=27.3, spread=0.08, n=21))
     results.write("p/small", {"bleu.test.plain.window.13a": record})
-    text = "t: {title: T, section: S, columns: [avg], value: bleu.window, rows: {a: small}}"
-    (only,) = KNOWN.cells(table(tmp_path, "t", text))
-    own = result(only, results.sources)
+    own = only("columns: [avg], value: bleu.window, rows: {a: small}")
     assert (own.value, own.stderr, own.interval) == (27.3, 0.08, None)
 
 
@@ -187,35 +187,22 @@ def test_the_spread_of_a_window_is_that_over_its_checkpoints(tmp_path):
         ("nll.valid.plain", "nll.valid", "nll_valid"),
     ],
 )
-def test_checkpoints_and_tokens_are_not_counted_as_sentences(tmp_path, key, value, column):
-    results = Results(tmp_path)
+def test_checkpoints_and_tokens_are_not_counted_as_sentences(results, only, key, value, column):
     results.write("p/small", {key: Record(all=Number(value=27.3, n=21))})
-    text = f"t: {{title: T, section: S, columns: [{column}], value: {value}, rows: {{a: small}}}}"
-    (only,) = KNOWN.cells(table(tmp_path, "t", text))
-    own = result(only, results.sources)
+    own = only(f"columns: [{column}], value: {value}, rows: {{a: small}}")
     assert own.value is not None
     assert own.sentences is None
 
 
-def test_a_task_that_gates_left_without_a_layer_says_so(tmp_path, cell):
-    own = cell(typical(tmp_path), "LL-D, 6/12", "avg_hard")
-    assert own.words == "no layer is left for bos"
+def test_many_tasks_without_a_score_are_counted_rather_than_named(results, only):
+    numbers = dict.fromkeys("abc", Number(value=1.0))
+    missing = dict.fromkeys("def", "no layer is left with hard gates")
+    results.write("p/gated", {HARD: Record(tasks=numbers, missing=missing)})
+    own = only("columns: [avg], gates: hard, rows: {a: gated}", tasks=tuple("abcdef"))
+    assert own.words == "no layer is left (3 of 6 tasks)"
 
 
-def test_many_tasks_without_a_score_are_counted_rather_than_named(tmp_path):
-    tasks = tuple("abcdef")
-    numbers = dict.fromkeys(tasks[:3], Number(value=1.0))
-    missing = dict.fromkeys(tasks[3:], "no layer is left with hard gates")
-    results = Results(tmp_path)
-    results.write("p/gated", {"bleu.test.hard.13a": Record(tasks=numbers, missing=missing)})
-    text = "t: {title: T, section: S, columns: [avg], gates: hard, rows: {a: gated}}"
-    (only,) = KNOWN.cells(table(tmp_path, "t", text))
-    only = replace(only, tasks=tasks)
-    assert result(only, results.sources).words == "no layer is left (3 of 6 tasks)"
-
-
-def test_a_corpus_has_values_without_seeds(tmp_path, cell):
-    results = Results(tmp_path)
+def test_a_corpus_has_values_without_seeds(results, cell):
     results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
     own = cell(results, "train", "bos", "table3")
     assert (own.value, own.deviation) == (5.64, None)
@@ -238,7 +225,7 @@ def readings(results, run="p/deep", key=BLEU):
 def test_scores_of_other_settings_are_never_shown(results):
     """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)})
-    path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
+    path = results.path("p/deep") / SCORES
     path.rename(path.with_name("scores.test.plain-00000000.json"))
     (reading,) = readings(results)
     assert (reading.record, reading.words) == (None, "other decoding")
@@ -250,7 +237,7 @@ def test_scores_of_other_settings_are_never_shown(results):
     ("run", "there", "asked"),
     [
         ("p/deep", "parameters", BLEU),
-        ("p/gated", "bleu.test.soft.13a", "bleu.test.hard.13a"),  # other gates, same decoding
+        ("p/gated", "bleu.test.soft.13a", HARD),  # other gates, same decoding
         ("p/deep", BLEU, "bleu.test.plain.none"),
     ],
 )
@@ -272,34 +259,32 @@ def test_a_run_without_a_result_gives_its_outcome_whatever_was_measured(results,
 
 
 @pytest.mark.parametrize("stage", RECIPE)
-def test_an_older_recipe_of_any_stage_is_named(results, monkeypatch, stage):
+def test_an_older_recipe_of_any_stage_is_named_and_noted(results, cell, monkeypatch, stage):
     """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)})
     before = RECIPE[stage]
     monkeypatch.setitem(RECIPE, stage, before + 1)
     (reading,) = readings(results)
     assert reading.stale == f"{stage}: recipe {before} is older than {before + 1}"
+    assert reading.stale in cell(results, "24/24", "bos").note
 
 
-def test_files_of_another_run_are_refused(results):
+def other_weights(path):
+    """The name of this file does not tell which weights it is of."""
+    write_record(path, read_record(path) | {"settings": {"average_of": 3}})
+
+
+def test_files_that_are_damaged_or_of_another_run_or_weights_are_refused(results):
     """Field fault 18."""
+    path = results.path("p/deep") / SCORES
+    results.write("p/deep", {BLEU: scores(20.0)})
+    other_weights(path)
+    with refused("measured with other weights", where=path.name):
+        readings(results)
     results.write("p/deep", {BLEU: scores(20.0)}, identity="0" * 64)
     with refused("measurements of another run than p/deep seed 1"):
         readings(results)
-
-
-def test_measurements_of_other_weights_are_refused(results):
-    """The name of this file does not tell which weights it is of."""
-    path = results.path("p/deep") / "scores.test.plain-abcd1234.json"
-    results.write("p/deep", {BLEU: scores(20.0)})
-    write_record(path, read_record(path) | {"settings": {"average_of": 3}})
-    with pytest.raises(FathomError, match="measured with other weights"):
-        readings(results)
-
-
-def test_a_damaged_file_is_refused(results):
-    results.write("p/deep", {BLEU: scores(20.0)})
-    (results.path("p/deep") / "scores.test.plain-abcd1234.json").write_text("{", "utf-8")
+    path.write_text("{", "utf-8")
     with refused("not JSON ("):
         readings(results)
 
@@ -312,9 +297,3 @@ def test_a_training_that_lost_its_own_measurements_names_the_command(results):
         readings(results, key="parameters")
     # Of the one that did not train, nothing is missing.
     assert readings(results, "p/small", "parameters") == []
-
-
-def test_seeds_without_a_result_are_counted_by_how_they_ended():
-    ended = ["diverged at update 3", "failed to train", "diverged at update 9"]
-    assert lost_words(ended, 5) == "2 of 5 seeds diverged, 1 of 5 seeds failed to train"
-    assert (lost_words([], 5), lost_words(["diverged"], 1)) == ("", "")

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.artefacts.table.comparison import compare_table, counts, lines, write_csv
+from fathom.artefacts.rendering import write_csv
+from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
 from fathom.artefacts.table.formats import numbers
 from fathom.artefacts.table.notes import notes_of
 from fathom.artefacts.table.view import CellView, caption, label, parts, view
@@ -135,7 +136,7 @@ def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path, results):
     assert {row.label for row in shown if row.kind == "result" and row.cells[1].bold} == {"24/24"}
     (note,) = [note for note in notes_of(own) if note.startswith("“bold”")]
     assert "paired bootstrap (1,000 draws of 50% of the sentences, of which 95% agree)" in note
-    assert list(numbers(own)["mark"]).count("bold") == 3
+    assert [line["mark"] for line in numbers(own)].count("bold") == 3
 
 
 def test_a_difference_that_is_printed_has_a_paired_spread(tmp_path, results):
@@ -149,16 +150,17 @@ def test_a_difference_that_is_printed_has_a_paired_spread(tmp_path, results):
 
 
 def test_lines_have_the_reported_digits_and_all_of_ours(usual, tmp_path):
-    frame = lines([usual])
-    fra = frame[frame["column"] == "fra"].iloc[0]
+    found = lines([usual])
+    fra = next(line for line in found if line["column"] == "fra")
     assert (fra["reported"], fra["mark"]) == ("38.0", "bold")
     assert (fra["reproduced"], fra["seeds"], fra["run"]) == (38.5, 2, "p/small")
-    outcome = frame[frame["verdict"] == "no result as reported"].iloc[0]
+    outcome = next(line for line in found if line["verdict"] == "no result as reported")
     assert (outcome["reported"], outcome["cause"]) == ("diverged", "diverged at update 122")
-    write_csv(frame, tmp_path / "compare.csv")
+    write_csv(tmp_path / "compare.csv", COLUMNS, found)
     text = (tmp_path / "compare.csv").read_text("utf-8")
     assert "table1,6/6,bos,22,0.1,,20.5," in text
     assert "nan" not in text.lower()
+    assert "None" not in text
     verdicts = counts([usual])
     assert verdicts["no result as reported"] == 3
     assert [*verdicts.values()] == sorted(verdicts.values(), reverse=True)

@@ -33,12 +33,6 @@ def test_a_choice_has_all_values_that_are_allowed(lines, path, allowed):
     assert f"; {allowed})" in line
 
 
-@pytest.mark.parametrize("key", ["like", "for", "layers", "method"])
-def test_keys_of_runs_that_are_no_settings_are_named(lines, key):
-    head = "\n".join(lines[: lines.index("## run")])
-    assert f"`{key}" in head
-
-
 def test_what_papers_give_is_listed_with_its_source(lines):
     start = lines.index(next(line for line in lines if line.startswith("- `model.width`")))
     given = lines[start + 1 : start + 6]

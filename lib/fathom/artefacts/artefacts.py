@@ -1,7 +1,7 @@
 """What tables and figures are drawn from: the files of runs and corpora at a scale."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -37,6 +37,7 @@ class Artefacts:
     # In place of the seeds that runs have at the scale; "all": these and all others that are
     # trained.
     seeds: tuple[int, ...] | Literal["all"] | None = None
+    _sources: dict[str, ResultSource] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def scale(self) -> str:
@@ -45,8 +46,12 @@ class Artefacts:
 
     def source(self, name: str) -> ResultSource:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
-        if name in self.project.datasets:
-            return self._corpus(name)
+        if name not in self._sources:
+            make = self._corpus if name in self.project.datasets else self._run
+            self._sources[name] = make(name)
+        return self._sources[name]
+
+    def _run(self, name: str) -> ResultSource:
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
         return ResultSource(
             name,
@@ -130,13 +135,15 @@ class Artefacts:
                 be trained yet, and with the command that draws the rest.
         """
         if isinstance(artefact, Table):
-            missing = self._without_files([artefact])
+            tables, runs = [artefact], ()
         else:
-            missing = self._without_files(paper.tables[name] for name in artefact.settings.tables)
-            for name in artefact.settings.runs:
-                run = self.run(full_name(paper.name, name))
-                if not (run.folder / "training.json").is_file():
-                    missing[f"{run.name} seed {run.seed}"] = None
+            tables = [paper.tables[name] for name in artefact.settings.tables]
+            runs = artefact.settings.runs
+        missing = self._without_files(tables)
+        for name in runs:
+            run = self.run(full_name(paper.name, name))
+            if not (run.folder / "training.json").is_file():
+                missing[f"{run.name} seed {run.seed}"] = None
         if missing:
             raise self._missing([*missing], f"{paper.name}_{artefact.name}")
 
@@ -206,13 +213,10 @@ class Artefacts:
 
     def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
         """Return the runs and corpora, with seeds, of which a table's file is missing."""
-        sources: dict[str, ResultSource] = {}
         missing: dict[str, None] = {}
-        for cell in (cell for table in tables for cell in self.cells(table)):
-            if cell.kind == "empty":
-                continue
-            source = sources.setdefault(cell.source, self.source(cell.source))
-            for seed, path in source.files(cell.key).items():
+        cells = (cell for table in tables for cell in self.cells(table) if cell.kind != "empty")
+        for cell in cells:
+            for seed, path in self.source(cell.source).files(cell.key).items():
                 if not path.is_file():
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         return missing

@@ -29,7 +29,8 @@ TRAINING, VALIDATION = "nll.train", "nll.valid"
 POINTS = 150  # of a line; of more, the median of neighbours is drawn
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
-COLUMNS, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
+COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
+BESIDE, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
 GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
 LEGEND = (
     "NLL in nats per token over updates: training (grey), validation (blue); dashed: the unigram "
@@ -66,7 +67,7 @@ class LearningCurve:
         """What a reader who cannot see the curve must know."""
         if not self.seeds:
             return NOT_RUN
-        single = len(self.seeds) == 1
+        single, averaged = len(self.seeds) == 1, self.averaged
         ended = [
             seed.words if single else f"seed {seed.seed} {seed.words}"
             for seed in self.seeds
@@ -74,17 +75,16 @@ class LearningCurve:
         ]
         if self.last is None:
             return ", ".join(ended) or "no validation yet"
-        updates = sorted({round(seed.validation[-1][0]) for seed in self.averaged})
+        updates = sorted({round(seed.validation[-1][0]) for seed in averaged})
         at = " to ".join(map(str, dict.fromkeys((updates[0], updates[-1]))))
-        several = len(self.averaged) > 1
-        of = f"mean of {len(self.averaged)} seeds" if several else f"seed {self.averaged[0].seed}"
-        parts = (
-            f"validation NLL {self.last:.2f} nats at update {at}",
-            "" if single else of,
-            "" if self.unigram is None else f"unigram baseline {self.unigram:.2f}",
-            *ended,
-        )
-        return ", ".join(filter(None, parts))
+        words = [f"validation NLL {self.last:.2f} nats at update {at}"]
+        if len(averaged) > 1:
+            words.append(f"mean of {len(averaged)} seeds")
+        elif not single:
+            words.append(f"seed {self.averaged[0].seed}")
+        if self.unigram is not None:
+            words.append(f"unigram baseline {self.unigram:.2f}")
+        return ", ".join([*words, *ended])
 
     @property
     def averaged(self) -> tuple[SeedCurve, ...]:
@@ -127,11 +127,6 @@ class LearningCurve:
 def curve(label: str, source: ResultSource, updates: int | str) -> LearningCurve:
     """Return the curves of all seeds of a run that were started.
 
-    Args:
-        label: what the run is called.
-        source: the run.
-        updates: how many updates it is to have.
-
     Raises:
         FathomError: If a file of a training is damaged.
     """
@@ -161,36 +156,25 @@ def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
     return names
 
 
-def rows(curves: Iterable[LearningCurve]) -> "DataFrame":
-    """Return a line for each point, all of them: label, run, seed, series, update, nll."""
-    from pandas import DataFrame
-
-    columns = ("label", "run", "seed", "series", "update", "nll")
-    records = []
+def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
+    """Return a line for each point, all of them, by COLUMNS."""
+    lines = []
     for curve in curves:
         for seed in curve.seeds:
             last = seed.validation[-1][0] if seed.validation else 0.0
             baseline = () if seed.unigram is None else ((last, seed.unigram),)
-            for series, points in (
-                (TRAINING, seed.training),
-                (VALIDATION, seed.validation),
-                ("unigram", baseline),
-            ):
-                records += [(curve.label, curve.run, seed.seed, series, *point) for point in points]
-    return DataFrame(records, columns=columns, dtype=object)
+            series = {TRAINING: seed.training, VALIDATION: seed.validation, "unigram": baseline}
+            for name, points in series.items():
+                lines += [(curve.label, curve.run, seed.seed, name, *point) for point in points]
+    return [dict(zip(COLUMNS, line, strict=True)) for line in lines]
 
 
 def svg(title: str, curves: Sequence[LearningCurve]) -> str:
-    """Return curves as one picture file that needs no other file.
-
-    Args:
-        title: what they are curves of.
-        curves: one for each run; all have the same vertical axis.
-    """
+    """Return a curve of each run as one picture; all have the same vertical axis."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    columns = min(COLUMNS, max(len(curves), 1))
+    columns = min(BESIDE, max(len(curves), 1))
     lines = math.ceil(len(curves) / columns) or 1
     with rc_context(STYLE):
         drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")

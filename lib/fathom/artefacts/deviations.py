@@ -31,9 +31,7 @@ def page(papers: Mapping[str, Paper]) -> str:
 def applying(paper: Paper, names: Collection[str]) -> tuple[Deviation, ...]:
     """Return the entries that apply to a run, those of the paper as such included.
 
-    Args:
-        paper: the paper.
-        names: the run's families and method, and the tables and figures that show it.
+    The names are the run's families and method, and the tables and figures that show it.
     """
     names = {*names, PAPER}
     return tuple(entry for entry in paper.deviations if names.intersection(entry.applies))

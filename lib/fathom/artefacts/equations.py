@@ -47,10 +47,7 @@ class EquationEntry:
 def entries(project: Project, paper: str, number: str | None = None) -> list[EquationEntry]:
     """Return the equations of a paper, or one of them.
 
-    Args:
-        project: the project, whose root holds lib/ and tests/.
-        paper: its id.
-        number: an equation's number as the paper prints it, "Alg. 2", or a symbol; None for all.
+    The number is as the paper prints it, "Alg. 2", or a symbol; None for all.
 
     Raises:
         FathomError: If there is no such paper or equation.

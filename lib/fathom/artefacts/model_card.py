@@ -22,14 +22,7 @@ _HOUR = 3600
 
 
 def model_card(project: Project, spec: Spec, paths: Paths, found: RunResults) -> str:
-    """Return the model card of a training as Markdown.
-
-    Args:
-        project: the project.
-        spec: the run.
-        paths: of its scale.
-        found: what is recorded of the training.
-    """
+    """Return the model card of a training as Markdown."""
     training = found.training
     dataset = project.datasets[spec.data.dataset]
     tasks = list(spec.data.tasks)

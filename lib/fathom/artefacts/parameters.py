@@ -4,7 +4,7 @@ The printed counts are cells of the tables. parameters.yaml adds what the tables
 sizes of the dictionaries, and why a printed count is not a count of the network.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
 from fathom.config.schema.parameters import VocabularySizes
+from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Value
@@ -26,7 +27,6 @@ from fathom.results.recipe import PACKAGE, hashed
 KEY = "parameters"
 AGREEMENT = 0.01  # a share of the printed number
 _MILLION = 1_000_000
-_ADDED = "difference"
 # The packages whose layers have parameters.
 _LAYERS = ("torch", "fairseq-fixed")
 
@@ -119,16 +119,41 @@ def printed_counts(project: Project) -> Iterator[PrintedCount]:
             cells = {(cell.id, cell.column): cell for cell in project.cells(table)}
             for item in reported.read(paper.reported(table.name), cells.values(), project.root):
                 cell = cells[item.row, item.column]
-                if cell.key == KEY and item.value:
-                    yield _printed(project, paper, table, cell, item, cells)
+                if cell.key != KEY or not item.value:
+                    continue
+                sizes = vocabulary(project, paper, cell.source)
+                reasons = (
+                    each.reason
+                    for each in paper.parameters.unexplained
+                    if table.name in each.tables
+                    and (not each.columns or item.column in each.columns)
+                )
+                yield PrintedCount(
+                    paper=paper.name,
+                    table=table.name,
+                    cell=item,
+                    spec=project.spec(cell.source),
+                    added_to=_added_to(project, table, cell, item, cells.values()),
+                    source_entries=sizes.source,
+                    target_entries=sizes.target,
+                    reason=next(reasons, ""),
+                )
+
+
+def _added_to(
+    project: Project, table: Table, cell: Cell, item: Reported, cells: Iterable[Cell]
+) -> Spec | None:
+    """Return the run whose network a count leaves out: the mark names a row of its block, or it."""
+    mark = table.marks.get(item.mark)
+    if mark is None or mark.means != DIFFERENCE:
+        return None
+    rows = (other for other in cells if other.block == cell.block and other.row == mark.to)
+    source = next((other.source for other in rows), "")
+    return project.spec(source or full_name(table.paper, mark.to))
 
 
 def vocabulary(project: Project, paper: Paper, run: str) -> VocabularySizes:
     """Return the sizes of a run's dictionaries: those of the last family that the run is like.
-
-    Args:
-        paper: whose parameters.yaml says it.
-        run: the run's full name.
 
     Raises:
         FathomError: If there are none.
@@ -156,38 +181,6 @@ def findings(project: Project) -> Iterator[FathomError]:
                 if table not in paper.tables:
                     where = file.place("unexplained", number, "tables")
                     yield unknown("table", table, where, paper.tables)
-
-
-def _printed(
-    project: Project,
-    paper: Paper,
-    table: Table,
-    cell: Cell,
-    item: Reported,
-    cells: Mapping[tuple[str, str], Cell],
-) -> PrintedCount:
-    mark = table.marks.get(item.mark)
-    added_to = None
-    if mark is not None and mark.means == _ADDED:
-        rows = (other for other in cells.values() if other.block == cell.block)
-        source = next((other.source for other in rows if other.row == mark.to), "")
-        added_to = project.spec(source or full_name(paper.name, mark.to))
-    sizes = vocabulary(project, paper, cell.source)
-    reasons = (
-        each.reason
-        for each in paper.parameters.unexplained
-        if table.name in each.tables and (not each.columns or item.column in each.columns)
-    )
-    return PrintedCount(
-        paper=paper.name,
-        table=table.name,
-        cell=item,
-        spec=project.spec(cell.source),
-        added_to=added_to,
-        source_entries=sizes.source,
-        target_entries=sizes.target,
-        reason=next(reasons, ""),
-    )
 
 
 def _agrees(millions: str, ours: int) -> bool:

@@ -1,8 +1,13 @@
-"""The templates of pages, tables and cards: files of the folder `templates`."""
+"""How files of results are written: pages, tables and cards by templates, numbers as csv."""
 
+import csv
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -14,9 +19,7 @@ FOLDER = Path(__file__).parent / "templates"
 def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment":
     """Return what renders templates; a name that a template does not get is an error.
 
-    Args:
-        autoescape: whether every text is escaped for HTML.
-        brackets: what begins and ends a template's own words.
+    With `autoescape` every text is escaped for HTML; `brackets` begin and end a template's words.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -35,3 +38,12 @@ def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment"
         comment_start_string=begin + "#",
         comment_end_string="#" + end,
     )
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write numbers with all their digits; None is an empty field."""
+    text = StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

@@ -1,9 +1,8 @@
 """The verbs that draw and judge: table, figure, curves, compare, claims, page."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 _STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
-
-
-def _records(frame: Any) -> Any:
-    """Return a data frame as JSON has it: unknown numbers become null, and not NaN."""
-    return json.loads(str(frame.to_json(orient="records")))
 
 
 def table(
@@ -69,7 +63,7 @@ def table(
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
     if as_json:
-        answer(as_json, _records(numbers), ())
+        answer(as_json, numbers, ())
         return
     if show:
         print_table(laid_out)
@@ -151,8 +145,8 @@ def curves(
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
-    from fathom.artefacts.curves import curve, rows, svg
-    from fathom.artefacts.table.comparison import write_csv
+    from fathom.artefacts.curves import COLUMNS, curve, rows, svg
+    from fathom.artefacts.rendering import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
@@ -167,7 +161,7 @@ def curves(
     content = [item.record for item in drawn]
     answer(as_json, content, (f"{item.label}: {item.words}" for item in drawn))
     path = artefacts.paths.curves(stem)
-    write_csv(rows(drawn), path.with_suffix(".csv"))
+    write_csv(path.with_suffix(".csv"), COLUMNS, rows(drawn))
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
     report(f"curves: {path}.svg, csv")
     if tensorboard is not None:
@@ -231,7 +225,8 @@ def compare(
     Example: fathom compare --table latent_depth_table5 --json
     """
     from fathom.artefacts import deviations
-    from fathom.artefacts.table.comparison import counts, lines, write_csv
+    from fathom.artefacts.rendering import write_csv
+    from fathom.artefacts.table.comparison import COLUMNS, counts, lines
     from fathom.artefacts.table.formats import average_lines, comparison_page
     from fathom.config.paper import find
 
@@ -244,12 +239,12 @@ def compare(
     }
     every = [compared for of_paper in tables.values() for compared in of_paper]
     path = artefacts.paths.compare
-    write_csv(lines(every), path)
+    write_csv(path, COLUMNS, lines(every))
     references = {name: paper.reference for name, paper in papers.items()}
     write_text(path.with_suffix(".html"), comparison_page(references, tables))
     write_text(path.with_name("deviations.md"), deviations.page(papers))
     shown = [compared for compared in every if chosen in (None, compared.table)]
-    answer(as_json, _records(lines(shown)), average_lines(shown))
+    answer(as_json, lines(shown), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")
     suggest(f"fathom page --scale {artefacts.scale}")
@@ -280,7 +275,6 @@ def claims(
     """
     from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.claims.view import lines, page, printed, summary
-    from fathom.artefacts.table.comparison import write_csv
 
     artefacts = open_artefacts(scale, results, seeds)
     papers = artefacts.project.papers
@@ -293,7 +287,7 @@ def claims(
     check_artefacts(artefacts.project)
     every = [claim for each in papers.values() for claim in judged(artefacts, each)]
     path = artefacts.paths.claims
-    write_csv(lines(every), path)
+    write_text(path, lines(every).to_csv(index=False, lineterminator="\n"))
     titles = {name: each.about.title for name, each in papers.items()}
     write_text(path.with_suffix(".html"), page(every, titles))
     shown = [

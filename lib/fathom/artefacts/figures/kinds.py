@@ -16,6 +16,7 @@ from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import NOT_RUN, outcome_words
 from fathom.config.figures import Figure
 from fathom.config.schema.figures import series_named
+from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -45,10 +46,9 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
         FathomError: a file that it is drawn from cannot be used.
     """
     from fathom.artefacts.figures import drawing
-    from fathom.artefacts.table.comparison import write_csv
 
     frame = rows(figure, inputs)
-    write_csv(frame, stem.with_suffix(".csv"))
+    write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
     with _drawn(figure, inputs, frame) as drawn:
         drawing.save(drawn, stem)
 

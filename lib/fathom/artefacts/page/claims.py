@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.table.verdicts import BarShare, Sign, bar
 
 # In the order of a bar.
@@ -37,9 +38,13 @@ class AnsweredPart:
 class Answered:
     """The answers of a claim's parts on one side."""
 
-    shares: tuple[BarShare, ...]  # how many parts have each answer
     parts: tuple[AnsweredPart, ...]
     evidence: bool  # whether an answer says something about the paper
+
+    @property
+    def shares(self) -> tuple[BarShare, ...]:
+        """How many parts have each answer."""
+        return answer_bar(part.sign.words for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -60,51 +65,49 @@ class PageClaim:
         return f"claim-{self.name}"
 
 
-def answer_sign(answer: str) -> Sign:
-    """Return how an answer is shown."""
-    return Sign(answer.replace(" ", "-"), SIGNS[answer], answer)
-
-
 def answer_bar(answers: Iterable[str]) -> tuple[BarShare, ...]:
     """Return how many answers there are of each kind."""
-    return bar(map(answer_sign, answers), tuple(SIGNS))
+    return bar(map(_sign, answers), tuple(SIGNS))
 
 
 def page_claims(claims: Iterable[Judged]) -> list[PageClaim]:
     """Return the claims of a paper for the page, of all parts in the order of the claims."""
-    return [_claim(name, list(group)) for name, group in groupby(claims, lambda part: part.name)]
-
-
-def _claim(name: str, parts: list[Judged]) -> PageClaim:
-    ours = [(part, part.answer, part.evidence, part.basis) for part in parts]
-    printed = [
-        (part, part.reported_answer, part.reported_evidence, part.reported_basis) for part in parts
+    grouped = (list(group) for _, group in groupby(claims, lambda part: part.name))
+    return [
+        PageClaim(
+            name=parts[0].name,
+            sentence=parts[0].sentence,
+            section=parts[0].section,
+            expressions=tuple(
+                part.expression + (f", if {part.guard}" if part.guard else "") for part in parts
+            ),
+            ours=Answered(
+                tuple(_part(each.part, each.answer, each.evidence, each.basis) for each in parts),
+                evidence=all(part.comparable for part in parts),
+            ),
+            printed=Answered(
+                tuple(
+                    _part(
+                        each.part,
+                        each.reported_answer,
+                        each.reported_evidence,
+                        each.reported_basis,
+                    )
+                    for each in parts
+                ),
+                evidence=True,
+            ),
+            against=any(part.against for part in parts),
+        )
+        for parts in grouped
     ]
-    return PageClaim(
-        name=name,
-        sentence=parts[0].sentence,
-        section=parts[0].section,
-        expressions=tuple(
-            part.expression + (f", if {part.guard}" if part.guard else "") for part in parts
-        ),
-        ours=_answered(ours, all(part.comparable for part in parts)),
-        printed=_answered(printed, True),
-        against=any(part.against for part in parts),
-    )
 
 
-def _answered(answers: list[tuple], evidence: bool) -> Answered:
-    return Answered(
-        shares=answer_bar(answer for _, answer, *_ in answers),
-        parts=tuple(
-            AnsweredPart(part.part, answer_sign(answer), _numbers(facts), basis)
-            for part, answer, facts, basis in answers
-        ),
-        evidence=evidence,
-    )
+def _part(name: str, answer: str, evidence: tuple[Evidence, ...], basis: str) -> AnsweredPart:
+    texts = tuple(fact.text for fact in evidence[:SHOWN])
+    more = (f"and {len(evidence) - SHOWN} more",) if len(evidence) > SHOWN else ()
+    return AnsweredPart(name, _sign(answer), texts + more, basis)
 
 
-def _numbers(evidence: Iterable) -> tuple[str, ...]:
-    texts = [fact.text for fact in evidence]
-    more = len(texts) - SHOWN
-    return (*texts[:SHOWN], *([f"and {more} more"] if more > 0 else []))
+def _sign(answer: str) -> Sign:
+    return Sign(answer.replace(" ", "-"), SIGNS[answer], answer)

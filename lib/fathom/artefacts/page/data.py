@@ -18,7 +18,6 @@ from fathom.io.records import Recorded, read_record
 
 TRAIN, TEST = SPLITS[0], SPLITS[-1]
 PAIR = "both sides"
-MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,6 @@ class TaskData:
 
 
 @dataclass(frozen=True)
-class TextSource:
-    """A file that text was taken from."""
-
-    file: str
-    licence: str
-    megabytes: float
-    sha256: str
-
-
-@dataclass(frozen=True)
 class PageData:
     """A data set as it was prepared."""
 
@@ -58,7 +47,7 @@ class PageData:
     replaces: str  # the paper's data set where this one takes its place; else empty
     folder: Path  # of the corpus
     unit: str  # what is counted: pairs or sentences
-    sources: tuple[TextSource, ...]
+    sources: tuple[Mapping[str, Any], ...]  # the files that text was taken from, as recorded
     tasks: tuple[TaskData, ...]  # in the data set's order; none before it is prepared
 
     @property
@@ -88,9 +77,7 @@ def _data(artefacts: Artefacts, name: str, in_paper: str) -> PageData:
     dataset = artefacts.project.datasets[name]
     folder = artefacts.paths.corpus_named(dataset.corpus_folder(artefacts.project.sources))
     path = folder / "corpus.json"
-    corpus: dict[str, Any] = {"sources": [], "tasks": {}}
-    if path.is_file():
-        corpus = read_record(path)
+    corpus = read_record(path) if path.is_file() else {"sources": [], "tasks": {}}
     return PageData(
         name=name,
         title=dataset.title,
@@ -99,12 +86,7 @@ def _data(artefacts: Artefacts, name: str, in_paper: str) -> PageData:
         replaces="" if name == in_paper else in_paper,
         folder=folder,
         unit="pairs" if dataset.pivot or dataset.translates else "sentences",
-        sources=tuple(
-            TextSource(
-                source["file"], source["licence"], source["bytes"] / MEGABYTE, source["sha256"]
-            )
-            for source in corpus["sources"]
-        ),
+        sources=tuple(corpus["sources"]),
         tasks=tuple(
             _task(str(dataset.shown_as.get(task, task)), task, about, path)
             for task, about in corpus["tasks"].items()

@@ -42,7 +42,19 @@ def page_figures(
     Raises:
         FathomError: If a file that one is drawn from cannot be used.
     """
-    return [_figure(artefacts, paper, figure, runs) for figure in paper.figures.values()]
+    drawn = []
+    for figure in paper.figures.values():
+        names = {full_name(paper.name, run): None for run in figure.settings.runs}
+        for table in figure.settings.tables:
+            cells = artefacts.cells(paper.tables[table])
+            names |= {cell.source: None for cell in cells if cell.kind == "run"}
+        missing = tuple(runs[name].short_name for name in names if not runs[name].ended)
+        picture = ""
+        if len(missing) < len(names):
+            picture = _embedded(kinds.png(figure, artefacts.inputs(paper, figure)))
+        csv = artefacts.stem(paper, figure).with_suffix(".csv")
+        drawn.append(PageFigure(figure, picture, missing, csv if csv.is_file() else None))
+    return drawn
 
 
 def table_curves(
@@ -65,26 +77,6 @@ def table_curves(
             images = tuple((curve, _embedded(svg.encode())) for curve, svg in pictures(curves))
             shown.append(TableCurves(table, images, elsewhere))
     return shown
-
-
-def _figure(
-    artefacts: Artefacts, paper: Paper, figure: Figure, runs: Mapping[str, PageRun]
-) -> PageFigure:
-    names = {full_name(paper.name, run): None for run in figure.settings.runs}
-    for table in figure.settings.tables:
-        cells = artefacts.cells(paper.tables[table])
-        names |= {cell.source: None for cell in cells if cell.kind == "run"}
-    missing = [name for name in names if not runs[name].ended]
-    picture = ""
-    if len(missing) < len(names):
-        picture = _embedded(kinds.png(figure, artefacts.inputs(paper, figure)))
-    csv = artefacts.stem(paper, figure).with_suffix(".csv")
-    return PageFigure(
-        spec=figure,
-        picture=picture,
-        missing=tuple(runs[name].short_name for name in missing),
-        csv=csv if csv.is_file() else None,
-    )
 
 
 def _embedded(picture: bytes) -> str:

@@ -1,10 +1,11 @@
 """The runs of a page: trainings, what they took, settings that differ from the paper's, logs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.deviations import applying
@@ -136,24 +137,17 @@ def runs_of(
 
 def costs(runs: Iterable[PageRun]) -> list[TrainingCost]:
     """Return what each run took, in the order of the runs; those that did not run are left out."""
-    listed = []
-    for run in runs:
-        for device in dict.fromkeys(_device(training) for training in run.ended):
-            trainings = [training for training in run.ended if _device(training) == device]
-            listed.append(_cost(run.short_name, device, trainings))
-    return listed
+    return [cost for run in runs for cost in _costs(run.ended, run.short_name)]
 
 
 def costs_by_device(runs: Iterable[PageRun]) -> list[TrainingCost]:
     """Return what all runs together took, on each device."""
     trainings = [training for run in runs for training in run.ended]
-    return [
-        _cost(device, device, [each for each in trainings if _device(each) == device])
-        for device in dict.fromkeys(map(_device, trainings))
-    ]
+    return list(_costs(trainings))
 
 
 def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> PageRun:
+    """Return a run; `shown` names the tables and figures that show it."""
     project, source = artefacts.project, artefacts.source(name)
     names = {*shown, *project.entries[name].ancestors, project.run(name).method.name}
     settings = describe(project, name, artefacts.scale)
@@ -180,26 +174,29 @@ def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
     return PageTraining(seed, path.parent, file, tuple(logs))
 
 
-def _device(training: PageTraining) -> str:
-    """Return the device of a training in words."""
-    device = training.file.device if training.file else {}
-    threads = device.get("threads")
-    words = f"{device.get('name', 'unknown')}"
+def _device(device: Mapping[str, Any]) -> str:
+    """Return a device in words."""
+    threads, words = device.get("threads"), str(device.get("name", "unknown"))
     return f"{words}, {threads} thread{'s' if threads > 1 else ''}" if threads else words
 
 
-def _cost(name: str, device: str, trainings: Sequence[PageTraining]) -> TrainingCost:
-    files = [training.file for training in trainings if training.file]
-    seconds = [device_seconds(file.totals, file.device) for file in files]
-    joules = [_watts(file.device) * of_file for file, of_file in zip(files, seconds, strict=True)]
-    return TrainingCost(
-        name=name,
-        device=device,
-        trainings=len(files),
-        seconds=sum(seconds),
-        tokens=sum(file.totals.target_tokens for file in files),
-        watt_hours=sum(joules) / HOUR,
-    )
+def _costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[TrainingCost]:
+    """Yield what trainings took on each device; without a name the device is the name."""
+    files: dict[str, list[TrainingRecord]] = {}
+    for training in trainings:
+        if training.file:
+            files.setdefault(_device(training.file.device), []).append(training.file)
+    for device, alike in files.items():
+        seconds = [device_seconds(file.totals, file.device) for file in alike]
+        joules = [_watts(file.device) * of for file, of in zip(alike, seconds, strict=True)]
+        yield TrainingCost(
+            name=name or device,
+            device=device,
+            trainings=len(alike),
+            seconds=sum(seconds),
+            tokens=sum(file.totals.target_tokens for file in alike),
+            watt_hours=sum(joules) / HOUR,
+        )
 
 
 def _watts(device: dict) -> float:

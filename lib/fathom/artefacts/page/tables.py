@@ -34,7 +34,6 @@ class PageTable:
 
     compared: ComparedTable
     runs: Mapping[str, PageRun]  # the paper's, by full name
-    parts: tuple[ShownPart, ...]
 
     @property
     def spec(self) -> Table:
@@ -45,6 +44,11 @@ class PageTable:
     def notes(self) -> list[str]:
         """What a reader must know of its numbers."""
         return list(notes_on_cells(self.compared))
+
+    @cached_property
+    def parts(self) -> tuple[ShownPart, ...]:
+        """The paper's part of each block, and the columns that are not in the paper."""
+        return tuple(parts(self.compared))
 
     @cached_property
     def cells(self) -> tuple[ShownCell, ...]:
@@ -63,10 +67,8 @@ class PageTable:
 
     def learned(self, row: ShownRow) -> Learned:
         """Return how much the runs of a row learned."""
-        names = dict.fromkeys(item.result.cell.source for item in row.items)
-        runs = [self.runs[name] for name in names if name in self.runs]
         nats = self._nats(row)
-        words = ", ".join(dict.fromkeys(run.words for run in runs)) if not nats else ""
+        words = "" if nats else ", ".join(dict.fromkeys(run.words for run in self._runs(row)))
         # Two numbers that read the same are one.
         bounds = dict.fromkeys(f"{value:.2f}" for value in (nats[0], nats[-1])) if nats else ()
         share = 100 * max(nats[-1], 0) / self._most if nats and self._most > 0 else 0
@@ -80,9 +82,12 @@ class PageTable:
 
     def _nats(self, row: ShownRow) -> list[float]:
         """Return by how much the runs of a row are below the baseline, from low to high."""
-        names = dict.fromkeys(item.result.cell.source for item in row.items)
-        nats = (self.runs[name].below_unigram for name in names if name in self.runs)
+        nats = (run.below_unigram for run in self._runs(row))
         return sorted(value for value in nats if value is not None)
+
+    def _runs(self, row: ShownRow) -> list[PageRun]:
+        names = dict.fromkeys(cell.item.result.cell.source for cell in row.cells)
+        return [self.runs[name] for name in names if name in self.runs]
 
 
 @dataclass(frozen=True)
@@ -94,31 +99,9 @@ class Detail:
     file: Path | None = None
 
 
-@dataclass(frozen=True)
-class CellDetails:
-    """The details of a cell of a table."""
-
-    table: PageTable
-    cell: ShownCell
-    lines: tuple[Detail, ...]
-
-
-def page_table(compared: ComparedTable, runs: Mapping[str, PageRun]) -> PageTable:
-    """Return a table for the page, with the paper's runs by full name."""
-    return PageTable(compared, runs, tuple(parts(compared)))
-
-
-def details(table: PageTable, scale_title: str) -> Iterator[tuple[str, CellDetails]]:
-    """Yield the run or corpus of each cell (empty where it shows neither), and its details.
-
-    Args:
-        table: the table.
-        scale_title: what the scale cuts down.
-    """
-    for cell in table.cells:
-        source = cell.item.result.cell.source
-        lines = [*_comparison(cell, table.compared, scale_title), *_numbers(cell, table.compared)]
-        yield source, CellDetails(table, cell, tuple(lines))
+def details(cell: ShownCell, compared: ComparedTable, scale_title: str) -> list[Detail]:
+    """Return the details of a cell: the comparison, then our numbers and their files."""
+    return [*_comparison(cell, compared, scale_title), *_numbers(cell, compared)]
 
 
 def spoken(cell: ShownCell) -> str:

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fathom.artefacts.table.differences import Difference, difference, significantly_better
 from fathom.artefacts.table.results import CellResult, result
@@ -15,10 +14,11 @@ from fathom.config.reported import Reported
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
-from fathom.io.files import write_text
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
+COLUMNS = (
+    "paper", "table", "row", "column", "reported", "reported_stderr", "mark", "reproduced",
+    "stderr", "seeds", "delta", "verdict", "cause", "run", "scale",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,6 @@ def compare_table(
 ) -> ComparedTable:
     """Return every cell of a table with its value and, where the paper has one, a verdict.
 
-    Args:
-        table: the table.
-        cells: its cells.
-        reported: the paper's cells.
-        sources: runs and corpora by name.
-        scale: of the runs.
-
     Raises:
         FathomError: If a measurement file cannot be used.
     """
@@ -79,7 +72,9 @@ def compare_table(
         item = None if cell.ours else printed.get((cell.id, cell.column))
         printed_as = table.marks.get(item.mark) if item else None
         if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
-            base = result(_base(table.paper, cell, cells, printed_as.to), sources)
+            to = printed_as.to  # a row, a column or a run
+            run = replace(cell, row=to, source=full_name(table.paper, to))
+            base = result(_meeting(cell, cells, to) or run, sources)
             less = difference(ours, base, sources)
         if less and printed_as and printed_as.means == DIFFERENCE:
             ours, less = less.result, None
@@ -91,20 +86,10 @@ def compare_table(
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
-def _base(paper: str, cell: Cell, cells: Iterable[Cell], to: str) -> Cell:
-    """Return the cell that a difference is taken to: `to` names a row, a column or a run."""
-    return _meeting(cell, cells, to) or replace(cell, row=to, source=full_name(paper, to))
-
-
 def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:
     """Return the cell of the same block where a row or column meets the column or row of a cell."""
-    places = ((to, cell.column), (cell.row, to))
-    meeting = (
-        other
-        for other in cells
-        if other.block == cell.block and (other.row, other.column) in places
-    )
-    return next(meeting, None)
+    places = ((cell.block, to, cell.column), (cell.block, cell.row, to))
+    return next((each for each in cells if (each.block, each.row, each.column) in places), None)
 
 
 def _gains(
@@ -141,15 +126,9 @@ def _verdict(
     return with_difference(verdict, reported.difference, less.result.value, allowed)
 
 
-def lines(tables: Iterable[ComparedTable]) -> "DataFrame":
+def lines(tables: Iterable[ComparedTable]) -> list[dict[str, Any]]:
     """Return the comparison: a line for each reported cell, in the order of the tables."""
-    from pandas import DataFrame
-
-    columns = (
-        "paper", "table", "row", "column", "reported", "reported_stderr", "mark", "reproduced",
-        "stderr", "seeds", "delta", "verdict", "cause", "run", "scale",
-    )  # fmt: skip
-    records = [
+    values = (
         (
             table.table.paper,
             table.table.name,
@@ -170,17 +149,11 @@ def lines(tables: Iterable[ComparedTable]) -> "DataFrame":
         for table in tables
         for item in table.cells
         if item.reported is not None and item.verdict is not None
-    ]
-    # Objects keep integers integers and printed digits as printed.
-    return DataFrame(records, columns=columns, dtype=object)
+    )
+    return [dict(zip(COLUMNS, line, strict=True)) for line in values]
 
 
 def counts(tables: Iterable[ComparedTable]) -> dict[str, int]:
     """Return how many reported cells have each verdict, the most frequent first."""
     verdicts = [item.verdict for table in tables for item in table.cells if item.verdict]
     return dict(Counter(verdict.words for verdict in verdicts).most_common())
-
-
-def write_csv(frame: "DataFrame", path: Path) -> None:
-    """Write a table of numbers with all their digits; what is unknown is an empty field."""
-    write_text(path, frame.to_csv(index=False, lineterminator="\n"))

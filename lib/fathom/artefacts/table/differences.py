@@ -112,14 +112,12 @@ def pair(
         cell: the cell.
         base: what is subtracted.
         sources: the runs of both, by name.
-        samples: number of draws; by default sacreBLEU's.
-        share: the size of a draw as a share of the sentences; by default all.
+        samples: number of draws; None for sacreBLEU's.
+        share: the size of a draw as a share of the sentences; None for all of them.
 
     Raises:
         FathomError: If counts of sentences are damaged, or are not those of the scores.
     """
-    from fathom.scoring.bootstrap import SAMPLES, Paired, paired_bootstrap
-
     if _metric(cell) != _metric(base):
         return OTHER_METRIC
     if tasks_of(cell.cell) != tasks_of(base.cell):
@@ -131,6 +129,8 @@ def pair(
         return OTHER_SENTENCES
     if any(len(trainings[0].counts) < 2 for trainings in first):
         return ONE_SENTENCE
+    from fathom.scoring.bootstrap import SAMPLES, Paired, paired_bootstrap
+
     systems = statistics_of(cell.cell, first), statistics_of(cell.cell, second)
     paired = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
     factor = cell.cell.value.factor if cell.cell.value else 1.0
@@ -147,14 +147,7 @@ def significantly_better(
 ) -> bool | None:
     """Return whether a cell is significantly better than another one; None without a test.
 
-    As compare-mt decides: it is better in at least a share of the draws.
-
-    Args:
-        mark: the test, its draws, their size and the share that must agree (by default 95 %).
-        cell: the cell.
-        base: what it is compared with.
-        sources: the runs of both, by name.
-        lower: whether lower scores are better.
+    As compare-mt decides: it is better, or `lower`, in at least a share of the draws.
     """
     if mark.test is None or not is_score(cell) or not is_score(base):
         return None

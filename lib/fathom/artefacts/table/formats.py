@@ -3,18 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import Any
 
-from fathom.artefacts.rendering import environment
-from fathom.artefacts.table.comparison import ComparedTable, counts, write_csv
+from fathom.artefacts.rendering import environment, write_csv
+from fathom.artefacts.table.comparison import ComparedTable, counts
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text, view
 from fathom.io.files import write_text
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 # A lower-than sign before a blank, an underscore within a word, and a bracket that is not a link
 # mean nothing in Markdown.
@@ -46,64 +43,54 @@ _TEX = {
     "Σ": r"$\Sigma$",
     "Δ": r"$\Delta$",
 }
-COMPARISON = "Reported and reproduced"
 AVERAGE, DECIMALS = "avg", 2
 GAP = 2  # characters between two columns of the terminal
 
 
-def write(table: TableView, frame: "DataFrame", stem: Path) -> None:
-    """Write a table in every format.
+NUMBERS = (
+    "block", "row", "column", "value", "stderr", "words", "note", "interval", "seeds", "sentences",
+    "mark", "measurement", "metric", "run", "scale",
+)  # fmt: skip
 
-    Args:
-        table: the table as it reads.
-        frame: its numbers, from `numbers`.
-        stem: the files' common path, without a suffix.
-    """
-    write_csv(frame, stem.with_suffix(".csv"))
+
+def write(table: TableView, rows: Iterable[Mapping[str, Any]], stem: Path) -> None:
+    """Write a table in every format: files with the path `stem` and a suffix each."""
+    write_csv(stem.with_suffix(".csv"), NUMBERS, rows)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
     write_text(stem.with_suffix(".html"), html(table.title, [table]))
 
 
-def numbers(compared: ComparedTable) -> "DataFrame":
+def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
     """Return a line for each cell that has a value or words, with all digits."""
-    from pandas import DataFrame
-
-    columns = (
-        "block", "row", "column", "value", "stderr", "words", "note", "interval", "seeds",
-        "sentences", "mark", "measurement", "metric", "run", "scale",
-    )  # fmt: skip
-    lines = [
+    lines = (
         (
-            own.cell.block,
-            own.cell.row,
-            own.cell.column,
-            own.value,
-            own.stderr,
-            own.words,
-            own.note,
-            own.interval,
-            own.seeds,
-            own.sentences,
+            result.cell.block,
+            result.cell.row,
+            result.cell.column,
+            result.value,
+            result.stderr,
+            result.words,
+            result.note,
+            result.interval,
+            result.seeds,
+            result.sentences,
             item.mark,
-            own.cell.key,
-            "; ".join(own.how),
-            own.cell.source,
+            result.cell.key,
+            "; ".join(result.how),
+            result.cell.source,
             compared.scale,
         )
-        for item, own in ((item, item.result) for item in compared.cells)
-        if own.value is not None or own.words
-    ]
-    return DataFrame(lines, columns=columns, dtype=object)
+        for item, result in ((item, item.result) for item in compared.cells)
+        if result.value is not None or result.words
+    )
+    return [dict(zip(NUMBERS, line, strict=True)) for line in lines]
 
 
 def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
-    """Return tables as one page that needs no script, font or network.
+    """Return tables below some paragraphs as one page that needs no script, font or network.
 
-    Args:
-        title: of the page; a table of the same title gets no heading of its own.
-        tables: the tables.
-        intro: paragraphs before the first table.
+    A table of the page's own title gets no heading.
     """
     template = environment(autoescape=True).get_template("plain_page.html")
     return template.render(title=title, tables=tables, intro=intro)
@@ -156,16 +143,16 @@ def comparison_page(
 ) -> str:
     """Return the comparison as an HTML page: every table in the paper's shape, with verdicts.
 
-    Args:
-        references: authors, title and year of each paper.
-        tables: the tables of each paper, in their order.
+    Both mappings are by paper; a reference is authors, title and year.
     """
-    views = [
-        view(table, references[paper], verdicts=True)
-        for paper, of_paper in tables.items()
-        for table in of_paper
-    ]
-    return html(COMPARISON, views, _summary([*chain.from_iterable(tables.values())]))
+    every = [(paper, table) for paper, of_paper in tables.items() for table in of_paper]
+    counted = counts(table for _, table in every)
+    verdicts = ", ".join(f"{count} {words}" for words, count in counted.items())
+    intro = [f"{sum(counted.values())} reported cells: {verdicts}."]
+    if not any(item.result.comparable for _, table in every for item in table.cells):
+        intro.append("No run has the paper's own settings, so no cell is compared with the paper.")
+    views = [view(table, references[paper], verdicts=True) for paper, table in every]
+    return html("Reported and reproduced", views, intro)
 
 
 def average_lines(tables: Iterable[ComparedTable]) -> Iterator[str]:
@@ -179,18 +166,6 @@ def average_lines(tables: Iterable[ComparedTable]) -> Iterator[str]:
                 verdict = item.verdict.words if item.verdict else ""
                 name = f"{table.table.paper} {table.table.name}"
                 yield f"{name}  {cell.id}: {ours}, paper {theirs}, {verdict}"
-
-
-def _summary(tables: Sequence[ComparedTable]) -> list[str]:
-    """Return the first paragraphs of a comparison: counts of verdicts, and what they mean."""
-    counted = counts(tables)
-    verdicts = ", ".join(f"{count} {words}" for words, count in counted.items())
-    paragraphs = [f"{sum(counted.values())} reported cells: {verdicts}."]
-    if not any(item.result.comparable for table in tables for item in table.cells):
-        paragraphs.append(
-            "No run has the paper's own settings, so no cell is compared with the paper."
-        )
-    return paragraphs
 
 
 def _widths(block: BlockView, width: int, spreads: bool) -> list[int]:
@@ -256,7 +231,7 @@ def _lines(row: RowView, widths: Sequence[int], spreads: bool) -> Iterator[str]:
 
 def _markdown_grid(block: BlockView) -> str:
     """Return a block as a Markdown table with aligned columns."""
-    from pandas import DataFrame
+    from tabulate import tabulate
 
     rows = [
         [
@@ -267,8 +242,7 @@ def _markdown_grid(block: BlockView) -> str:
     ]
     header = ["", *(_markdown(column) for column in block.columns)]
     alignment = ("left", *("right" for _ in block.columns))
-    frame = DataFrame(rows, columns=header, dtype=object)
-    return frame.to_markdown(index=False, colalign=alignment, disable_numparse=True)
+    return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
 
 
 def _markdown(text: str) -> str:

@@ -79,10 +79,7 @@ def warnings_of(compared: ComparedTable) -> Iterator[str]:
 def first_notes(first: First, results: Iterable[CellResult], place: str = "") -> Iterator[str]:
     """Yield a warning while the row to be trained first is outside its band.
 
-    Args:
-        first: the row and its bands.
-        results: cells, among others those of the row.
-        place: the table of the row, in words, where it is another table.
+    Results may be of other cells too; `place` names the table, where the row is in another one.
     """
     for result in results:
         band = first.bands.get(result.cell.column)

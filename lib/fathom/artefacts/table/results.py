@@ -61,10 +61,6 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     Seeds that disagree give a value if at least half of those that were trained have one; a note
     names the others.
 
-    Args:
-        cell: the cell.
-        sources: runs and corpora by name.
-
     Raises:
         FathomError: If a measurement file cannot be used.
     """
@@ -197,34 +193,34 @@ def _with_value(bare: CellResult, numbers: Sequence[SeedNumber], note: str) -> C
     value = bare.cell.value
     unit = value.factor if value else 1.0
     values = [part.value * unit for part in numbers]
-    deviation = stdev(values) if len(values) > 1 else None
-    stderr = _scaled(numbers[0].stderr, unit)
-    counted = numbers if value and value.counts_sentences else ()
-    counts = [part.sentences for part in counted if part.sentences is not None]
+    several = len(values) > 1
+    deviation = stdev(values) if several else None
+    counts = [part.sentences for part in numbers if part.sentences is not None]
+    intervals = _all([part.interval for part in numbers])
+    if deviation is not None:
+        stderr = deviation / math.sqrt(len(values))
+    else:
+        stderr = None if numbers[0].stderr is None else numbers[0].stderr * unit
     return replace(
         bare,
-        value=math.fsum(values) / len(values) if len(values) > 1 else values[0],
-        stderr=stderr if deviation is None else deviation / math.sqrt(len(values)),
-        interval=_scaled(_average([part.interval for part in numbers]), unit),
+        value=math.fsum(values) / len(values) if several else values[0],
+        stderr=stderr,
+        interval=fmean(intervals) * unit if intervals else None,
         deviation=deviation,
         seeds=len(values),
-        sentences=min(counts, default=None),
+        sentences=min(counts, default=None) if value and value.counts_sentences else None,
         note=note,
         how=tuple(dict.fromkeys(part.how for part in numbers if part.how)),
     )
 
 
-def _average(values: Sequence[float | None]) -> float | None:
-    """Return the mean, or None where a value is missing."""
-    present = [value for value in values if value is not None]
-    return fmean(present) if present and len(present) == len(values) else None
-
-
 def _of_mean(spreads: Sequence[float | None]) -> float | None:
     """Return the spread of a mean of independent numbers, or None where one is missing."""
-    present = [spread for spread in spreads if spread is not None]
-    return math.hypot(*present) / len(present) if present and len(present) == len(spreads) else None
+    present = _all(spreads)
+    return math.hypot(*present) / len(present) if present else None
 
 
-def _scaled(value: float | None, unit: float) -> float | None:
-    return None if value is None else value * unit
+def _all(values: Sequence[float | None]) -> list[float]:
+    """Return the values, or nothing where one is missing."""
+    present = [value for value in values if value is not None]
+    return present if len(present) == len(values) else []

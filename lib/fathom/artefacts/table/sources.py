@@ -31,9 +31,9 @@ _HASH = re.compile(r"-[0-9a-f]{8}$")
 class Reading:
     """What one seed has for one key: a record, or the words that take its place."""
 
-    record: Record | None = None
     words: str = ""  # why there is no record
     detail: str = ""  # what a note adds to the words
+    record: Record | None = None
     outcome: bool = False  # whether the words are the training's outcome
     stale: str = ""  # which stages have a newer recipe than the one that made the record
 
@@ -104,32 +104,28 @@ class ResultSource:
         return self._cache[path]
 
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
-        file = self.read(path, seed)
-        if file is None:
-            return self._missing(seed, path, key)
-        outcome = None if key in WITHOUT_RESULT else _outcome(file)
-        if outcome is None and key in file.measurements:
-            return Reading(file.measurements[key], stale=stale_words(file))
-        return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
-
-    def _missing(self, seed: int, path: Path, key: str) -> Reading:
-        """Say why a file is missing: the run's outcome, another decoding, or nothing was run.
+        """Return a record, or why there is none: an outcome, another decoding, or nothing was run.
 
         Raises:
             FathomError: If the training has ended, and what it measured is missing.
         """
+        file, unmeasured = self.read(path, seed), Reading(NOT_MEASURED, f"{self.name}: {key}")
+        if file is not None:
+            outcome = None if key in WITHOUT_RESULT else _outcome(file)
+            if outcome is None and key in file.measurements:
+                return Reading(record=file.measurements[key], stale=stale_words(file))
+            return outcome or unmeasured
         measured = path.with_name("training.json")
         training = self.read(measured, seed)
         if training is None and (measured.parents[1] / measured.name).is_file():
             raise FathomError("no such file", str(measured), again(measured))
-        if training is None and seed != CORPUS:
-            return Reading(words=NOT_RUN)
-        outcome = training and _outcome(training)
+        if training is None:
+            return unmeasured if seed == CORPUS else Reading(NOT_RUN)
         other = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
-        if training and _HASH.search(path.stem) and other:
+        if _HASH.search(path.stem) and other:
             detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
-            return outcome or Reading(words=OTHER_DECODING, detail=detail)
-        return outcome or Reading(words=NOT_MEASURED, detail=f"{self.name}: {key}")
+            unmeasured = Reading(OTHER_DECODING, detail)
+        return _outcome(training) or unmeasured
 
     def _checked(self, path: Path, seed: int) -> Measurements:
         file = read(path)
@@ -167,16 +163,11 @@ def without_update(words: str) -> str:
 
 
 def lost_words(outcomes: Iterable[str], seeds: int) -> str:
-    """Return how many seeds ended without a result: `2 of 5 seeds diverged`.
-
-    Args:
-        outcomes: of the seeds without a result.
-        seeds: of the run; for a run of one seed nothing is returned.
-    """
+    """Return how many of several seeds ended without a result: `2 of 5 seeds diverged`."""
     kinds = Counter(map(without_update, outcomes)) if seeds > 1 else {}
     return ", ".join(f"{count} of {seeds} seeds {kind}" for kind, count in kinds.items())
 
 
 def _outcome(file: Measurements) -> Reading | None:
     words = outcome_words(file)
-    return Reading(words=words, outcome=True) if words else None
+    return Reading(words, outcome=True) if words else None

@@ -98,11 +98,7 @@ def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> tuple[Bar
 def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:
     """Return the verdict on a cell, in the order of this module's docstring.
 
-    Args:
-        reported: the paper's cell, a number or an outcome.
-        result: ours, in the paper's unit; its words say why it has no number.
-        allowed: the difference up to which the cell counts as reproduced, in the paper's unit.
-        scale: the scale, for the words.
+    A cell counts as reproduced up to the allowed difference, in the paper's unit.
     """
     if result.words.startswith(NOT_RUN):
         where = result.words.removeprefix(NOT_RUN).strip(" ()")
@@ -136,11 +132,8 @@ def with_difference(
 ) -> Verdict:
     """Return the verdict on a number that is printed with its difference to another one.
 
-    Args:
-        verdict: on the number.
-        reported: the printed difference.
-        reproduced: ours; None where the other cell has no number.
-        allowed: the difference between the two up to which the printed one counts as reproduced.
+    Both differences are given, ours None where the other cell has no number. The printed one counts
+    as reproduced if they are `allowed` apart.
     """
     if verdict.words != REPRODUCED:
         return verdict
@@ -165,11 +158,8 @@ def allowed_difference(
 ) -> float:
     """Return the difference up to which a cell counts as reproduced, in the paper's unit.
 
-    Args:
-        tolerance: the measurement's; None allows nothing but equality.
-        reported: the paper's number; None where it has none.
-        result: ours. Half of its 95 % interval over test sentences, or two standard deviations
-            over seeds, count where the tolerance is a floor and they are larger.
+    Without a tolerance nothing but equality does. Where it is a floor, half of our 95 % interval
+    over test sentences, or two standard deviations over seeds, count if they are larger.
     """
     if tolerance is None:
         return 0.0

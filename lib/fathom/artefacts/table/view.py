@@ -99,11 +99,6 @@ class ShownRow:
     label: str
     cells: tuple[ShownCell, ...]
 
-    @property
-    def items(self) -> tuple[ComparedCell, ...]:
-        """What its cells show."""
-        return tuple(cell.item for cell in self.cells)
-
 
 @dataclass(frozen=True)
 class ShownPart:
@@ -133,12 +128,9 @@ def caption(section: str, reference: str, scale: str) -> str:
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
-    """Return a table in lines.
+    """Return a table in lines; with `verdicts`, comparable rows are followed by theirs.
 
-    Args:
-        compared: the table and its cells.
-        reference: authors, title and year of the paper.
-        verdicts: whether comparable rows are followed by a row of verdicts.
+    The reference is authors, title and year of the paper.
     """
     table = compared.table
     return TableView(
@@ -155,8 +147,30 @@ def parts(compared: ComparedTable) -> Iterator[ShownPart]:
 
     Rows that we add are in the first part.
     """
-    for at, (heading, items, added) in enumerate(_split(compared.cells)):
-        yield _part(at, heading, items, added, compared)
+    at = 0
+    for heading, group in groupby(compared.cells, lambda item: item.result.cell.block):
+        block = list(group)
+        added = {
+            column
+            for column, items in _grouped(block, "column").items()
+            if all(item.result.cell.ours for item in items)
+        }
+        yield _part(
+            at, heading, [item for item in block if item.result.cell.column not in added], compared
+        )
+        at += 1
+        further = [item for item in block if item.result.cell.column in added]
+        # Of our columns, the rows that have anything.
+        rows = {
+            item.result.cell.row
+            for item in further
+            if item.result.value is not None or item.result.words
+        }
+        further = [item for item in further if item.result.cell.row in rows]
+        if further:
+            title = f"{heading}: {OURS.lower()}" if heading else OURS
+            yield _part(at, title, further, compared, added=True)
+            at += 1
 
 
 def our_text(result: CellResult, decimals: int) -> CellView:
@@ -184,41 +198,30 @@ def reported_text(reported: Reported | None) -> CellView:
     return CellView(reported.value + delta + misprint, spread, bold=reported.mark == _BOLD)
 
 
-def _split(
-    items: Iterable[ComparedCell],
-) -> Iterator[tuple[str, list[ComparedCell], bool]]:
-    """Yield heading and cells of each part, and whether it is not the paper's."""
-    for heading, group in groupby(items, lambda item: item.result.cell.block):
-        block = list(group)
-        added = {
-            column
-            for column, cells in _grouped(block, "column").items()
-            if all(item.result.cell.ours for item in cells)
-        }
-        yield heading, [item for item in block if item.result.cell.column not in added], False
-        further = [item for item in block if item.result.cell.column in added]
-        rows = {item.result.cell.row for item in further if _has_text(item)}
-        further = [item for item in further if item.result.cell.row in rows]
-        if further:
-            yield f"{heading}: {OURS.lower()}" if heading else OURS, further, True
-
-
 def _part(
-    at: int, heading: str, items: Sequence[ComparedCell], added: bool, compared: ComparedTable
+    at: int,
+    heading: str,
+    items: Sequence[ComparedCell],
+    compared: ComparedTable,
+    added: bool = False,
 ) -> ShownPart:
+    """Return a part of a table; `at` is its number, and `added` says that it is not the paper's."""
     vocabulary = compared.table.vocabulary
-    by_column, by_row = _grouped(items, "column"), _grouped(items, "row")
-    columns = {
-        column: _with_unit(_called(column, compared), cells) + (FEW if _are_few(cells) else "")
-        for column, cells in by_column.items()
-    }
-    digits = {column: _column_digits(cells, vocabulary) for column, cells in by_column.items()}
+    by_column = _grouped(items, "column")
+    columns, digits, sentences = {}, {}, []
+    for column, cells in by_column.items():
+        counts = [each.result.sentences for each in cells if each.result.sentences is not None]
+        few = FEW if any(count < FEW_SENTENCES for count in counts) else ""
+        columns[column] = _with_unit(_called(column, compared), cells) + few
+        digits[column] = _column_digits(cells, vocabulary)
+        bounds = sorted({min(counts), max(counts)}) if counts else []
+        sentences.append("–".join(map(str, bounds)))
     # A row has the unit of its numbers where those of a column differ.
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
     # In a part that is not the paper's every row would be marked.
     mark = any(not item.result.cell.ours for item in items)
     rows = []
-    for number, (row, cells) in enumerate(by_row.items()):
+    for number, (row, cells) in enumerate(_grouped(items, "row").items()):
         name = _with_unit(_called(row, compared), cells if unit_by_row else ())
         if mark and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
@@ -235,9 +238,12 @@ def _part(
             for place, (column, title) in enumerate(columns.items())
         )
         rows.append(ShownRow(name, tuple(shown)))
-    sentences = tuple(_sentences(cells) for cells in by_column.values())
     return ShownPart(
-        heading, tuple(columns.values()), tuple(rows), sentences if any(sentences) else (), added
+        heading,
+        tuple(columns.values()),
+        tuple(rows),
+        tuple(sentences) if any(sentences) else (),
+        added,
     )
 
 
@@ -266,23 +272,6 @@ def _units(items: Iterable[ComparedCell]) -> set[str]:
     """Return the units of some cells; an empty unit is that of the measurement."""
     values = [item.result.cell.value for item in items]
     return {value.unit if value.unit in _SCALED else "" for value in values if value}
-
-
-def _has_text(item: ComparedCell) -> bool:
-    return item.result.value is not None or bool(item.result.words)
-
-
-def _are_few(items: Iterable[ComparedCell]) -> bool:
-    """Return whether any score has few test sentences."""
-    counts = [item.result.sentences for item in items]
-    return any(count is not None and count < FEW_SENTENCES for count in counts)
-
-
-def _sentences(items: Iterable[ComparedCell]) -> str:
-    """Return how many test sentences the cells of a column have."""
-    counts = [item.result.sentences for item in items if item.result.sentences is not None]
-    bounds = sorted({min(counts), max(counts)}) if counts else []
-    return "–".join(map(str, bounds))
 
 
 def _ours(item: ComparedCell, decimals: int, vocabulary: Vocabulary) -> CellView:
@@ -315,27 +304,26 @@ def _decimals(result: CellResult, decimals: int) -> int:
 
 def _block(part: ShownPart, verdicts: bool) -> BlockView:
     """Return a part in lines: ours, the paper's numbers, and verdicts where they are asked for."""
-    columns, rows = part.columns, []
-    several = any(item.result.seeds > 1 for row in part.rows for item in row.items)
-    end = [CellView()] if several else []
+    several = any(cell.item.result.seeds > 1 for row in part.rows for cell in row.cells)
+    rows: list[RowView] = []
+
+    def add(label: str, kind: str, cells: Iterable[CellView], seeds: str = "") -> None:
+        last = [CellView(seeds)] if several else []
+        rows.append(RowView(label, kind, _merged([*cells, *last])))
+
     for row in part.rows:
-        ours = [cell.ours for cell in row.cells]
-        if several:
-            ours.append(CellView(str(max(item.result.seeds for item in row.items))))
-        rows.append(RowView(row.label, "result", _merged(ours)))
-        if any(item.reported for item in row.items):
-            reported = [cell.reported for cell in row.cells]
-            rows.append(RowView("paper", "paper", _merged([*reported, *end])))
-        judged = {
-            item.verdict.words for item in row.items if item.verdict and item.result.comparable
-        }
+        items = [cell.item for cell in row.cells]
+        seeds = max(item.result.seeds for item in items)
+        add(row.label, "result", (cell.ours for cell in row.cells), str(seeds))
+        if any(item.reported for item in items):
+            add("paper", "paper", (cell.reported for cell in row.cells))
+        judged = {each.verdict.words for each in items if each.verdict and each.result.comparable}
         if verdicts and not part.added and judged - {NOT_RUN}:
-            words = [_verdict(item.verdict) for item in row.items]
-            rows.append(RowView("verdict", "verdict", _merged([*words, *end])))
+            add("verdict", "verdict", (_verdict(item.verdict) for item in items))
     if part.sentences:
-        counts = [CellView(count) for count in part.sentences]
-        rows.append(RowView("test sentences", "count", (*counts, *end)))
-    return BlockView(part.heading, (*columns, "Seeds") if several else columns, tuple(rows))
+        add("test sentences", "count", map(CellView, part.sentences))
+    columns = (*part.columns, "Seeds") if several else part.columns
+    return BlockView(part.heading, columns, tuple(rows))
 
 
 def _verdict(verdict: Verdict | None) -> CellView:
@@ -348,11 +336,10 @@ def _verdict(verdict: Verdict | None) -> CellView:
 def _merged(cells: Sequence[CellView]) -> tuple[CellView, ...]:
     """Print words that neighbours share once, over all of their columns."""
     merged: list[CellView] = []
-    for _, group in groupby(cells, lambda cell: cell.text if _is_words(cell.text) else cell):
+    for words, group in groupby(cells, lambda cell: cell.text if _is_words(cell.text) else ""):
         alike = list(group)
-        first = alike[0]
-        if len(alike) > 1 and _is_words(first.text):
-            merged.append(CellView(first.text, span=len(alike), verdict=first.verdict))
+        if words and len(alike) > 1:
+            merged.append(CellView(words, span=len(alike), verdict=alike[0].verdict))
             merged += [CellView(span=0)] * (len(alike) - 1)
         else:
             merged += alike
