@@ -191,12 +191,21 @@ def test_no_user_password_or_query_of_an_address_is_printed_or_kept(site, archiv
 # By hand
 
 
-def test_a_file_put_by_hand_is_taken_first(site, talks, archive, places, lines):
+def test_a_file_put_by_hand_is_taken_first_and_named_where_only_the_user_may_fetch_it(
+    site, talks, archive, places, lines
+):
+    steps = {"kind": "by_hand", "steps": "register at the university"}
+    registered = source(archive, "talks", **steps, bytes=None, sha256=None)
+    with pytest.raises(FathomError, match="by hand: register at the university") as caught:
+        fetch(registered, places, lines.append)
+    assert str(places[1] / archive.name) in caught.value.remedy
     put(places, "talks.tar.gz", archive.read_bytes())
-    fetch(talks, places, lines.append)
+    for made in (registered, talks):
+        fetch(made, places, lines.append)
+        assert read_record(places[0] / "source.json")["by_hand"] is True
+        assert fetched(made, places[0]).read_bytes() == archive.read_bytes()
+        (places[0] / "source.json").unlink()
     assert site.requests == []
-    assert read_record(places[0] / "source.json")["by_hand"] is True
-    assert fetched(talks, places[0]).read_bytes() == archive.read_bytes()
     assert (places[1] / "talks.tar.gz").exists()
 
 
@@ -215,20 +224,6 @@ def test_a_wrong_file_put_by_hand_is_an_error_and_not_passed_over(
         fetch(talks, places, lines.append)
     assert caught.value.where == str(places[1] / "talks.tar.gz")
     assert (left(places), site.requests) == ([], [])
-
-
-def test_a_file_that_only_the_user_may_download_has_one_message_with_its_path(
-    archive, places, lines
-):
-    steps = {"kind": "by_hand", "steps": "register at the university"}
-    talks = source(archive, "talks", **steps, bytes=None, sha256=None)
-    with pytest.raises(FathomError, match="by hand: register at the university") as caught:
-        fetch(talks, places, lines.append)
-    assert str(places[1] / archive.name) in caught.value.remedy
-    assert "\n" not in str(caught.value)
-    put(places, archive.name, archive.read_bytes())
-    fetch(talks, places, lines.append)
-    assert fetched(talks, places[0]).is_file()
 
 
 # Sources without a published checksum
