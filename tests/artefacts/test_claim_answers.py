@@ -19,7 +19,6 @@ from fathom.artefacts.claims.truths import (
     every,
     some,
 )
-from fathom.io.errors import FathomError
 from tests.support.claims import UNTESTED, Numbers, answer, curve, quantity
 
 ANSWERS = ("holds", "fails", "inconclusive", "absent")
@@ -343,24 +342,3 @@ def test_a_field_of_a_failed_training_has_the_worst_value():
     """It had the value 1, so that a diverged run was below 3."""
     lost = Curve("l", (), "p/lost", words="diverged at update 3", worst=math.inf)
     assert answer("A < 3", A=lost).answer == "fails"
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("C > 1", "c is a curve, and numbers are needed"),
-        ("rising(C)", "rising needs several numbers, and gets a curve"),
-        ("trained(C)", "trained needs cells of a table, and gets a curve"),
-        ("mean(C - S) > 1", "a curve is computed with a written number alone"),
-        ("mean(S * C) > 1", "two measured numbers cannot be multiplied"),
-        ("S * S > 1", "two measured numbers cannot be multiplied"),
-        ('mean(sd(C, "layer")) > 1', "c has no axis 'layer'"),
-        ("significant(S - 1)", "significant needs cells of a table, and gets several numbers"),
-        ("S > E", "3 and 4 cells cannot be compared"),
-    ],
-)
-def test_values_that_do_not_fit_are_refused_with_the_place(text, what):
-    used = {name: value for name, value in VALUES.items() if name in text}
-    with pytest.raises(FathomError) as raised:
-        answer(text, **used)
-    assert (raised.value.what, raised.value.where) == (what, "here")

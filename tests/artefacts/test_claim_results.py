@@ -139,7 +139,7 @@ def test_other_sentences_are_drawn_independently(files):
     assert (fact.high - fact.low) / 2 == pytest.approx(math.hypot(*widths), rel=0.15)
 
 
-def test_a_mean_of_tasks_and_one_of_them_are_drawn_together(files):
+def test_means_are_drawn_together_with_what_they_are_a_mean_of(files):
     claim = 'table1["6/6", "avg"] - table1["6/6", "bos"] > -100'
     (fact,) = truth(files, claim).evidence
     assert "in pairs" in fact.basis
@@ -148,11 +148,8 @@ def test_a_mean_of_tasks_and_one_of_them_are_drawn_together(files):
     assert fact.high - fact.low == pytest.approx((both.high - both.low) / 2, rel=0.1)
     (mirrored,) = truth(files, 'table1["6/6", "bos"] - table1["6/6", "avg"] < 100').evidence
     assert mirrored.high - mirrored.low == pytest.approx(fact.high - fact.low)
-
-
-def test_a_mean_of_rows_is_drawn_too(files):
-    (fact,) = truth(files, 'mean(table1[["6/6", "24/24"], "bos"]) > 1').evidence
-    assert fact.low < fact.difference < fact.high
+    (rows,) = truth(files, 'mean(table1[["6/6", "24/24"], "bos"]) > 1').evidence
+    assert rows.low < rows.difference < rows.high
 
 
 def test_several_seeds_in_all_rows_decide(tmp_path):
@@ -183,22 +180,19 @@ def test_numbers_of_one_training_go_together_and_runs_are_independent():
     assert over_seeds({first: 1.0, Term("d", 1.0, source="p/d", by_seed={1: 1.0}): 1.0}) is None
 
 
-def test_parameters_are_exact_and_other_numbers_of_one_seed_decide_alone(tmp_path):
+def test_parameters_are_exact_and_what_cannot_be_drawn_again_decides_alone(tmp_path):
     files = Files(tmp_path)
     record = Record(tasks={"bos": Number(value=5.0), "fra": Number(value=6.0)})
     size = {"parameters": Record(all=Number(value=66_300_000))}
     files.write("p/gated", {"depth.decoder": record, **size})
-    (fact,) = truth(files, 'table1["LL-D, 6/12", "depth_decoder"] > 5').evidence
-    assert (fact.answer, fact.low, fact.basis) == ("holds", None, ALONE)
-    (fact,) = truth(files, 'table1["LL-D, 6/12", "params"] < 67').evidence
-    assert (fact.answer, fact.basis) == ("holds", EXACT)
-
-
-def test_scores_without_counts_of_sentences_decide_alone(tmp_path):
-    files = Files(tmp_path)
-    files.write("p/deep", {BLEU_KEY: scores(20.0, 30.0)})
-    (fact,) = truth(files, 'table1["24/24", "bos"] > 19').evidence
-    assert (fact.answer, fact.basis) == ("holds", ALONE)
+    files.write("p/deep", {BLEU_KEY: scores(20.0, 30.0)})  # without counts of sentences
+    for claim, basis in (
+        ('table1["LL-D, 6/12", "depth_decoder"] > 5', ALONE),
+        ('table1["24/24", "bos"] > 19', ALONE),
+        ('table1["LL-D, 6/12", "params"] < 67', EXACT),
+    ):
+        (fact,) = truth(files, claim).evidence
+        assert (fact.answer, fact.low, fact.basis) == ("holds", None, basis)
 
 
 def test_outcomes_are_the_worst_value_and_what_was_not_run_is_absent(files):
@@ -379,20 +373,18 @@ def test_a_picture_has_rows_and_columns_and_its_field_is_a_number_of_each_seed()
     assert (dict(term.by_seed), term.source) == ({1: 3.0, 2: 4.0}, "p/run")
 
 
-@pytest.mark.parametrize(
-    ("words", "missing"),
-    [("not run", True), ("not recorded", True), ("diverged at update 3", False)],
-)
-def test_a_run_without_points_says_why(words, missing):
-    made = shown({1: NOTHING.assign(words=words)}, panel="D", row="y", column="x")
-    assert isinstance(made, Curve)
-    assert (made.words, made.missing, made.by_seed) == (words, missing, {})
-
-
-def test_a_failed_run_is_the_worst_where_the_series_has_a_bad_end():
+def test_a_run_without_points_says_why_and_is_the_worst_where_the_series_has_a_bad_end():
+    for words, missing in (
+        ("not run", True),
+        ("not recorded", True),
+        ("diverged at update 3", False),
+    ):
+        made = shown({1: NOTHING.assign(words=words)}, panel="D", row="y", column="x")
+        assert isinstance(made, Curve)
+        assert (made.words, made.missing, made.by_seed) == (words, missing, {})
     for worst in (math.inf, math.nan):
         number = NUMBERS["max"](shown({1: NOTHING}, worst, panel="D"))
-        assert number.value == worst or math.isnan(worst)
+        assert number.value == pytest.approx(worst, nan_ok=True)
         assert not number.missing
 
 
@@ -411,8 +403,6 @@ def test_seeds_that_failed_are_counted_next_to_the_others():
     assert shown({1: NOTHING, 2: NOTHING}, panel="D").words == "2 of 2 seeds diverged"
     made = shown({1: NOTHING, 2: absent}, panel="D")
     assert (made.words, made.missing, made.lost) == ("not run", True, "1 of 2 seeds diverged")
-
-
-def test_a_label_that_a_scale_does_not_have_is_missing():
+    # So is a label that a scale does not have.
     assert shown({1: MAP}, panel="D", row="z").missing
     assert shown({}, panel="D").missing

@@ -7,27 +7,21 @@ from matplotlib.colors import is_color_like
 
 from fathom.config.schema.figures import Colour, KindSettings
 from fathom.io.errors import Findings
-from tests.support.small_figures import figure, findings
+from tests.support.small_figures import (
+    BARS,
+    CURVES,
+    MASKS,
+    SAMPLES,
+    SIMILARITY,
+    figure,
+    findings,
+)
 from tests.support.small_tables import TABLES, table
 
-CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
 WEIGHTS = "kind: lines, series: mixture_weights, x: update, line_by: source, lines: {a: small}"
-SAMPLES = (
-    "kind: heat_map, series: samples.decoder, rows: task, columns: layer, at: 100%,"
-    " panels: {A: small}"
-)
 PLACES = (
     "kind: heat_map, rows: none, columns: layer, at: [1%, 100%],"
     " panels: {D: {run: small, series: samples.decoder}}"
-)
-SIMILARITY = (
-    "kind: heat_map, series: similarity, rows: task, columns: task, numbers: true,"
-    " range: [lowest possible, 1], panels: {A: {run: small, order: [fra, bos]}}"
-)
-MASKS = "kind: labelled_points, series: masks, points: task, project: pca, panels: {A: small}"
-BARS = (
-    'kind: grouped_bars, table: table1, columns: [tasks], less: 6/6, bars: {deeper: "24/24"},'
-    ' not_drawn: ["LL-D, 6/12"]'
 )
 
 

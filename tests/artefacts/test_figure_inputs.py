@@ -90,27 +90,20 @@ def test_a_series_that_is_not_the_recorded_one_is_refused(tmp_path):
         small.read(series[0])
 
 
-def test_a_unit_turns_nats_into_bits(small):
+def test_a_series_has_its_unit_and_a_column_for_each_axis_also_for_one_that_comes_twice(small):
     write_metrics(small, [(1, 0.1, math.log(2), None, None)])
     assert small.read(series_named("nll.train in bits"))["value"].tolist() == pytest.approx([1.0])
-
-
-def test_diagnostics_have_a_column_for_each_axis(small):
     write_series(small, "decoder_samples", ("task", "layer"), [(5, ("bos", "1"), 0.5)])
     frame = small.read(SERIES["samples.decoder"])
     assert frame[["update", "task", "layer", "value"]].to_numpy().tolist() == [[5, "bos", "1", 0.5]]
-
-
-def test_an_axis_that_comes_twice_is_two_columns(small):
     labels = {"task": ["bos", "fra"]}
     write_array(small, "similarity", "sharing", ("task", "task"), labels, [[1.0, 0.7], [0.7, 1.0]])
     frame = small.read(SERIES["similarity"])
     assert frame[["task", "task_2", "value"]].to_numpy().tolist()[1] == ["bos", "fra", 0.7]
 
 
-@pytest.mark.parametrize("name", SERIES)
-def test_a_series_without_a_file_is_none(small, name):
-    assert small.read(SERIES[name]) is None
+def test_a_series_without_a_file_is_none(small):
+    assert not [name for name, series in SERIES.items() if small.read(series) is not None]
 
 
 def test_a_file_with_other_axes_is_refused(small):
@@ -143,15 +136,14 @@ def test_a_run_without_a_result_is_noted_and_its_outcome_takes_the_place_of_a_se
     assert small.words == note
 
 
-def test_a_run_that_finished_has_no_notes(small):
-    end(small)
-    assert small.notes(SERIES["nll.train"]) == []
-    assert small.words == "not recorded"
-
-
-def test_a_training_that_has_not_ended_is_noted(small):
-    write_metrics(small, [(1, 0.1, 4.0, None, 2.0)])
+def test_a_training_that_has_not_ended_is_noted_and_one_that_finished_is_not(tmp_path):
+    small, deep = run(tmp_path), run(tmp_path, "deep")
+    for files in (small, deep):
+        write_metrics(files, [(1, 0.1, 4.0, None, 2.0)])
+    end(deep)
     assert small.notes(SERIES["nll.train"]) == ["the training has not ended"]
+    assert deep.notes(SERIES["nll.train"]) == []
+    assert deep.words == "not recorded"
 
 
 @pytest.mark.parametrize("stage", ["training", "scoring"])
@@ -166,15 +158,13 @@ def test_an_older_recipe_is_noted_for_what_depends_on_it(small, monkeypatch, sta
     assert bool(small.notes(SERIES["samples.decoder"])) == (stage == "training")
 
 
-@pytest.mark.parametrize("name", ["nll.train", "samples.decoder"])
-def test_a_series_of_another_run_is_refused(small, name):
-    end(small, identity="0" * 64)
-    with refused("measurements of another run than p/small seed 1"):
-        small.notes(SERIES[name])
-
-
-def test_a_measurement_of_another_run_is_refused(small, tmp_path):
-    other = run(tmp_path, seeds=(2,))
+def test_a_series_or_a_measurement_of_another_run_is_refused(tmp_path):
+    stranger = run(tmp_path, "stranger")
+    end(stranger, identity="0" * 64)
+    for name in ("nll.train", "samples.decoder"):
+        with refused("measurements of another run than p/stranger seed 1"):
+            stranger.notes(SERIES[name])
+    small, other = run(tmp_path), run(tmp_path, seeds=(2,))
     labels = {"task": ["bos"], "layer": ["1"]}
     write_array(other, "gates.decoder", "gates", ("task", "layer"), labels, [[0.5]])
     copytree(other.folder, small.folder)
@@ -189,24 +179,9 @@ def test_seeds_that_are_not_drawn_are_noted(tmp_path):
     assert small.notes(SERIES["nll.train"]) == ["seed 2 is drawn, and not 5, 7"]
 
 
-def test_an_epoch_ends_at_the_first_update_logged_after_it(small):
-    write_metrics(small, [(10, 0.9, 4.0, None, None), (20, 1.7, 4.0, None, None)])
-    assert (small.epoch_ends(1), small.epoch_ends(2)) == (20, math.inf)
-
-
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
-        ("nll.train in bits", "nll, train (bits)"),
-        ("gradient_norm.decoder", "gradient norm, decoder"),
-        ("similarity", "similarity"),
-    ],
-)
-def test_an_axis_names_a_series_in_words(name, title):
-    assert title_of(name) == title
-
-
-def test_series_of_both_stacks_have_the_title_that_they_share():
+def test_an_axis_names_a_series_in_words_and_several_by_what_they_share():
+    assert title_of("nll.train in bits") == "nll, train (bits)"
+    assert title_of("similarity") == "similarity"
     stacks = ["gradient_norm.encoder", "gradient_norm.decoder"]
     assert shared_title(stacks) == "gradient norm"
     assert shared_title(stacks[:1]) == "gradient norm, encoder"
@@ -218,33 +193,31 @@ def frame():
 
 
 @pytest.mark.parametrize(
-    ("place", "update"), [(2, 2), (30, 50), ("2%", 2), ("50%", 50), ("100%", 100), ("74%", 50)]
+    ("place", "updates", "expected"),
+    [
+        (2, 100, 2),
+        (30, 100, 50),
+        ("2%", 100, 2),
+        ("50%", 100, 50),
+        ("100%", 100, 100),
+        ("74%", 100, 50),
+        # A shorter training has its last update, and a share of epochs is one of their number.
+        ("50%", 14000, 100),
+        ("50%", "2 epochs", 50),
+        ("100%", "2 epochs", 100),
+        ("epoch 1", 100, 50),
+        ("epoch 9", 100, 100),
+    ],
 )
-def test_a_place_is_the_nearest_recorded_update(tmp_path, frame, place, update):
-    assert at_place(frame, place, run(tmp_path, updates=100))["update"].tolist() == [update]
-
-
-def test_a_share_is_of_the_planned_updates_and_a_shorter_training_has_its_last(tmp_path, frame):
-    assert at_place(frame, "50%", run(tmp_path, updates=14000))["update"].tolist() == [100]
-
-
-@pytest.mark.parametrize(("place", "update"), [("50%", 50), ("100%", 100)])
-def test_a_share_of_a_training_in_epochs_is_a_share_of_its_epochs(tmp_path, frame, place, update):
-    small = run(tmp_path, updates="2 epochs")
+def test_a_place_is_the_nearest_recorded_update(tmp_path, frame, place, updates, expected):
+    small = run(tmp_path, updates=updates)
     write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
-    assert at_place(frame, place, small)["update"].tolist() == [update]
+    assert at_place(frame, place, small)["update"].tolist() == [expected]
 
 
-@pytest.mark.parametrize(("epoch", "update"), [(1, 50), (9, 100)])
-def test_an_epoch_is_its_end_or_that_of_the_training(tmp_path, frame, epoch, update):
-    small = run(tmp_path, updates=100)
+def test_an_epoch_ends_at_the_first_update_logged_after_it_or_is_noted(small, frame):
     write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
-    assert at_place(frame, f"epoch {epoch}", small)["update"].tolist() == [update]
-
-
-def test_an_epoch_that_did_not_end_is_noted(tmp_path, frame):
-    small = run(tmp_path, updates=100)
-    write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
+    assert (small.epoch_ends(1), small.epoch_ends(2)) == (45, math.inf)
     assert place_notes(frame, ["epoch 1", "50%"], small) == []
     assert place_notes(frame, ["epoch 2"], small) == ["epoch 2 did not end, update 100 is drawn"]
 
@@ -254,16 +227,12 @@ def test_numbers_are_in_order_of_size_and_names_as_they_come():
     assert in_order(Series(["fra", "bos"])) == ["fra", "bos"]
 
 
-@pytest.mark.parametrize(("word", "memory"), [("first", "2"), ("last", "10"), ("9", "9")])
-def test_a_place_on_an_axis_is_an_end_or_a_name(tmp_path, word, memory):
+def test_a_place_on_an_axis_is_an_end_or_a_name_that_this_scale_has(tmp_path):
     frame = DataFrame({"memory": ["10", "9", "2"], "value": [1.0, 2.0, 3.0]})
-    assert selected(frame, {"memory": word}, run(tmp_path))["memory"].tolist() == [memory]
-
-
-def test_a_place_that_only_another_scale_has_is_refused(tmp_path):
-    frame = DataFrame({"layer": ["1", "2"], "memory": ["1", "1"], "value": [1.0, 2.0]})
-    with refused("no layer '9'", where="p/small seed 1"):
-        selected(frame, {"layer": "9", "memory": "last"}, run(tmp_path))
+    for word, memory in (("first", "2"), ("last", "10"), ("9", "9")):
+        assert selected(frame, {"memory": word}, run(tmp_path))["memory"].tolist() == [memory]
+    with refused("no memory '11'", where="p/small seed 1"):
+        selected(frame, {"memory": "11"}, run(tmp_path))
 
 
 def test_a_moving_median_is_centred_and_shorter_at_the_ends():

@@ -14,6 +14,11 @@ from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import difference
 from fathom.results.recipe import RECIPE
 from tests.support.small_figures import (
+    BARS,
+    CURVES,
+    MASKS,
+    SAMPLES,
+    SIMILARITY,
     figure,
     inputs,
     run,
@@ -22,21 +27,6 @@ from tests.support.small_figures import (
     write_series,
 )
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts
-
-CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
-SAMPLES = (
-    "kind: heat_map, series: samples.decoder, rows: task, columns: layer, at: 100%,"
-    " panels: {A: small}"
-)
-SIMILARITY = (
-    "kind: heat_map, series: similarity, rows: task, columns: task, numbers: true,"
-    " range: [lowest possible, 1], panels: {A: {run: small, order: [fra, bos]}}"
-)
-MASKS = "kind: labelled_points, series: masks, points: task, project: pca, panels: {A: small}"
-BARS = (
-    'kind: grouped_bars, table: table1, columns: [tasks], less: 6/6, bars: {deeper: "24/24"},'
-    ' not_drawn: ["LL-D, 6/12"]'
-)
 
 
 def numbers(folder, text, *runs):
@@ -155,6 +145,10 @@ def test_fields_are_of_one_place_in_the_training(tmp_path, small):
     fields = {(row.row, row.column): row.value for row in frame.itertuples()}
     assert fields["fra", "10"] == pytest.approx(2.1)
     assert len(fields) == 6
+    # Names read downwards, and layers would grow upwards.
+    image = axes_of(tmp_path, SAMPLES, [small])[0].images[0]
+    assert (image.origin, image.get_array().shape) == ("upper", (2, 3))
+    assert image.get_array()[1, 2] == pytest.approx(2.1)
 
 
 def test_several_places_are_rows_and_average_the_tasks(tmp_path, small):
@@ -204,13 +198,6 @@ def test_the_lowest_possible_similarity_follows_from_the_masks(tmp_path, small):
     assert heat_map._lowest(small) == pytest.approx(2 / 3)
 
 
-def test_layers_grow_upwards_and_names_read_downwards(tmp_path, small):
-    image = axes_of(tmp_path, SAMPLES, [small])[0].images[0]
-    assert image.origin == "upper"
-    assert image.get_array().shape == (2, 3)
-    assert image.get_array()[1, 2] == pytest.approx(2.1)
-
-
 @pytest.mark.parametrize("text", [SAMPLES, MASKS])
 def test_a_panel_without_numbers_says_why(tmp_path, text):
     assert words(axes_of(tmp_path, text, [run(tmp_path)])[0].texts) == ["not run"]
@@ -245,15 +232,12 @@ def test_components_are_those_of_the_covariance():
         assert explained[at] == pytest.approx(values[-1 - at] / values.sum())
 
 
-def test_the_sign_of_a_component_does_not_depend_on_the_order_of_points():
+def test_components_do_not_depend_on_the_order_of_points_and_equal_ones_explain_nothing():
     generator = np.random.default_rng(1)
     vectors = generator.normal(size=(6, 4))
     points, _ = labelled_points.principal(vectors)
     turned, _ = labelled_points.principal(vectors[::-1])
     assert turned[::-1] == pytest.approx(points)
-
-
-def test_equal_vectors_explain_nothing():
     points, explained = labelled_points.principal(np.ones((3, 4)))
     assert np.abs(points).max() == pytest.approx(0.0)
     assert explained.tolist() == [0.0, 0.0]

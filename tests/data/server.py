@@ -28,7 +28,7 @@ class Page:
     ranges: str = "honour"
     # for the next requests in turn, after how many bytes the connection is cut
     drops: list[int] = field(default_factory=list)
-    says_length: bool = True
+    says_length: bool | str = True  # whether Content-Length is sent, or what it says
     status: int = 200
     location: str | None = None
     encoding: str | None = None
@@ -92,7 +92,7 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         "Last-Modified": page.date,
         "Location": page.location,
         "Content-Encoding": page.encoding,
-        "Content-Length": str(len(body)) if page.says_length else None,
+        "Content-Length": str(len(body)) if page.says_length is True else page.says_length or None,
         "Content-Range": None if start is None else f"bytes {start}-{size - 1}/{size}",
     }
     for name, value in headers.items():

@@ -11,7 +11,6 @@ from fathom.io.locks import HOLDER, LOCK
 from tests.data.small_archives import (
     catalogue,
     fetched,
-    lines_dataset,
     message,
     messages_dataset,
     numbered_dataset,
@@ -139,23 +138,6 @@ def test_unexpected_counts_are_named_and_leave_a_finished_corpus_as_it_was(made)
     assert first.where == "config/datasets/invented.yaml: expected.fra.train"
     assert second.what == "task ces, split test: 8 pairs, expected 9"
     assert contents(out) == before
-
-
-def test_text_without_pairs_is_one_file_per_split(tmp_path, lines):
-    english = catalogue(*(message(sentence, "") for sentence in SENTENCES))
-    hindi = catalogue(*(message(sentence, f"{sentence} का") for sentence in SENTENCES[:40]))
-    path = wheel(tmp_path / "one.whl", {"en": english, "hi": hindi})
-    folder, out = tmp_path / "sources", tmp_path / "corpus"
-    sources = {"one": fetched(folder / "one", path, "one")}
-    expected = {"train": 44, "valid": 16, "test": 20}
-    codes = {"one": {"en": ["en"], "hi": ["hi"]}}
-    dataset = lines_dataset(codes, ["en", "hi"], expected={"en": expected})
-    prepare(dataset, sources, folder.joinpath, out, lines.append)
-    names = sorted(path.name for path in (out / "hi").iterdir())
-    assert names == ["test.hi", "train.hi", "valid.hi"]
-    record = read_json(out / "corpus.json")["tasks"]["en"]
-    assert record["languages"] == ["en"]
-    assert record["splits"]["train"]["sentences"] == len(read_lines(out / "en" / "train.en")) == 44
 
 
 def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines):

@@ -120,7 +120,7 @@ def test_columns_may_stand_in_any_order_and_those_that_no_task_uses_may_be_missi
             {"test": TEST.replace(b"Un oiseau", b"\xc9t\xe9", 1)},
             "ted_talks.tar.gz: all_talks_test.tsv, line 2: not UTF-8",
         ),
-        ({"test": None}, r"the table all_talks_test\.tsv is missing"),
+        ({"test": None}, r"the file all_talks_test\.tsv is missing"),
         ({"sources": {"talks": {"fra": ["fr"]}}}, "the column of the pivot 'eng' is not given"),
     ],
 )

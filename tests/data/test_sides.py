@@ -11,7 +11,6 @@ from fathom.data.sides import (
     join_marked,
     require_corpus,
     sides,
-    sides_of_pieces,
     text_models,
 )
 from fathom.io.errors import FathomError
@@ -80,14 +79,6 @@ def test_text_in_pieces_has_no_models_and_sentences_of_whole_words(tmp_path):
     assert list(sides(marked)[1].lines(tmp_path, "bos", "test")) == ["ta@@ lo mi", ""]
     assert sides(marked)[1].sentences(tmp_path, "bos", "test") == ["talo mi", ""]
     assert sides(small_data())[1].sentences(tmp_path, "bos", "test") == ["ta@@ lo mi", ""]
-
-
-def test_pieces_of_another_data_set_have_its_tasks():
-    other = {"tasks": [["sun", "bos"]], "pivot": "eng"}
-    data = small_data(pieces=other, joint=100)
-    assert sides(data)[0].languages == LANGUAGES
-    assert sides_of_pieces(data)[0].languages == {"sun": "bos"}
-    assert sides_of_pieces(small_data()) == sides(small_data())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from fairseq.data import Dictionary
 
-from fathom.data.unigram import fit, nll
 from fathom.data.vocabulary import (
     BOS,
     EOS,
@@ -15,6 +14,8 @@ from fathom.data.vocabulary import (
     count,
     frequent,
     read,
+    unigram,
+    unigram_nll,
     unite,
     unknown_rate,
     write,
@@ -92,15 +93,15 @@ def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
 
 
 def test_each_piece_counts_once_more_than_seen():
-    distribution = fit([np.array([3, 3, 2]), np.array([2])], vocabulary=5)
+    distribution = unigram([np.array([3, 3, 2]), np.array([2])], vocabulary=5)
     assert np.exp(distribution) == pytest.approx(np.array([1, 1, 3, 3, 1]) / 9)
-    total, tokens = nll(distribution, [np.array([3, 2]), np.array([0])])
+    total, tokens = unigram_nll(distribution, [np.array([3, 2]), np.array([0])])
     assert (total, tokens) == (pytest.approx(-math.log(3 * 3 * 1 / 9**3)), 3)
 
 
 def test_frequencies_give_the_training_text_its_entropy():
     text = [np.array([0] * 900 + [1] * 100)]
-    total, tokens = nll(fit(text, vocabulary=2), text)
+    total, tokens = unigram_nll(unigram(text, vocabulary=2), text)
     entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
     # Add-one moves the distribution by 1e-3, and the NLL by its square.
     assert total / tokens == pytest.approx(entropy, abs=1e-5)

@@ -155,6 +155,13 @@ def test_files_come_from_a_server_and_become_a_corpus(tmp_path, site, lines):
     record = read_json(out / "corpus.json")
     assert [row["file"] for row in record["sources"]] == names
     task = record["tasks"]["de"]
+    # Text without pairs is one file for each split.
+    assert sorted(path.name for path in (out / "de").iterdir()) == [
+        "test.de",
+        "train.de",
+        "valid.de",
+    ]
+    assert task["languages"] == ["de"]
     assert len(read_lines(out / "de" / "train.de")) == 20
     assert task["splits"]["train"] == {"sentences": 20, "words": {"de": 100}}
     # Another revision is another corpus; checksums that become known are not.

@@ -24,7 +24,7 @@ PACKAGES = {
     "scoring": frozenset({"sacrebleu", "sacremoses", "numpy", "scipy"}),
     "train": NETWORKS | {"yaml", "rich"},
     "artefacts": frozenset({"pydantic", "pandas", "numpy", "jinja2", "matplotlib"})
-    | {"tueplots", "tensorboardX"},
+    | {"tueplots", "tensorboardX", "tabulate"},
     "decode": NETWORKS | {"ctranslate2"},
     "workflow": frozenset(),
     "cli": frozenset({"typer", "rich", "click"}),

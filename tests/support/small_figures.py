@@ -16,6 +16,22 @@ METRICS = "update\tepoch\tnll\tvalid_nll\tgradient_norm\n"
 IDENTITY = "f" * 64
 REFERENCE = "A. Author: A paper. 2020"
 
+# A figure of each kind, its keys in YAML's flow style.
+CURVES = "kind: lines, series: nll.train, x: update, lines: {a: small, b: deep}"
+SAMPLES = (
+    "kind: heat_map, series: samples.decoder, rows: task, columns: layer, at: 100%,"
+    " panels: {A: small}"
+)
+SIMILARITY = (
+    "kind: heat_map, series: similarity, rows: task, columns: task, numbers: true,"
+    " range: [lowest possible, 1], panels: {A: {run: small, order: [fra, bos]}}"
+)
+MASKS = "kind: labelled_points, series: masks, points: task, project: pca, panels: {A: small}"
+BARS = (
+    'kind: grouped_bars, table: table1, columns: [tasks], less: 6/6, bars: {deeper: "24/24"},'
+    ' not_drawn: ["LL-D, 6/12"]'
+)
+
 
 def figure(folder, text, name="figure1"):
     """Return a figure whose own keys are given as YAML, in flow style."""

@@ -200,9 +200,7 @@ class Spec:
 def into_pivot(definition: dict[str, Any], direction: str | None) -> bool:
     """Return whether a data set with a pivot is translated into it.
 
-    Args:
-        definition: the data set; `translates` fixes the direction of a single language pair.
-        direction: "many_to_one" or "one_to_many" where nothing is fixed.
+    `translates` fixes the direction of a single language pair, else `direction` says it.
     """
     if "translates" in definition:
         return definition["translates"][1] == definition["pivot"]

@@ -68,9 +68,6 @@ def check(path: Path) -> None:
     """Check a file as its name says: every member of an archive, or that a parquet file is whole.
 
     Other files, such as plain text, are left to their reader.
-
-    Raises:
-        FathomError: As `visit`.
     """
     if path.name.endswith(_ARCHIVES):
         visit(path, lambda name: False, lambda name, stream: None)
@@ -163,27 +160,14 @@ def plain(member: str) -> str:
 
 
 def require(names: Collection[str], read: Container[str], archive: Path) -> None:
-    """Refuse an archive in which a member is missing.
-
-    Args:
-        names: the members that are needed, without folders.
-        read: those that are there.
-        archive: its path.
-
-    Raises:
-        FathomError: If one is not there.
-    """
+    """Refuse an archive in which a member is missing; names are without folders."""
     for name in sorted(names):
         if name not in read:
             raise FathomError(f"the file {name} is missing", archive.name, REMEDY)
 
 
 def one_length(counts: Mapping[str, int], archive: Path) -> int:
-    """Return the number of lines of two sides, given by the members' names.
-
-    Raises:
-        FathomError: If the sides have different numbers of lines.
-    """
+    """Return the number of lines of two sides, given by the members' names."""
     if len(set(counts.values())) > 1:
         lengths = " and ".join(f"{count:,}" for count in counts.values())
         raise FathomError(f"{lengths} lines in {' and '.join(counts)}", archive.name, REMEDY)
@@ -191,11 +175,7 @@ def one_length(counts: Mapping[str, int], archive: Path) -> int:
 
 
 def text_of(line: bytes, where: str) -> str:
-    """Return a line as text in which no character ends a line; `where` is its place in messages.
-
-    Raises:
-        FathomError: If it is not UTF-8.
-    """
+    """Return a line as text in which no character ends a line; `where` is its place in messages."""
     try:
         return one_line(line.decode("utf-8")).strip()
     except UnicodeDecodeError:

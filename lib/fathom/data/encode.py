@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from fathom.config.spec import DataSpec
-from fathom.data import indexed, unigram, vocabulary
+from fathom.data import indexed, vocabulary
 from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix
 from fathom.data.sides import require_corpus, sides
 from fathom.data.subwords import RECORD, Encoder
@@ -22,20 +22,13 @@ Pieces = list[str]
 def encode(
     data: DataSpec, corpus: Path, subwords: Path, out: Path, report: Callable[[str], None]
 ) -> None:
-    """Write the ids of every split of every task, the dictionaries, and tensors.json.
+    """Write the ids of every split of every task, the dictionaries, and, last, tensors.json.
 
     Training pairs with an empty side, or one of more than `data.max_pieces` pieces, are left out
     and counted. All validation and test pairs are kept, in the order of the corpus: a longer source
     is cut and counted, the target is kept as it is. Of text without pairs, empty and longer lines
-    of all splits are left out and counted. The token of a target language is no piece, but counts
-    as a token of the source that it is before.
-
-    Args:
-        data: the data set, the most pieces of a side, and the place of a target language's token.
-        corpus: the corpus's folder.
-        subwords: the folder of its models and dictionaries.
-        out: the folder to write; its tensors.json comes last.
-        report: takes one line of progress at a time.
+    of all splits are left out and counted. The token of a target language is not a piece, but
+    counts as a token of the source that it is before.
 
     Raises:
         FathomError: If corpus or subwords are not finished, two files differ in lines, nothing is
@@ -83,22 +76,12 @@ class Selection:
 
     def __init__(
         self,
-        sides: Sequence[Iterable[Pieces]],
-        longest: int,
-        split: str,
-        where: str,
-        added: int = 0,
+        sides: Sequence[Iterable[Pieces]],  # the source and, where there are pairs, the target
+        longest: int,  # pieces of a side, without the end symbol
+        split: str,  # of pairs; they are left out of "train" alone
+        where: str,  # for messages
+        added: int = 0,  # tokens before each source, which count
     ):
-        """Read nothing yet.
-
-        Args:
-            sides: pieces of each source sentence and, where there are pairs, of each target
-                sentence.
-            longest: the most pieces of a side, without the end symbol.
-            split: "train", "valid" or "test"; pairs are left out of "train" only.
-            where: the files, for messages.
-            added: tokens before each source, which count.
-        """
         self._sides, self._longest, self._where = sides, longest, where
         paired = len(sides) == 2
         self._drops = split == "train" or not paired
@@ -138,13 +121,7 @@ class Selection:
 
 
 def _write(pairs: Selection, places: Mapping[Path, Ids], before: Sequence[str]) -> None:
-    """Write the ids of each side.
-
-    Args:
-        pairs: their pieces.
-        places: path without the endings, and dictionary, of each side.
-        before: tokens before each source.
-    """
+    """Write the ids of each side to its path without the endings, `before` before each source."""
     with ExitStack() as stack:
         writers = [
             stack.enter_context(indexed.writing(place, len(ids))) for place, ids in places.items()
@@ -171,9 +148,9 @@ def _dictionary(subwords: Recorded, out: Path, side: str, tokens: Mapping[str, s
 def _baseline(out: Path, tasks: tuple[str, ...], side: str, entries: int) -> dict[str, object]:
     """Return the unigram's validation NLL of a side in nats per token, over all and by task."""
     training = (ids for task in tasks for ids in Sentences(prefix(out, task, "train", side)))
-    distribution = unigram.fit(training, entries)
+    distribution = vocabulary.unigram(training, entries)
     measured = {
-        task: unigram.nll(distribution, Sentences(prefix(out, task, "valid", side)))
+        task: vocabulary.unigram_nll(distribution, Sentences(prefix(out, task, "valid", side)))
         for task in tasks
     }
     nats, tokens = (sum(column) for column in zip(*measured.values(), strict=True))

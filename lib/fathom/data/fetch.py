@@ -35,14 +35,7 @@ _PIP = ".pip-"
 def fetch(
     source: Source, folder: Path, by_hand: Path, report: Report, limits: Limits = LIMITS
 ) -> None:
-    """Fetch a source, unless it is there.
-
-    Args:
-        source: the source.
-        folder: where its files and `source.json` go.
-        by_hand: the folder where a user may put a file, or a folder of several files.
-        report: takes a line for the user.
-        limits: of a download's attempts and time.
+    """Fetch a source, unless it is there; a file in the folder `by_hand` is taken first.
 
     Raises:
         FathomError: If a file cannot be fetched, or is another file. Nothing is left that a later
@@ -61,11 +54,7 @@ def fetch(
 
 
 def fetched(source: Source, folder: Path) -> Path:
-    """Return the file of a fetched source, or the folder of its files where it has several.
-
-    Raises:
-        FathomError: If it has not been fetched, or a file or its record was altered since.
-    """
+    """Return the file of a fetched source, or the folder of its files where it has several."""
     remedy = f"run `fathom fetch {source.name}`"
     if not (folder / RECORD).exists():
         raise FathomError(f"the source '{source.name}' has not been fetched", str(folder), remedy)
@@ -100,11 +89,7 @@ class _Expected:
     whose: str  # in words, with a place for the value
 
     def require(self, path: Path, where: str, remedy: str) -> str:
-        """Return a file's checksum.
-
-        Raises:
-            FathomError: If it has another size or checksum.
-        """
+        """Return a file's checksum."""
         size = path.stat().st_size
         if self.bytes not in (None, size):
             what = f"{size:,} bytes, not {self.whose.format(f'{self.bytes:,}')}"
@@ -117,11 +102,7 @@ class _Expected:
 
 
 def _expected(source: Source, folder: Path) -> dict[str, _Expected]:
-    """Return what each file must be: what is published, or what the first fetch recorded.
-
-    Raises:
-        FathomError: If the record of the first fetch is damaged.
-    """
+    """Return what each file must be: what is published, or what the first fetch recorded."""
     first = _first(folder)
 
     def of(name: str, checks: Checks | None) -> _Expected:
@@ -290,16 +271,9 @@ _CAUSES = (
 
 
 def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LIMITS) -> Path:
-    """Download a wheel with the user's pip, which compares its checksum; return its path.
+    """Download a wheel to an empty folder with the user's pip, which compares its checksum.
 
-    Args:
-        source: the package.
-        folder: an existing folder, empty.
-        put: where a user may put the wheel by hand.
-        limits: of the time that pip may take.
-
-    Raises:
-        FathomError: If pip does not download it.
+    `put` is where a user may put the wheel by hand. Return the wheel's path.
     """
     folder = folder.resolve()  # pip runs in it
     requirements = folder / "requirement.txt"

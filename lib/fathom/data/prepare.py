@@ -28,19 +28,12 @@ def prepare(
     out: Path,
     report: Callable[[str], None],
 ) -> None:
-    """Read, clean, split and check a data set's text, then write it.
+    """Read, clean, split and check a data set's text, then write `<task>/<split>.<language>`.
 
-    A corpus that is there stays as it is until all files of the new one are written.
-
-    Args:
-        dataset: the data set.
-        sources: all sources, by name.
-        source_folder: from a source's name to its folder.
-        out: the corpus's folder: `<task>/<split>.<language>`, `corpus.json`.
-        report: takes a line for the user.
+    A corpus that is there stays as it is until all files of the new one are written; corpus.json is
+    the last. `source_folder` gives the folder of a source by its name.
 
     Raises:
-        FathomError: no reader makes this data set; a source is missing or cannot be read.
         Findings: unexpected counts, or two tasks with the same text; then nothing is written.
     """
     built = require_built(dataset)
@@ -77,11 +70,7 @@ def prepare(
 
 
 def require_built(dataset: Dataset) -> BuiltDataset:
-    """Return a data set that a reader makes.
-
-    Raises:
-        FathomError: its card says `not_built`, with the reason.
-    """
+    """Return a data set that a reader makes; refuse one whose card says `not_built`."""
     if isinstance(dataset, BuiltDataset):
         return dataset
     where = f"config/datasets/{dataset.name}.yaml: not_built"
@@ -181,12 +170,9 @@ def shared_sentences(
 ) -> dict[tuple[str, str], float]:
     """Return for each two tasks the share of the smaller task's sentences that both have.
 
-    Two tasks of one text have the same validation and test, so their training alone counts.
-
-    Args:
-        texts: the tasks' text; only the side that is not the pivot counts, each sentence once.
-        text_of: from a task to the name of its text.
-        compared: the splits whose sentences count.
+    Only the side that is not the pivot counts, each sentence once, of the `compared` splits. Two
+    tasks of one text (`text_of` names it) have the same validation and test, so their training
+    alone counts.
     """
     splits = {
         task: {split: {row.text for row in text.splits[split]} for split in compared}

@@ -31,11 +31,7 @@ class Text(NamedTuple):
     language: str
 
     def lines(self, corpus: Path, split: str) -> Iterator[str]:
-        """Read the sentences of a split one by one, if they are those that were prepared.
-
-        Raises:
-            FathomError: If the corpus is not finished, or the file is missing or has changed.
-        """
+        """Read the sentences of a split one by one, if they are those that were prepared."""
         return Recorded.of(corpus / CORPUS).stream(f"{self.task}/{split}.{self.language}")
 
 
@@ -71,11 +67,7 @@ def evenly(lines: Iterable[str], total: int, most: int) -> Iterator[str]:
 
 
 def text_models(data: DataSpec) -> tuple[TextModel, ...]:
-    """Return the models of a run's data; none where the text comes in pieces.
-
-    Raises:
-        FathomError: If a key asks for text that is not there, or is cut already.
-    """
+    """Return the models of a run's data; none where the text comes in pieces."""
     for key, what, remedy in subword_faults(data):
         raise FathomError(what, ".".join(map(str, key)), remedy)
     definition = data.pieces_definition or data.definition
@@ -104,11 +96,7 @@ class Side:
     marked: bool = False  # whether the text comes in marked pieces
 
     def lines(self, corpus: Path, task: str, split: str) -> Iterator[str]:
-        """Read the lines of a task's split one by one, as the corpus has them.
-
-        Raises:
-            FathomError: If the corpus lacks the file.
-        """
+        """Read the lines of a task's split one by one, as the corpus has them."""
         return Text(task, self.languages[task]).lines(corpus, split)
 
     def sentences(self, corpus: Path, task: str, split: str) -> list[str]:
@@ -152,9 +140,5 @@ def _sides(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
 
 
 def require_corpus(corpus: Path) -> None:
-    """Check that a corpus is finished.
-
-    Raises:
-        FathomError: If its corpus.json, which is written last, is missing or damaged.
-    """
+    """Check that a corpus is finished."""
     read_record(corpus / CORPUS)

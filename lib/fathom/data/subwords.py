@@ -6,7 +6,7 @@ Text that comes in pieces has dictionaries alone, as `fairseq-preprocess` makes 
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import sentencepiece
 
 from fathom.config.spec import DataSpec
 from fathom.data import vocabulary
+from fathom.data.indexed import dictionary_path
 from fathom.data.sides import Side, TextModel, require_corpus, sides_of_pieces, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256, write_lines
@@ -37,13 +38,9 @@ Report = Callable[[str], None]
 
 
 def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
-    """Learn the subwords of all texts and write models, dictionaries and subwords.json.
+    """Learn the subwords of all texts and write models, dictionaries and, last, the record.
 
-    Args:
-        data: the data set, or that of `pieces_of`, and the settings of its subwords.
-        corpus: the folder of that data set's corpus; only its training split is read.
-        out: the folder to write; its subwords.json comes last.
-        report: takes one line of progress at a time.
+    The corpus is that of the data set, or of `pieces_of`; only its training split is learned from.
 
     Raises:
         FathomError: If the corpus is not finished, the settings ask for text that is not there, or
@@ -52,93 +49,81 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
     models = text_models(data)
     require_corpus(corpus)
     (out / RECORD).unlink(missing_ok=True)
-    if data.subwords.algorithm == "published":
-        summary = _collect(data, corpus, out, report)
+    algorithm, files = data.subwords.algorithm, dict[str, str]()
+    summary: dict[str, Any] = {"algorithm": algorithm}
+    if algorithm == "published":
+        threshold = data.subwords.threshold or 1
+        summary |= {"threshold": threshold, "multiple": vocabulary.MULTIPLE, "models": {}}
     else:
-        summary = _learn_all(data, models, corpus, out, report)
-    write_record(out / RECORD, summary)
+        sizes = {model.name: _learned(model, algorithm, corpus, out, report) for model in models}
+        files = hashes(out, *(f"{name}.{end}" for name in sizes for end in ("model", "vocab")))
+        summary |= {"normalisation": NORMALISATION, "character_coverage": CHARACTER_COVERAGE}
+        summary |= {"models": sizes}
 
-
-def _learn_all(
-    data: DataSpec, models: tuple[TextModel, ...], corpus: Path, out: Path, report: Report
-) -> dict[str, Any]:
-    """Write the models and the dictionaries of the pieces that they have."""
-    algorithm = data.subwords.algorithm
-    sizes: dict[str, int] = {}
-    for model in models:
-        report(f"subwords: {model.name}, {algorithm}, {model.pieces} pieces")
-        where = f"data.subwords.{model.key} ({model.name})"
-        proto = learn(model.training_lines(corpus), model.pieces, algorithm, where)
-        sizes[model.name] = _write_model(out, model.name, proto)
-    files = hashes(out, *(f"{name}.{end}" for name in sizes for end in ("model", "vocab")))
     loaded = SubwordModels(Recorded(out / RECORD, files))
-    named = {model.name: model for model in models}
-    dictionaries, rates = {}, {}
-    for side in sides_of_pieces(data):
-        of_side = [named[name] for name in dict.fromkeys(side.models.values())]
-        dictionary = _dictionary(loaded, of_side, corpus)
-        encoder = Encoder(loaded, side)
-        files |= _write_dictionary(out, side, dictionary)
-        dictionaries[side.name] = len(dictionary)
-        rates[side.name] = _unknown_rates(dictionary, encoder, corpus)
-    return {
-        "algorithm": algorithm,
-        "normalisation": NORMALISATION,
-        "character_coverage": CHARACTER_COVERAGE,
-        "models": sizes,
-        "dictionaries": dictionaries,
-        "unknown_rates": rates,
-        "files": files,
-    }
+    encoders = [Encoder(loaded, side) for side in sides_of_pieces(data)]
+    if algorithm == "published":
+        dictionaries = _collected(data, encoders, corpus)
+    else:
+        dictionaries = [_united(encoder, models, corpus) for encoder in encoders]
+    rates = {}
+    for encoder, dictionary in zip(encoders, dictionaries, strict=True):
+        name = encoder.side.name
+        report(f"subwords: {name}, {algorithm}, {len(dictionary)} entries")
+        path = dictionary_path(out, name)
+        vocabulary.write(path, dictionary)
+        files |= {path.name: sha256(path)}
+        rates[name] = _unknown_rates(dictionary, encoder, corpus)
+    names = (encoder.side.name for encoder in encoders)
+    summary |= {"dictionaries": dict(zip(names, map(len, dictionaries), strict=True))}
+    write_record(out / RECORD, summary | {"unknown_rates": rates, "files": files})
 
 
-def _collect(data: DataSpec, corpus: Path, out: Path, report: Report) -> dict[str, Any]:
-    """Write the dictionaries of text that comes in pieces, one for both sides if they are joint."""
-    both, threshold = sides_of_pieces(data), data.subwords.threshold or 1
-    models = SubwordModels(Recorded(out / RECORD, {}))
-    encoders = {side.name: Encoder(models, side) for side in both}
-    counts = {
-        name: vocabulary.count(
+def _learned(model: TextModel, algorithm: str, corpus: Path, out: Path, report: Report) -> int:
+    """Learn and write a model and the list of its pieces with their scores; return their number."""
+    report(f"subwords: {model.name}, {algorithm}, {model.pieces} pieces")
+    where = f"data.subwords.{model.key} ({model.name})"
+    proto = learn(model.training_lines(corpus), model.pieces, algorithm, where)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
+    size = processor.get_piece_size()
+    with replacing(out / f"{model.name}.model", "wb") as stream:
+        stream.write(proto)
+    scored = [f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}" for i in range(size)]
+    write_lines(out / f"{model.name}.vocab", scored)
+    return size
+
+
+def _united(encoder: "Encoder", models: Iterable[TextModel], corpus: Path) -> dict[str, int]:
+    """Unite the pieces of a side's models, counted in the training text that they cut."""
+    loaded, counts = encoder.models, Counter[str]()
+    of_side = [model for model in models if model.name in encoder.side.models.values()]
+    for model in of_side:
+        for text in model.texts:
+            counts += vocabulary.count(loaded.cut(model.name, text.lines(corpus, "train")))
+    pieces = [piece for model in of_side for piece in listed_pieces(loaded.processor(model.name))]
+    return vocabulary.unite(pieces, counts)
+
+
+def _collected(data: DataSpec, encoders: Sequence["Encoder"], corpus: Path) -> list[dict[str, int]]:
+    """Return the dictionaries of text that comes in pieces, one for both sides if it is joint."""
+    counts = [
+        vocabulary.count(
             pieces
             for task in encoder.side.languages
             for pieces in encoder.pieces(task, encoder.side.lines(corpus, task, "train"))
         )
-        for name, encoder in encoders.items()
-    }
+        for encoder in encoders
+    ]
     if data.subwords.dictionary == "joint":
-        counts = dict.fromkeys(counts, sum(counts.values(), Counter[str]()))
-    files, dictionaries, rates = {}, {}, {}
-    for side in both:
-        dictionary = vocabulary.frequent(counts[side.name], threshold)
-        report(f"subwords: {side.name}, published, {len(dictionary)} pieces")
-        files |= _write_dictionary(out, side, dictionary)
-        dictionaries[side.name] = len(dictionary)
-        rates[side.name] = _unknown_rates(dictionary, encoders[side.name], corpus)
-    return {
-        "algorithm": data.subwords.algorithm,
-        "threshold": threshold,
-        "multiple": vocabulary.MULTIPLE,
-        "models": {},
-        "dictionaries": dictionaries,
-        "unknown_rates": rates,
-        "files": files,
-    }
+        counts = [sum(counts, Counter[str]())] * len(counts)
+    return [vocabulary.frequent(of_side, data.subwords.threshold or 1) for of_side in counts]
 
 
 def learn(lines: Iterable[str], size: int, algorithm: str, where: str) -> bytes:
     """Return a SentencePiece model, the same bytes for the same lines in the same order.
 
     Three of its pieces are SentencePiece's own symbols. If the text does not give as many pieces, a
-    unigram model has fewer, and a BPE model is refused.
-
-    Args:
-        lines: the training sentences.
-        size: the model's pieces.
-        algorithm: "bpe" or "unigram".
-        where: the key of the size, for messages.
-
-    Raises:
-        FathomError: If the text is empty, or the size is too large or too small for it.
+    unigram model has fewer, and a BPE model is refused; `where` is the key of the size in messages.
     """
     model = io.BytesIO()
     try:
@@ -175,34 +160,6 @@ def _translated(error: RuntimeError, size: int, where: str) -> Exception:
     return error
 
 
-def _write_model(out: Path, name: str, proto: bytes) -> int:
-    """Write a model and the list of its pieces with their scores; return how many they are."""
-    processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
-    size = processor.get_piece_size()
-    with replacing(out / f"{name}.model", "wb") as stream:
-        stream.write(proto)
-    scored = [f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}" for i in range(size)]
-    write_lines(out / f"{name}.vocab", scored)
-    return size
-
-
-def _dictionary(loaded: "SubwordModels", models: list[TextModel], corpus: Path) -> dict[str, int]:
-    """Unite the pieces of models, counted in the training text that they cut."""
-    counts: Counter[str] = Counter()
-    for model in models:
-        for text in model.texts:
-            counts += vocabulary.count(loaded.cut(model.name, text.lines(corpus, "train")))
-    pieces = [piece for model in models for piece in listed_pieces(loaded.processor(model.name))]
-    return vocabulary.unite(pieces, counts)
-
-
-def _write_dictionary(out: Path, side: Side, dictionary: dict[str, int]) -> dict[str, str]:
-    """Write a side's dictionary; return its checksum by its name."""
-    path = out / f"dictionary.{side.name}.txt"
-    vocabulary.write(path, dictionary)
-    return {path.name: sha256(path)}
-
-
 def _unknown_rates(
     dictionary: dict[str, int], encoder: "Encoder", corpus: Path
 ) -> dict[str, float]:
@@ -224,11 +181,7 @@ class SubwordModels:
         self._processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
 
     def processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
-        """Return a model by its name.
-
-        Raises:
-            FathomError: If the model's file is missing or has changed.
-        """
+        """Return a model by its name."""
         if name not in self._processors:
             proto = self.files.read(f"{name}.model")
             processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
@@ -250,19 +203,11 @@ class Encoder:
 
     @classmethod
     def of(cls, folder: Path, side: Side) -> "Encoder":
-        """Return the encoder of a folder that `train` wrote.
-
-        Raises:
-            FathomError: If the folder is not finished, or its record is damaged.
-        """
+        """Return the encoder of a folder that `train` wrote."""
         return cls(SubwordModels(Recorded.of(folder / RECORD)), side)
 
     def pieces(self, task: str, lines: Iterable[str]) -> Iterator[list[str]]:
-        """Cut a task's sentences into pieces, one by one; a blank sentence has none.
-
-        Raises:
-            FathomError: If the model's file is missing or has changed.
-        """
+        """Cut a task's sentences into pieces, one by one; a blank sentence has none."""
         if self.side.marked:
             return (line.split() for line in lines)
         return self.models.cut(self.side.models[task], lines)

@@ -64,11 +64,7 @@ class Tensors:
     sha256: str  # of tensors.json, which holds that of each file
 
     def split(self, task: str, split: str) -> Pairs:
-        """Return one split of a task.
-
-        Raises:
-            FathomError: If there is no such task or split.
-        """
+        """Return one split of a task."""
         for name, valid in ((task, self.tasks), (split, SPLITS)):
             if name not in valid:
                 raise FathomError(f"no '{name}'", str(self.folder), nearest(name, valid))
@@ -84,11 +80,7 @@ class Tensors:
 
 
 def load(folder: Path) -> Tensors:
-    """Open an encoded data set, after comparing each of its files with what was written.
-
-    Raises:
-        FathomError: If it is not finished, or a file is missing or has changed.
-    """
+    """Open an encoded data set, after comparing each of its files with what was written."""
     path = folder / "tensors.json"
     summary = read_record(path)
     Recorded(path, summary["files"]).require()
@@ -111,11 +103,7 @@ def load(folder: Path) -> Tensors:
 
 
 def read_dictionary(folder: Path, side: str) -> Dictionary:
-    """Read a dictionary and check the ids of its own symbols.
-
-    Raises:
-        FathomError: If they are not those that batches expect.
-    """
+    """Read a dictionary and check the ids of its own symbols."""
     path = dictionary_path(folder, side)
     dictionary = Dictionary.load(str(path))
     if (dictionary.pad(), dictionary.eos()) != (PAD, EOS):

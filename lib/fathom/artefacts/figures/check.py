@@ -31,10 +31,7 @@ ENDS = ("first", "last")  # words for a place on an axis
 def findings(figure: Figure, project: Project, tables: Mapping[str, Table]) -> list[FathomError]:
     """Return the names that a figure uses and that do not exist, and what does not fit.
 
-    Args:
-        figure: the figure.
-        project: its runs, by whose tasks and layers places are checked.
-        tables: the tables of its paper.
+    Places are checked by the tasks and layers of the project's runs, rows by the paper's tables.
     """
     check, settings = _Check(figure, project), figure.settings
     if isinstance(settings, Lines):
@@ -96,10 +93,8 @@ class _Check:
     def axes(self, series: Series, used: Mapping[str | None, str], at: bool) -> None:
         """Check that a series has the axes that are used, and that each of its axes is used.
 
-        Args:
-            series: the series.
-            used: the key that uses an axis, by axis: `{"layer": "x"}`.
-            at: whether a place in the training is given.
+        `used` has the key that uses an axis, by axis: `{"layer": "x"}`. `at` says whether a place
+        in the training is given.
         """
         for axis, key in used.items():
             if axis is not None and axis not in series.axes:
@@ -122,11 +117,8 @@ def _lines(check: _Check, settings: Lines) -> None:
             line = part.line(label)
             run, series = check.run(line.run, ("lines", label)), check.series(line.series)
             if series is not None and part.x is not None:
-                used = {
-                    part.x: "x",
-                    part.line_by: "line_by",
-                    **dict.fromkeys(part.select, "select"),
-                }
+                used = {part.x: "x", part.line_by: "line_by"}
+                used |= dict.fromkeys(part.select, "select")
                 check.axes(series, used, part.at is not None)
             if series is not None and run is not None:
                 _places(check, part.select, series, run)

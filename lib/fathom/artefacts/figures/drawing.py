@@ -1,6 +1,6 @@
 """How figures look: style, colours that also differ in grey print, small print, files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from matplotlib.typing import RcKeyType
+    from pandas import DataFrame
 
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
 LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
@@ -80,12 +81,7 @@ def style() -> "dict[RcKeyType, Any]":
 
 
 def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
-    """Return a figure as wide as the text, and its panels from left to right.
-
-    Args:
-        count: panels.
-        height: of the figure, in inches.
-    """
+    """Return a figure as wide as the text, and its panels from left to right."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
@@ -94,21 +90,26 @@ def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
     return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
 
 
-def say(panel: "Axes", words: str) -> None:
-    """Print in a panel why there is nothing to draw."""
-    panel.set(xticks=[], yticks=[])
-    panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+def titled(
+    axes: "Iterable[Axes]", titles: Iterable[str], frame: "DataFrame"
+) -> "Iterator[tuple[Axes, str, DataFrame]]":
+    """Give each panel its title, and yield it with its title and its lines of the csv.
+
+    A panel without numbers says why, and is left out.
+    """
+    for panel, title in zip(axes, titles, strict=True):
+        lines = frame.loc[frame["panel"] == title]
+        panel.set_title(title, loc="left")
+        words = "".join(lines["words"].unique())
+        if words:
+            panel.set(xticks=[], yticks=[])
+            panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
+        else:
+            yield panel, title, lines
 
 
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
-    """Print the figure's number and title above it, and paper, scale and notes below.
-
-    Args:
-        drawing: the figure.
-        figure: what config says of it.
-        inputs: what it is drawn from.
-        notes: what a reader must know; a few are printed, and all are in the csv.
-    """
+    """Print the figure's number and title above it, and paper, scale and a few notes below."""
     drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
     lines = [f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."]
     more = len(notes) - NOTES

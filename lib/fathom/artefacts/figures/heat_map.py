@@ -1,6 +1,6 @@
 """Heat maps: a series over two axes, one panel for each run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import (
@@ -16,15 +16,7 @@ from fathom.artefacts.figures.inputs import (
     smoothed,
     smoothing_notes,
 )
-from fathom.config.schema.figures import (
-    LOWEST,
-    MASKS,
-    NONE,
-    UPDATE,
-    HeatMap,
-    Map,
-    series_named,
-)
+from fathom.config.schema.figures import LOWEST, MASKS, NONE, UPDATE, HeatMap, Map, series_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,14 +88,8 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
     figure, axes = drawing.panels(len(parts))
     low, high = _range(settings, frame)
     images = []
-    for panel, (title, part) in zip(axes, parts.items(), strict=True):
-        fields = frame.loc[frame["panel"] == title]
-        panel.set_title(title, loc="left")
-        words = "".join(fields["words"].unique())
-        if words:
-            drawing.say(panel, words)
-            continue
-        images.append(_draw_map(panel, fields, part, low, high))
+    for panel, title, fields in drawing.titled(axes, parts, frame):
+        images.append(_draw_map(panel, fields, parts[title], low, high))
     first = next(iter(parts.values()))
     axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
     if images:
@@ -124,12 +110,8 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
     image = axes.imshow(
         grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
     )
-    for axis, labels, name in (
-        (axes.xaxis, column_labels, "column"),
-        (axes.yaxis, row_labels, "row"),
-    ):
-        shown = dict(zip(fields[name], fields[f"{name}_shown"], strict=True))
-        _ticks(axis, labels, shown)
+    _ticks(axes.xaxis, column_labels, fields["column"], fields["column_shown"])
+    _ticks(axes.yaxis, row_labels, fields["row"], fields["row_shown"])
     if max(map(len, fields["column_shown"])) > LONG:
         axes.tick_params(axis="x", rotation=45)
         for words in axes.get_xticklabels():
@@ -139,16 +121,14 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         middle = (low + high) / 2
         for at_row, values in enumerate(grid.to_numpy()):
             for at_column, value in enumerate(values):
-                color = "black" if value > middle else "white"
-                text = f"{value:.2f}"
-                axes.text(
-                    at_column, at_row, text, ha="center", va="center", color=color, fontsize=5
-                )
+                style = {"color": "black" if value > middle else "white", "fontsize": 5}
+                axes.text(at_column, at_row, f"{value:.2f}", ha="center", va="center", **style)
     return image
 
 
-def _ticks(axis: "Axis", labels: list[str], shown: Mapping[str, str]) -> None:
+def _ticks(axis: "Axis", labels: list[str], named: Iterable[str], names: Iterable[str]) -> None:
     """Name a few places of a numbered axis, evenly spread, or all places of another one."""
+    shown = dict(zip(named, names, strict=True))
     step = -(-len(labels) // TICKS) if labels and labels[0].isdigit() else 1
     places = range(0, len(labels), step)
     axis.set_ticks(list(places), [shown.get(labels[place], labels[place]) for place in places])

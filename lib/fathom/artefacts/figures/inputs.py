@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, outcome_words, stale_words
-from fathom.config.schema.figures import (
-    DIAGNOSTICS,
-    MEASUREMENT,
-    METRICS,
-    UPDATE,
-    Series,
-)
+from fathom.config.schema.figures import DIAGNOSTICS, MEASUREMENT, METRICS, UPDATE, Series
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
@@ -44,15 +38,10 @@ def shared_title(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """One training that a figure draws: the first seed of a run.
+    """One training that a figure draws: the first seed of a run."""
 
-    Attributes:
-        source: the run with its seeds.
-        updates: how many updates of Θ the training is to have, or `75 epochs`.
-    """
-
-    source: ResultSource
-    updates: int | str
+    source: ResultSource  # the run with its seeds
+    updates: int | str  # how many updates of Θ the training is to have, or `75 epochs`
 
     def with_seed(self, seed: int) -> "RunFiles":
         """Return the training of a seed, or of the first where the run has no such seed."""
@@ -85,12 +74,13 @@ class RunFiles:
         """Return what a reader must know of what the run recorded.
 
         Raises:
-            FathomError: the files belong to another run, or are damaged.
+            FathomError: If the files belong to another run, or are damaged.
         """
         training = self.source.training(self.seed)
         if training is None:
             return ["the training has not ended"]
-        files = [training, *(self._measurements(key) for key in self._keys(series))]
+        keys = series.names if series.place == MEASUREMENT else ()
+        files = [training, *map(self._measurements, keys)]
         stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
         notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
         others = [*self.source.folders, *self.source.unused][1:]
@@ -104,7 +94,7 @@ class RunFiles:
         An axis that comes twice has its name twice, the second with `_2`.
 
         Raises:
-            FathomError: a file is damaged or not the recorded one, or has other axes.
+            FathomError: If a file is damaged or not the recorded one, or has other axes.
         """
         from pandas import concat
 
@@ -159,12 +149,7 @@ class RunFiles:
         path = self._recorded(f"diagnostics/{name}.tsv.gz")
         if not path.is_file():
             return None
-        frame = DataFrame(packed.read(path))
-        return frame.astype({VALUE: float})
-
-    def _keys(self, series: Series) -> tuple[str, ...]:
-        """Return the keys of a series that is measured."""
-        return series.names if series.place == MEASUREMENT else ()
+        return DataFrame(packed.read(path)).astype({VALUE: float})
 
     def _measurements(self, key: str) -> Measurements | None:
         return self.source.read(self.source.files(key)[self.seed], self.seed)
@@ -201,12 +186,8 @@ def _flat(values: list, labels: list[list[str]], before: tuple[str, ...] = ()):
 def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame":
     """Return the rows of the recorded update that is nearest to a place in the training.
 
-    A training that ended early has its last recorded update instead of later ones.
-
-    Args:
-        frame: a series in long form, with the column `update`.
-        place: an update, a share of the planned updates (`50%`), or `epoch 1`, its end.
-        run: the training.
+    A place is an update, a share of the planned updates (`50%`), or `epoch 1`, its end. A training
+    that ended early has its last recorded update instead of later ones.
     """
     recorded = frame[UPDATE].unique()
     update = min(_update(place, run), max(recorded))
@@ -247,13 +228,8 @@ def in_order(labels: Iterable[object]) -> list[str]:
 def selected(frame: "DataFrame", select: dict[str, str], run: RunFiles) -> "DataFrame":
     """Return the rows at a place on each axis: its first label, its last, or one by name.
 
-    Args:
-        frame: a series in long form, with a column for each axis.
-        select: the place on each axis.
-        run: the training.
-
     Raises:
-        FathomError: the training has no such place; one at another scale may have it.
+        FathomError: If the training has no such place; one at another scale may have it.
     """
     for axis, word in select.items():
         labels = in_order(frame[axis])
@@ -279,18 +255,10 @@ def _update(place: int | str, run: RunFiles) -> float:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything that a figure is drawn from.
+    """Everything that a figure is drawn from."""
 
-    Attributes:
-        reference: authors, title and year of the paper.
-        scale: the scale of the runs.
-        runs: by the names that the figure uses.
-        tables: the tables that the figure draws from, by name.
-        warnings: what a table says of the data of these runs.
-    """
-
-    reference: str
-    scale: str
-    runs: Mapping[str, RunFiles] = field(default_factory=dict)
-    tables: Mapping[str, ComparedTable] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    reference: str  # authors, title and year of the paper
+    scale: str  # of the runs
+    runs: Mapping[str, RunFiles] = field(default_factory=dict)  # by the names that the figure uses
+    tables: Mapping[str, ComparedTable] = field(default_factory=dict)  # by name
+    warnings: tuple[str, ...] = ()  # what a table says of the data of these runs

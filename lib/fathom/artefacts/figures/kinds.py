@@ -27,23 +27,15 @@ def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
     """Return the numbers of a figure's csv.
 
     Raises:
-        FathomError: a file that it is drawn from cannot be used.
+        FathomError: If a file that it is drawn from cannot be used.
     """
     return _module(figure.kind).rows(figure.settings, inputs)
 
 
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
-    """Write a figure's numbers as csv and its drawing as png and pdf.
+    """Write a figure's numbers as csv and its drawing as png and pdf, to a path without a suffix.
 
     Equal numbers give equal bytes.
-
-    Args:
-        figure: the figure.
-        inputs: what it is drawn from.
-        stem: the files' common path, without a suffix.
-
-    Raises:
-        FathomError: a file that it is drawn from cannot be used.
     """
     from fathom.artefacts.figures import drawing
 
@@ -54,15 +46,10 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
 
 
 def png(figure: Figure, inputs: Inputs) -> bytes:
-    """Return a figure's drawing as a PNG: the bytes that `draw` writes.
-
-    Raises:
-        FathomError: a file that it is drawn from cannot be used.
-    """
+    """Return a figure's drawing as a PNG: the bytes that `draw` writes."""
     from fathom.artefacts.figures import drawing
 
-    frame = rows(figure, inputs)
-    with _drawn(figure, inputs, frame) as drawn:
+    with _drawn(figure, inputs, rows(figure, inputs)) as drawn:
         return drawing.rendered(drawn, "png")
 
 
@@ -97,13 +84,6 @@ def by_seed(figure: Figure, inputs: Inputs) -> "dict[int, DataFrame]":
     """Return the numbers of a figure's csv for each seed; a training under way is not run.
 
     A training without a result has its outcome in place of numbers, where these have a bad end.
-
-    Args:
-        figure: the figure.
-        inputs: its runs with all their seeds.
-
-    Raises:
-        FathomError: a file that it is drawn from cannot be used.
     """
     frames, judged = {}, not math.isnan(worst(figure))
     for seed in sorted({seed for run in inputs.runs.values() for seed in run.source.folders}):

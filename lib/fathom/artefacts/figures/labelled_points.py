@@ -41,19 +41,8 @@ def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
         about[NOTE] = named(title, run.notes(series))
         shown = run.called(settings.points, grid.index)
         frames.append(made.assign(**about, words="", shown=shown))
-    columns = [
-        "panel",
-        "run",
-        "seed",
-        "label",
-        "x",
-        "y",
-        "explained_x",
-        "explained_y",
-        "words",
-        NOTE,
-        "shown",
-    ]
+    columns = ["panel", "run", "seed", "label", "x", "y", "explained_x", "explained_y", "words"]
+    columns += [NOTE, "shown"]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
@@ -85,13 +74,7 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
     from fathom.artefacts.figures import drawing
 
     figure, axes = drawing.panels(len(settings.panels), height=3.0)
-    for panel, title in zip(axes, settings.panels, strict=True):
-        points = frame.loc[frame["panel"] == title]
-        panel.set_title(title, loc="left")
-        words = "".join(points["words"].unique())
-        if words:
-            drawing.say(panel, words)
-            continue
+    for panel, _, points in drawing.titled(axes, settings.panels, frame):
         panel.plot(points["x"], points["y"], "o", color=drawing.look(0).color, markersize=3)
         # Equal points share one place, and their names one text. From left to right names are above
         # and below their points, and those of the right half to the left of theirs.

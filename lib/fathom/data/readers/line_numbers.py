@@ -19,16 +19,7 @@ from fathom.io.errors import FathomError
 
 
 def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText[Pair]]:
-    """Read the lines of all tasks.
-
-    Args:
-        files: the archive of each source.
-        dataset: tasks, names of files, and files of numbers.
-
-    Raises:
-        FathomError: If a file is missing or not UTF-8, the sides have different numbers of lines,
-            or a number is beyond the last line.
-    """
+    """Read the lines of all tasks from the archive of each source."""
     numbers = _numbers(files[dataset.split.source], dataset)
     texts: dict[str, TaskText[Pair]] = {}
     for text in dataset.texts:

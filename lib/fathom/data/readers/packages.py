@@ -28,16 +28,8 @@ Dropped = dict[str, Counter[str]]
 def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]:
     """Read, clean and split all texts, and deal those that several tasks share.
 
-    Args:
-        files: the file of each source.
-        dataset: tasks, codes and rules.
-
-    Returns:
-        Each task's text. The sources of a text count as one: duplicates are removed across them. A
-        message with two plural forms counts as two that are read.
-
-    Raises:
-        FathomError: If a package lacks what a code names, or has something that cannot be read.
+    The sources of a text count as one: duplicates are removed across them. A message with two
+    plural forms counts as two that are read.
     """
     alone = dataset.sides == "alone"
     clean: dict[str, list[Any]] = {text: [] for text in dataset.texts}
@@ -67,17 +59,9 @@ def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]
 def raw_pairs(
     files: Mapping[str, Path], dataset: PackageDataset, dropped: Dropped
 ) -> Iterator[tuple[str, Pair]]:
-    """Yield the raw pairs of all sources, each with its text.
+    """Yield the raw pairs of all sources, each with its text's name; `dropped` counts by text.
 
     The text of English, if there is one, has pairs of two equal sides.
-
-    Args:
-        files: the file of each source.
-        dataset: texts, codes and how each source is read.
-        dropped: where messages without a pair are counted, by text.
-
-    Raises:
-        FathomError: If a file lacks what a code names, or has something that cannot be read.
     """
     for source, file in files.items():
         how = dataset.reads.get(source, "po")

@@ -19,15 +19,7 @@ _SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
-    """Read the files of all tasks.
-
-    Args:
-        files: the archive of each source.
-        dataset: tasks, names of files, and the split.
-
-    Raises:
-        FathomError: If a file is missing or no UTF-8, or two sides have different numbers of lines.
-    """
+    """Read the files of all tasks from the archive of each source."""
     texts: dict[str, TaskText[Pair]] = {}
     for task in dataset.tasks:
         splits: dict[str, list[Pair]] = {split: [] for split in SPLITS}

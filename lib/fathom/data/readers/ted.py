@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, TalkDataset
-from fathom.data.archives import REMEDY, visit
+from fathom.data.archives import REMEDY, plain, require, visit
 from fathom.data.clean import one_line
 from fathom.data.texts import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
@@ -34,15 +34,7 @@ Texts = dict[str, TaskText[Pair]]
 
 
 def read(files: dict[str, Path], dataset: TalkDataset) -> Texts:
-    """Read the talks of all tasks.
-
-    Args:
-        files: the archive, under its source's name.
-        dataset: tasks, columns and the marks of a missing translation.
-
-    Raises:
-        FathomError: If a table or a column is missing, or is not UTF-8.
-    """
+    """Read the talks of all tasks from the archive of each source."""
     texts: Texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks}
     for source, archive in files.items():
         _read_archive(archive, _columns(source, dataset), dataset, texts)
@@ -56,14 +48,12 @@ def _read_archive(
     present = set()
 
     def take(name: str, stream: IO[bytes]) -> None:
-        split = _MEMBERS[_plain(name)]
-        present.add(split)
+        present.add(plain(name))
+        split = _MEMBERS[plain(name)]
         _read_table(stream, f"{archive.name}: {name}", columns, split, dataset, texts)
 
-    visit(archive, lambda name: _plain(name) in _MEMBERS, take)
-    for name, split in _MEMBERS.items():
-        if split not in present:
-            raise FathomError(f"the table {name} is missing", archive.name, REMEDY)
+    visit(archive, lambda name: plain(name) in _MEMBERS, take)
+    require(_MEMBERS, present, archive)
 
 
 def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
@@ -75,11 +65,6 @@ def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
         what = f"the column of the pivot '{dataset.pivot}' is not given"
         raise FathomError(what, where, "add it to the tasks' columns")
     return {language: names[0] for language, names in columns.items() if names}
-
-
-def _plain(name: str) -> str:
-    """Return a member's name without the leading dot that some packers write."""
-    return name.removeprefix("./")
 
 
 def _read_table(

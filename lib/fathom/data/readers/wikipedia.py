@@ -49,15 +49,7 @@ _TEXT = _DIGITS + 1
 
 
 def read(folders: dict[str, Path], dataset: WikipediaDataset) -> dict[str, TaskText[Line]]:
-    """Read, clean and split the sentences of all tasks.
-
-    Args:
-        folders: the folder of each source's files; it gets a nameless file with the sentences.
-        dataset: tasks, codes and rules.
-
-    Raises:
-        FathomError: If a file cannot be read, is of another wiki or form, or has too few sentences.
-    """
+    """Read, clean and split the sentences of all tasks; each folder gets a nameless file."""
     return {
         task: _task(folders[source], wiki, task, dataset)
         for task in dataset.tasks
