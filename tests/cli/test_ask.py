@@ -110,6 +110,11 @@ def test_what_the_scale_changes_is_next_to_the_papers_value(half, call, lines):
     changed = {"model.width", "model.ffn", "training.updates"}
     changed |= {name for name, line in lines.items() if "paper: " in line}
     assert {line.split()[0] for line in shown} == changed
+    shown = json.loads(call("show", GATED, "--scale", "half", "--json").out)
+    assert (shown["run"], len(shown["identity"])) == (f"sample/{GATED}", 64)
+    assert set(shown["settings"]) == set(lines)
+    width = shown["settings"]["model.width"]
+    assert (width["value"], width["paper"], width["changed"]) == (8, 16, True)
 
 
 def test_lines_fit_a_terminal_and_are_complete(half, call, monkeypatch):
@@ -121,15 +126,6 @@ def test_lines_fit_a_terminal_and_are_complete(half, call, monkeypatch):
         assert max(map(len, shown)) <= columns
         assert any(line.startswith("    ") for line in shown) == (columns == 80)
         assert " ".join(shown).split() == " ".join(whole[1:]).split()
-
-
-def test_json_has_the_same_settings(half, call, lines):
-    shown = json.loads(call("show", GATED, "--scale", "half", "--json").out)
-    assert shown["run"] == f"sample/{GATED}"
-    assert len(shown["identity"]) == 64
-    assert set(shown["settings"]) == set(lines)
-    width = shown["settings"]["model.width"]
-    assert (width["value"], width["paper"], width["changed"]) == (8, 16, True)
 
 
 def test_a_run_has_its_full_name_its_short_name_and_its_folder(project, edit, call):

@@ -7,16 +7,20 @@ import re
 import pytest
 
 from fathom.artefacts.claims.view import NONE
-from fathom.cli import draw
+from fathom.cli import draw, options
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines
 from fathom.io.records import read_record, write_record
 from tests.support.html_page import check, parsed
-from tests.support.own_project import (
-    PAPERS,
-    verbs_use_it,  # noqa: F401
-)
+from tests.support.own_project import PAPERS, own_project
 from tests.support.small_project import GATED, RUN
+
+
+@pytest.fixture
+def verbs_use_it(monkeypatch):
+    """Let verbs take the project's own config rather than read and check it again."""
+    project = own_project()
+    monkeypatch.setattr(options, "open_project", lambda check=False: project)
 
 
 @pytest.mark.usefixtures("verbs_use_it")

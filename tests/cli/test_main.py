@@ -19,7 +19,7 @@ from fathom.cli.ask import KINDS as LISTED
 from fathom.cli.main import fault_of_machine, main
 from fathom.cli.options import data_named, open_project, open_scale
 from fathom.cli.verbs import VERBS, build
-from fathom.io.errors import FathomError, Findings
+from fathom.io.errors import FathomError
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.results.clean import KINDS
 from fathom.results.recipe import PACKAGE
@@ -153,11 +153,6 @@ def test_a_wrong_command_line_ends_in_2(project, call, words):
     assert answer.code == 2
     assert "Usage: " in answer.err
     assert "Traceback" not in answer.err
-
-
-def test_a_file_that_is_not_yaml_is_refused_with_its_line(project, call):
-    (project / "config/datasets/small.yaml").write_text("title: a\n  b: [\n", "utf-8")
-    assert "config/datasets/small.yaml:2" in call("list").one_line
 
 
 @pytest.mark.parametrize("verb", ["train", "translate", "score"])
@@ -323,17 +318,6 @@ def test_no_project_is_refused_with_the_folder(tmp_path, monkeypatch, named):
     with pytest.raises(FathomError, match="no fathom project here") as caught:
         open_project()
     assert (named or str(tmp_path)) in caught.value.where
-
-
-def test_all_of_config_is_checked_where_that_is_asked_for(project, edit):
-    edit(
-        "papers/sample/runs.yaml",
-        "  static_2_2: {like: base}",
-        "  static_2_2: {like: base}\n  x: {like: base}",
-    )
-    with pytest.raises(Findings, match="the settings"):
-        open_project(check=True)
-    assert "sample/x" in open_project().entries
 
 
 def test_the_code_of_another_clone_is_named(project, capsys):

@@ -289,14 +289,6 @@ def test_a_users_text_is_answered_line_by_line(trained, call, monkeypatch, typed
     assert answer.out.count("\n") == lines
 
 
-def test_missing_weights_are_refused_before_torch_is_loaded(own, trained, call, monkeypatch):
-    folder = own(trained)
-    (path,) = folder.glob("results/runs/*/*/1/checkpoints/last.pt")
-    path.unlink()
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert "last.pt" in call("translate", RUN).one_line
-
-
 @pytest.mark.parametrize(
     ("typed", "message"),
     [

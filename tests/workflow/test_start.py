@@ -17,8 +17,7 @@ from fathom.io.files import write_json
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow import memory, start
-from fathom.workflow.clock import set_back
-from fathom.workflow.start import found, title
+from fathom.workflow.start import found, set_back, title
 from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
@@ -33,12 +32,9 @@ def finish(made, name, **content):
     write_record(path, {"recipe": RECIPE["training"]} | content)
 
 
-def test_a_start_says_its_scale(tmp_path):
-    assert title(targets(tmp_path)).startswith("fathom: scale tiny: ")
-
-
 def test_a_target_says_every_training_that_is_missing(tmp_path):
     made = targets(tmp_path)
+    assert title(made).startswith("fathom: scale tiny: ")
     count, folder = len(made.artefact(TABLE).runs), made.spec(RUN).folder
     [line] = found(made, TABLE)
     assert line.startswith(f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train: ")
@@ -278,7 +274,7 @@ def test_a_broken_link_has_no_date(tmp_path):
 SNAKEFILE = """
 import sys
 sys.path.insert(0, {lib!r})
-from fathom.workflow.scheduling import look_only_when_jobs_end
+from fathom.workflow.start import look_only_when_jobs_end
 
 
 rule both:
@@ -315,4 +311,4 @@ def test_only_a_limit_that_was_asked_for_stays(tmp_path, options, word):
     assert (tmp_path / "a").exists()
     assert (tmp_path / "b").exists()
     text = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
-    assert "onstart:\n    scheduling.look_only_when_jobs_end(workflow)\n" in text
+    assert "onstart:\n    start.look_only_when_jobs_end(workflow)\n" in text

@@ -165,15 +165,11 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
         path for path in made.printed(made.artefact(TABLE)) if path.suffix == ".csv"
     }
     assert set(made.measured(figure)) <= set(made.measured(made.artefact(TABLE)))
-
-
-def test_a_figure_of_what_a_training_records_waits_for_its_training(tmp_path):
-    made = targets(tmp_path)
+    # Another figure shows what trainings record, and waits for them.
     figure = made.artefact("latent_depth_figure6")
-    assert figure.spec.settings.runs
     files = made.measured(figure)
-    assert {path.name for path in files} >= {"training.json"}
-    assert len(files) >= len(figure.runs)
+    assert "training.json" in {path.name for path in files}
+    assert len(files) >= len(figure.runs) > 0
 
 
 def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
@@ -249,14 +245,6 @@ def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others
     assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
 
 
-def test_a_masked_language_model_is_not_translated(tmp_path):
-    made = targets(tmp_path)
-    name = next(name for name in made.built if made.spec(name).decoding is None)
-    stems = [path.stem for path in made.results(name)]
-    assert stems
-    assert not [stem for stem in stems if stem.startswith(("scores", "window"))]
-
-
 def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_path):
     made = targets(tmp_path)
     static, gated = made.spec(STATIC), made.spec(GATED)
@@ -285,25 +273,15 @@ def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path
         assert f"fathom train {folder(made, STATIC)} --seed 1" in caught.value.remedy
 
 
-def test_a_corpus_names_its_sources(tmp_path):
+def test_a_folder_of_text_leads_to_its_sources_and_a_changed_hash_is_refused(tmp_path):
     made = targets(tmp_path)
     data = made.spec(STATIC).data
     names = [path.parent.name for path in made.sources(data.corpus_folder)]
     assert names == list(made.project.datasets[data.dataset].sources)
-
-
-@pytest.mark.parametrize("look_up", ["data", "sources"])
-def test_a_folder_of_other_settings_is_refused_with_the_nearest_name(tmp_path, look_up):
-    made = targets(tmp_path)
-    name = made.spec(STATIC).data.dataset
-    with pytest.raises(FathomError, match=f"has this folder; nearest valid name: '{name}-"):
-        getattr(made, look_up)(f"{name}-00000000")
-
-
-def test_a_scale_measures_the_data_set_that_stands_for_another(tmp_path):
-    made = targets(tmp_path)
-    name, used = next(iter(made.project.scale("tiny").datasets.items()))
-    assert made.statistics(name) == made.statistics(used)
+    nearest = f"has this folder; nearest valid name: '{data.dataset}-"
+    for look_up in (made.data, made.sources):
+        with pytest.raises(FathomError, match=nearest):
+            look_up(f"{data.dataset}-00000000")
 
 
 def test_the_text_that_is_made_of_a_stream_is_known(tmp_path):
