@@ -19,7 +19,7 @@ from fathom.artefacts.claims.truths import (
     every,
     some,
 )
-from tests.support.claims import UNTESTED, Numbers, answer, curve, quantity
+from tests.artefacts.claim_numbers import UNTESTED, Numbers, answer, curve, quantity
 
 ANSWERS = ("holds", "fails", "inconclusive", "absent")
 

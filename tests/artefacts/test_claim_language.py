@@ -6,7 +6,7 @@ from fathom.artefacts.claims.language import references, truth
 from fathom.artefacts.claims.names import places
 from fathom.artefacts.claims.worlds import Printed, worst
 from fathom.io.errors import FathomError
-from tests.support.claims import answer
+from tests.artefacts.claim_numbers import answer
 from tests.support.small_tables import KNOWN, TABLES, table
 
 LATENT, LAMGD, TRANSPARENT = "latent_depth", "lamgd", "transparent_attention"

@@ -19,8 +19,8 @@ from fathom.config.claims import Claim, ClaimPart
 from fathom.config.paths import Paths
 from fathom.io.errors import Findings
 from fathom.scoring.students_t import half_interval
+from tests.artefacts.claim_numbers import Numbers
 from tests.support.checked import checked
-from tests.support.claims import Numbers
 from tests.support.own_project import PAPERS
 from tests.support.small_figures import end, write_series
 from tests.support.small_project import write_config

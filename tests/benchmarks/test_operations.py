@@ -1,10 +1,21 @@
-"""Operations are counted as torch dispatches them: a known layer gives known counts."""
+"""Operations and matrix products are counted as torch dispatches them, on a CPU as on CUDA."""
 
+from pathlib import Path
+
+import pytest
 import torch
 from torch import nn
 from torch.nn.functional import relu
 
+from benchmarks.peer.as_on_cuda import as_on_cuda
 from benchmarks.peer.operations import Operations, counted, of_layers
+from benchmarks.peer.products import Products, bare, large_rate
+from benchmarks.peer.products import operations as operations_of
+from benchmarks.peer.training import Rounds
+from benchmarks.peer.workload import Workload
+from fathom.nn.packing import Packing
+from fathom.nn.transformer.layers import EncoderLayer, PackedPass
+from tests.support.small_networks import shape
 
 
 def test_a_linear_layer_with_its_backward_pass_is_three_products_a_sum_and_their_views():
@@ -38,3 +49,75 @@ def test_a_layer_is_the_difference_between_networks_of_two_and_four():
         return work
 
     assert of_layers(network) == [1, 1, 2, 0]
+
+
+HIGHEST = torch.get_float32_matmul_precision()
+KEY = ((2, 3), (3, 4), False, False, torch.float32, HIGHEST)
+
+
+def test_the_shapes_of_all_products_are_recorded():
+    a, b, c = torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)
+    with Products() as counted:
+        a @ b
+        torch.addmm(c, a, b)
+        torch.bmm(a[None], b.t().contiguous().t()[None])
+    turned = ((1, 2, 3), (1, 3, 4), False, True, torch.float32, HIGHEST)
+    assert dict(counted.products) == {KEY: 2, turned: 1}
+
+
+def test_a_product_of_m_by_k_and_k_by_n_is_two_mkn_operations():
+    batched = ((5, 2, 3), (5, 3, 4), False, False, torch.float32, HIGHEST)
+    assert operations_of({KEY: 10, batched: 1}) == 10 * 48 + 5 * 48
+
+
+def test_bare_products_are_those_that_were_recorded_in_the_same_precision_and_layout():
+    turned = ((2, 3), (3, 4), False, True, torch.float32, "medium")
+    recorded = {KEY: 2, turned: 1}
+    work = bare(recorded, torch.device("cpu"))
+    with Products() as counted:
+        work(1)
+    assert dict(counted.products) == recorded
+    assert torch.get_float32_matmul_precision() == HIGHEST
+
+
+def test_the_rate_of_one_large_product_is_a_number_of_this_machine():
+    workload = Workload(Path("results"), torch.device("cpu"))
+    assert large_rate(workload, Rounds(1, 0)) > 0
+
+
+PADDING = torch.tensor([[False, False, True], [False, False, False]])
+
+
+def plain(part, x, fx):
+    return x + fx
+
+
+def of_a_layer(**settings):
+    """Count forward and backward pass of an encoder layer."""
+    layer = EncoderLayer(shape(dropout=0.1, **settings), plain)
+    x = torch.randn(2, 3, 16, requires_grad=True)
+    with Operations() as found:
+        packing = Packing.of(PADDING)
+        layer.packed(packing.pack(x), PackedPass(packing, "highest")).sum().backward()
+    return found.others
+
+
+def test_dropout_is_one_operation_in_each_direction_and_attention_has_no_products_of_its_own():
+    with as_on_cuda():
+        found = of_a_layer()
+    assert found["native_dropout"] == found["native_dropout_backward"] == 2
+    assert not {"baddbmm", "bmm", "_softmax", "random_", "select_backward"} & set(found)
+
+
+def test_afterwards_layers_take_the_ways_of_a_cpu():
+    with as_on_cuda():
+        of_a_layer()
+    found = of_a_layer()
+    assert found["random_"] == 2
+    assert found["bmm"]
+    assert "native_dropout" not in found
+
+
+def test_attention_with_dropout_is_refused_since_it_has_another_kernel():
+    with as_on_cuda(), pytest.raises(ValueError, match="dropout"):
+        of_a_layer(attention_dropout=0.1)

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -40,13 +39,8 @@ def test_a_task_gets_the_layers_that_its_gates_keep(gated, own, call):
         answer = call("prune", GATED, "--task", task)
         assert (answer.code, answer.out) == (0, "")
         (written,) = folder.glob(f"results/runs/sample/{GATED}-*/1/pruned/{task}")
-        content = read_json(written / "pruned.json")
-        assert content["active"]["decoder"] == layers
-        assert content["active"]["encoder"] == list(range(content["layers"]["encoder"]))
-        assert f"{task}: encoder " in answer.err
+        assert read_json(written / "pruned.json")["active"]["decoder"] == layers
         assert str(written.relative_to(folder) / "model.pt") in answer.err
-        names = {"model.pt", "pruned.json", f"dict.{task}.txt", "dict.eng.txt"}
-        assert {path.name for path in written.iterdir()} == names
 
 
 def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monkeypatch):
@@ -143,29 +137,19 @@ def test_a_run_far_below_the_baseline_has_learnt(record, call):
     assert content["learnt"] is True
 
 
-def test_a_run_that_is_not_far_enough_below_ends_in_1(record, call):
+def test_a_run_that_has_not_learnt_ends_in_1_with_the_reason_and_in_json_too(record, call):
     put_below(record, 0.5)
     line = call("check-learning").one_line
     assert "0.50 nats below the unigram baseline (>= 0.7 required)" in line
     assert record.name in line
-
-
-def test_json_is_printed_where_the_run_has_not_learnt_too(record, call):
-    put_below(record, 0.5)
     answer = call("check-learning", "--json")
     content = json.loads(answer.out)
     assert (answer.code, content["learnt"], content["required"]) == (1, False, 0.7)
-    assert "0.50 nats below" in answer.err
     write_record(record, read_record(record) | DIVERGED)
     answer = call("check-learning", "--json")
     content = json.loads(answer.out)
     assert (answer.code, content["outcome"], content["nats_below_unigram"]) == (1, "diverged", None)
     assert "diverged (the loss is not finite) at update 3" in answer.err
-
-
-def test_a_folder_of_results_that_is_not_there_is_named(record, call):
-    line = call("check-learning", "--results", "resutls").one_line
-    assert f"no such file, since there is no folder {Path('resutls').resolve()}" in line
 
 
 def test_a_scale_may_name_no_run(record, call):

@@ -11,11 +11,12 @@ import time
 import pytest
 
 from fathom.cli.options import open_project
-from fathom.cli.terminal import duration, print_columns, watch, wrapped
+from fathom.cli.terminal import print_columns, watch
 from fathom.cluster.jobs import Folder
 from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
+from fathom.io.screen import duration
 from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import State, write_state
 from tests.cli.conftest import invoke
@@ -175,22 +176,6 @@ def test_on_a_terminal_columns_are_aligned_and_fit(capsys, monkeypatch, width):
     assert all(len(line) <= width for line in lines)
     (first,) = (line for line in lines if line.startswith("static"))
     assert lines[0].index("seeds") == first.index("1")
-
-
-LINE = "model.width    512    config/papers/sample/runs.yaml:12    §3: width of the Transformer"
-
-
-def test_a_line_is_wrapped_on_a_terminal_and_complete_elsewhere(monkeypatch):
-    assert wrapped(LINE) == LINE
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "40")
-    first, *rest = wrapped(LINE).split("\n")
-    assert rest
-    assert all(len(line) <= 40 for line in (first, *rest))
-    assert all(line.startswith("    ") for line in rest)
-    assert " ".join(wrapped(LINE).split()) == " ".join(LINE.split())
-    monkeypatch.setenv("COLUMNS", "200")
-    assert wrapped(LINE) == LINE
 
 
 PAGES = [["a", "b"], ["a", "c"], ["a", "c"]]

@@ -9,15 +9,12 @@ from fathom.cluster.jobs import Folder, alone, gpus, read
 from fathom.io.errors import FathomError
 
 
-def test_a_job_is_named_by_its_output_and_so_by_run_and_seed(script):
+def test_a_job_is_named_by_its_output_and_so_by_results_run_and_seed(script, tmp_path):
     job, same, second = (read(script(seed)) for seed in ("1", "1", "2"))
     assert job.name == same.name != second.name
     assert job.name == f"fathom-train_run-m2o_diverse_6_6-106be524.1-{job.key}"
     strange = read(script(wildcards={"data": "po wheels/ü x"})).name
     assert not {"/", " "} & {*strange}
-
-
-def test_another_folder_of_results_has_another_job(script, tmp_path):
     output = "results/runs/x/1/training.json"
     here = read(script(output=[output]))
     assert here.outputs == (Path.cwd() / output,)
@@ -44,17 +41,16 @@ def test_a_group_of_jobs_and_a_script_without_properties_are_refused(script, tmp
         ({}, 0),
     ],
 )
-def test_gpus_are_counted_once(resources, count):
+def test_gpus_are_counted_once_and_a_job_on_the_cpu_asks_for_none(
+    script, monkeypatch, resources, count
+):
     assert gpus(resources) == count
-
-
-def test_a_job_on_the_cpu_asks_for_no_gpu(script, monkeypatch):
-    assert read(script()).gpus == 2
+    assert read(script(resources=resources)).gpus == count
     monkeypatch.setenv("FATHOM_CONFIG", '{"device": "cpu"}')
-    assert read(script()).gpus == 0
+    assert read(script(resources=resources)).gpus == 0
 
 
-def test_a_folder_remembers_what_was_submitted(above, script):
+def test_a_folder_remembers_what_was_submitted_undamaged(above, script):
     job = read(script())
     folder = Folder(above / job.name)
     assert folder.record() == {}
@@ -62,6 +58,9 @@ def test_a_folder_remembers_what_was_submitted(above, script):
     record = folder.record()
     assert (record["id"], record["now"], record["rule"]) == ("7", "8", "train_run")
     assert list(jobs.folders(above)) == [folder]
+    with alone(folder.path):
+        (folder.path / "job.json").write_text("{")
+    assert folder.record() == {}
 
 
 def test_a_job_reads_its_script_and_its_outputs_and_nothing_of_the_one_before(above, script):
@@ -73,10 +72,3 @@ def test_a_job_reads_its_script_and_its_outputs_and_nothing_of_the_one_before(ab
     assert folder.script.read_text() == path.read_text()
     assert folder.outputs == list(job.outputs)
     assert not folder.stop.exists()
-
-
-def test_a_damaged_record_is_as_good_as_none(above):
-    folder = Folder(above / "x")
-    with alone(folder.path):
-        (folder.path / "job.json").write_text("{")
-    assert folder.record() == {}

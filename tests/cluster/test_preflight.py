@@ -68,12 +68,6 @@ def test_live_jobs_of_an_earlier_start_are_named(above, answers, script):
     assert second.endswith("will not start by itself (JobHeldUser): scontrol release 7")
 
 
-def test_nodes_that_are_down_are_a_remark(above, answers):
-    answers("sinfo", LIST.replace("mixed", "down*"))
-    [line] = check(Slurm(), REQUESTED, above)
-    assert line.startswith("partition main has 2 of 3 nodes up")
-
-
 @pytest.mark.parametrize(
     ("limit", "number"),
     [
@@ -133,13 +127,15 @@ def test_an_unknown_partition_is_refused_with_the_nearest_name():
     assert "'main'" in remedy
 
 
-def test_a_refused_account_is_in_slurms_words(answers):
+def test_a_refused_account_is_in_slurms_words_also_with_nodes_down(answers):
     answers(
         "sbatch", code=1, message="sbatch: error: Invalid account or account/partition combination"
     )
-    [(what, _)] = refusals({"account": "nosuch"})
-    assert "--account=nosuch" in what
-    assert "Invalid account" in what
+    for nodes in (LIST, LIST.replace("mixed", "down*")):
+        answers("sinfo", nodes)
+        [(what, _)] = refusals({"account": "nosuch"})
+        assert "--account=nosuch" in what
+        assert "Invalid account" in what
 
 
 def test_a_configuration_is_refused_only_where_all_nodes_are_up(answers):
@@ -148,13 +144,8 @@ def test_a_configuration_is_refused_only_where_all_nodes_are_up(answers):
     assert len(refusals({"gres": "gpu:4"})) == 1
     answers("sinfo", LIST.replace("mixed", "drained*"))
     assert refusals({"gres": "gpu:4"}) == []
-    assert remarks({"gres": "gpu:4"}) != []
-
-
-def test_an_account_is_refused_with_nodes_down_too(answers):
-    answers("sinfo", LIST.replace("mixed", "down*"))
-    answers("sbatch", code=1, message="sbatch: error: Invalid account")
-    assert len(refusals({"account": "nosuch"})) == 1
+    [line] = remarks({"gres": "gpu:4"})
+    assert line.startswith("partition main has 2 of 3 nodes up")
 
 
 @pytest.mark.parametrize("text", ["", "<html>502</html>", "main|x"])

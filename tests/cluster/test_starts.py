@@ -52,14 +52,12 @@ def dead():
 
 
 def test_the_lock_of_a_start_that_is_gone_is_removed(lock):
-    head(dead(), "1", lock)
-    assert enter() == [GONE]
-    assert list(LOCKS.iterdir()) == []
-
-
-def test_a_later_process_of_the_same_number_is_another_start(lock):
-    head(os.getppid(), "1", lock)
-    assert enter() == [GONE]
+    # Nobody has the number of the first process; of the second a later process has it.
+    for pid in (dead(), os.getppid()):
+        lock.write_text("x")
+        head(pid, "1", lock)
+        assert enter() == [GONE]
+        assert list(LOCKS.iterdir()) == []
 
 
 def test_a_foreign_lock_beside_a_dead_record_stays(lock):
@@ -84,23 +82,17 @@ def test_exactly_the_locks_of_dead_starts_are_removed(lock):
     assert list(LOCKS.iterdir()) == [lock]
 
 
-def test_a_lock_of_a_start_that_lives_stays_and_its_process_is_named(lock):
+def test_a_lock_of_a_start_that_may_live_stays_and_its_process_is_named(lock):
+    assert enter() == []
     head(os.getppid(), started(os.getppid()), lock)
     head(dead(), "1")
     [line] = enter()
     assert line.startswith(f"process {os.getppid()} runs the workflow here, too")
-    assert lock.exists()
-
-
-def test_of_a_start_on_another_host_nothing_is_known(lock):
+    for path in HEADS.iterdir():
+        path.unlink()
     head(1, "1", lock, host="another")
     [line] = enter()
     assert line.startswith("a start on another may still run here; if it is gone, add --unlock")
-    assert lock.exists()
-
-
-def test_a_lock_without_any_record_is_snakemakes_affair(lock):
-    assert enter() == []
     assert lock.exists()
 
 
@@ -131,22 +123,14 @@ def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
     assert list((tmp_path / STARTS).iterdir()) == []
 
 
-def test_a_start_that_trains_nothing_writes_nothing(tmp_path):
+def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path):
     add_trainings(tmp_path / "cluster", [])
     assert not (tmp_path / "cluster").exists()
-
-
-def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path):
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    path = tmp_path / STARTS / "old.json"
-    write_json(path, {"host": platform.node(), "pid": ended.pid, "start": 1, "trainings": ["/a"]})
-    assert trainings_of_all(tmp_path) == set()
+    old, there = (tmp_path / STARTS / f"{name}.json" for name in ("old", "there"))
+    gone = {"host": platform.node(), "pid": dead(), "start": 1, "trainings": ["/a"]}
+    write_json(old, gone)
+    # On another host it may live.
+    write_json(there, gone | {"host": "another", "trainings": ["/b"]})
+    assert [str(path) for path in trainings_of_all(tmp_path)] == ["/b"]
     add_trainings(tmp_path, [])
-    assert not path.exists()
-
-
-def test_a_start_on_another_host_may_live(tmp_path):
-    there = {"host": "another", "pid": 1, "start": 1, "trainings": ["/a"]}
-    write_json(tmp_path / STARTS / "there.json", there)
-    assert [str(path) for path in trainings_of_all(tmp_path)] == ["/a"]
+    assert (old.exists(), there.exists()) == (False, True)

@@ -111,14 +111,9 @@ def test_a_failed_job_is_reported_once_with_its_state_and_its_last_message(
     assert "job 7 failed: CANCELLED" in line
     assert "out of memory" in line
     assert str(folder.lines("7")) in line
-
-
-@pytest.mark.usefixtures("folder")
-def test_what_has_ended_stays_so_when_slurm_forgets_it(above, answers):
-    answers("squeue", "7|COMPLETED|None")
-    assert look(above) == SUCCESS
+    # What has ended stays so when Slurm forgets it.
     answers("squeue")
-    assert look(above) == SUCCESS
+    assert look(above) == FAILED
 
 
 @pytest.mark.usefixtures("folder")
@@ -157,11 +152,6 @@ def test_a_number_that_nobody_remembers_is_what_the_scheduler_says(above, answer
     answers("squeue")
     refresh(Slurm(), above, "6")
     assert word(above, "6") == FAILED
-
-
-def test_a_damaged_marker_is_none(folder):
-    folder.end("7").write_text('{"code": 0')
-    assert marker_of(folder, "7") is None
 
 
 def run_status(above, number, **changed):
@@ -240,20 +230,15 @@ def test_what_is_known_of_a_job_is_read_from_files_alone(waiting, seen, waits, f
     assert job.lines == waiting.lines("7")
 
 
-def test_a_job_that_has_ended_well_or_by_itself_is_left_out(waiting):
+def test_a_job_that_has_ended_and_a_damaged_record_are_left_out(waiting):
     waiting.note({"number": "7", "word": "success"})
     assert not list(queued(waiting.path.parent))
     waiting.note({"number": "7"})
     write_json(waiting.end("7"), {"code": 0, "why": ""})
     assert not list(queued(waiting.path.parent))
-
-
-def test_what_was_heard_of_an_earlier_number_does_not_count(waiting):
-    waiting.note({"number": "6", "word": "failed"})
-    [job] = queued(waiting.path.parent)
-    assert job.waits
-
-
-def test_a_damaged_record_is_not_a_job(waiting):
+    waiting.end("7").write_text('{"code": 0')
+    assert marker_of(waiting, "7") is None
+    waiting.end("7").unlink()
+    assert list(queued(waiting.path.parent))
     (waiting.path / "job.json").write_text("{")
     assert not list(queued(waiting.path.parent))

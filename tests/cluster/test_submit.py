@@ -55,15 +55,6 @@ def test_a_job_of_an_earlier_start_is_taken_over(script, calls, answers, capsys)
     assert "taken over, still job 5" in capsys.readouterr().err
 
 
-def test_an_empty_queue_is_not_enough_for_a_second_submission(script, calls, answers):
-    """A Slurm that has just started lists nothing."""
-    path = script()
-    start(path)
-    answers("scontrol", "JobId=7 JobState=RUNNING Reason=None")
-    assert start(path) == "7"
-    assert len(calls("sbatch")) == 1
-
-
 def test_a_job_that_has_ended_is_submitted_again(script, calls, answers):
     path = script()
     start(path)
@@ -83,9 +74,14 @@ def test_silence_and_garbage_submit_nothing(script, calls, answers, answer):
     assert calls("sbatch") == []
 
 
-def test_silence_on_the_last_number_submits_nothing(script, calls, answers):
+def test_a_job_is_not_submitted_twice_where_its_last_number_is_not_known_to_have_ended(
+    script, calls, answers
+):
     path = script()
     start(path)
+    # A Slurm that has just started lists nothing.
+    answers("scontrol", "JobId=7 JobState=RUNNING Reason=None")
+    assert start(path) == "7"
     answers("scontrol", code=1, message="Unable to contact slurm controller")
     with pytest.raises(FathomError, match="Slurm does not answer"):
         start(path)

@@ -5,6 +5,7 @@ from collections import Counter
 from struct import pack
 
 import pytest
+import yaml
 from polib import pofile
 
 from fathom.data.catalogues import decompiled
@@ -145,15 +146,9 @@ def test_duplicates_are_found_across_wheels_and_codes(tmp_path):
     sources = {"one": {"kor": ["ko", "ko_KR"]}, "two": {"kor": ["ko"], "fra": ["fr"]}}
     korean = catalogue(message("Save", "하나"), message("Open", "열기"))
     french = catalogue(message("Save", "Enregistrer"))
-    files = {
-        "one": wheel(
-            tmp_path / "one.whl",
-            {"ko": korean, "ko_KR": catalogue(message("save", "둘")), "fr": french},
-        ),
-        "two": wheel(
-            tmp_path / "two.whl", {"ko": catalogue(message("Save", "하나")), "fr": french}
-        ),
-    }
+    one = {"ko": korean, "ko_KR": catalogue(message("save", "둘")), "fr": french}
+    two = {"ko": catalogue(message("Save", "하나")), "fr": french}
+    files = {"one": wheel(tmp_path / "one.whl", one), "two": wheel(tmp_path / "two.whl", two)}
     texts = read(files, packages_dataset(sources, ["fra", "kor"], {}, languages={}))
     assert sentences(texts["kor"]) == [Pair("열기", "Open"), Pair("하나", "Save")]
     assert sentences(texts["fra"]) == [Pair("Enregistrer", "Save")]
@@ -227,72 +222,54 @@ def test_marks_of_keys_are_no_text_and_markup_is_dropped(raw):
 # JSON
 
 CODES = {"it": ["fr"], "eng": ["en"]}
-ENGLISH = {
-    "title": "A lamp",
-    "state": {"on": "On", "off": "Off", "same": "[%key:common::same%]"},
-    "count": 3,
-    "blank": " ",
-    "parts": ["not", "read"],
-}
-FRENCH_LAMP = {"title": "Une lampe", "state": {"on": "Allumée", "same": "[%key:common::same%]"}}
 IN_FOLDER = {"kind": "json", "folder": "i18n"}
+CASES = yaml.safe_load("""
+- # Texts are joined by their keys; what is not text, or names another key, is passed over.
+  how: json
+  contents:
+    lamp/en.json: {title: A lamp, state: {'on': 'On', 'off': 'Off', same: '[%key:common::same%]'},
+                   count: 3, blank: ' ', parts: [not, read]}
+    lamp/fr.json: {title: Une lampe, state: {'on': Allumée, same: '[%key:common::same%]'}}
+  pairs: [[Une lampe, A lamp], [Allumée, 'On']]
+  dropped: {no_translation: 1}
+- # Each file belongs to the English one of its folder and name, without a checksum.
+  how: json
+  contents:
+    lamp/fr.json: {name: Lampe}
+    lamp/en.json: {name: Lamp}
+    lamp/sensor.en.json: {name: Sensor}
+    lamp/sensor.fr.json: {name: Capteur}
+    door/en.json: {name: Door}
+    fr/notes.txt: not read
+    pages/en-0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a.json: {name: Page}
+    pages/fr-1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b.json: {name: Une page}
+    pages/fr-CA-2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c.json: {name: Feuille}
+  pairs: [[Lampe, Lamp], [Capteur, Sensor], [Une page, Page]]
+  dropped: {no_translation: 1}
+- # Other folders are passed over, texts with markup that the card names are dropped.
+  how: {kind: json, folder: i18n, without: ['[[', '{{']}
+  contents:
+    i18n/en.json: {a: 'See [[this]]', b: Page, c: A page}
+    i18n/fr.json: {a: Voir ceci, b: 'Page {{nombre}}', c: Une page}
+    dates/en.json: {may: May}
+    my_i18n/fr.json: {c: Jamais}
+  pairs: [[Une page, A page]]
+  dropped: {markup: 2}
+- # A key chooses the texts, and lists count by place.
+  how: {kind: json, folder: i18n, key: translation}
+  contents:
+    i18n/en.json: [{name: One, verses: [{translation: Hello}]}]
+    i18n/fr.json: [{name: Un, verses: [{translation: Salut}, {translation: Fin}]}]
+  pairs: [[Salut, Hello]]
+  dropped: {}
+""")
 
 
-@pytest.mark.parametrize(
-    ("contents", "how", "pairs", "dropped"),
-    [
-        # Texts are joined by their keys.
-        (
-            {"lamp/en.json": ENGLISH, "lamp/fr.json": FRENCH_LAMP},
-            "json",
-            [("Une lampe", "A lamp"), ("Allumée", "On")],
-            {"no_translation": 1},
-        ),
-        # Each file belongs to the English one of its folder and name, without a checksum.
-        (
-            {
-                "lamp/fr.json": {"name": "Lampe"},
-                "lamp/en.json": {"name": "Lamp"},
-                "lamp/sensor.en.json": {"name": "Sensor"},
-                "lamp/sensor.fr.json": {"name": "Capteur"},
-                "door/en.json": {"name": "Door"},
-                "fr/notes.txt": b"no JSON",
-                f"pages/en-{'0a' * 16}.json": {"name": "Page"},
-                f"pages/fr-{'1b' * 16}.json": {"name": "Une page"},
-                f"pages/fr-CA-{'2c' * 16}.json": {"name": "Feuille"},
-            },
-            "json",
-            [("Lampe", "Lamp"), ("Capteur", "Sensor"), ("Une page", "Page")],
-            {"no_translation": 1},
-        ),
-        # Other folders are passed over, texts with markup that the card names are dropped.
-        (
-            {
-                "i18n/en.json": {"a": "See [[this]]", "b": "Page", "c": "A page"},
-                "lamp/i18n/fr.json": {"a": "Jamais"},
-                "i18n/fr.json": {"a": "Voir ceci", "b": "Page {{nombre}}", "c": "Une page"},
-                "my_i18n/fr.json": b"no JSON",
-            },
-            IN_FOLDER | {"without": ["[[", "{{"]},
-            [("Une page", "A page")],
-            {"markup": 2},
-        ),
-        # A key chooses the texts, and lists count by place.
-        (
-            {
-                "i18n/en.json": [{"name": "One", "verses": [{"translation": "Hello"}]}],
-                "i18n/fr.json": [
-                    {"name": "Un", "verses": [{"translation": "Salut"}, {"translation": "Fin"}]}
-                ],
-            },
-            IN_FOLDER | {"key": "translation"},
-            [("Salut", "Hello")],
-            {},
-        ),
-    ],
-)
-def test_json_files_are_joined_by_name_and_key(raw, contents, how, pairs, dropped):
-    assert raw(contents, how, CODES) == (pairs, dropped)
+@pytest.mark.parametrize("case", CASES)
+def test_json_files_are_joined_by_name_and_key(raw, case):
+    pairs, dropped = raw(case["contents"], case["how"], CODES)
+    assert [[*pair] for pair in pairs] == case["pairs"]
+    assert dropped == case["dropped"]
 
 
 # Verses
@@ -321,8 +298,8 @@ IN_BIBLE = {"kind": "verses", "database": "app/bible.db", "books": [41, 40]}
         ),
         ({"locale/fr.po": catalogue()}, "mo", {"it": ["fr"]}, "has no messages in fr;"),
         ({"locale/fr/LC_MESSAGES/a.po": catalogue()}, "po", {"it": ["fr/b"]}, "messages in fr/b"),
-        ({"a/en.json": ENGLISH}, "json", CODES, "app.whl has no messages in fr"),
-        ({"a/en.json": ENGLISH, "a/fr.json": b"{"}, "json", CODES, "a/fr.json: not JSON"),
+        ({"a/en.json": {"a": "A"}}, "json", CODES, "app.whl has no messages in fr"),
+        ({"a/en.json": {"a": "A"}, "a/fr.json": b"{"}, "json", CODES, "a/fr.json: not JSON"),
         ({"i18n/en.json": [{"a": "b"}]}, IN_FOLDER | {"key": "c"}, CODES, "no messages in en"),
         ({"a": b""}, IN_BIBLE, CODES, "app.whl: it has no app/bible.db"),
         ({"app/bible.db": b"no database"}, IN_BIBLE, CODES, "not a database of verses"),

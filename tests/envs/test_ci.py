@@ -13,21 +13,14 @@ ROOT = Path(__file__).resolve().parents[2]
 ].values()
 
 
-def test_the_job_runs_the_checks_of_any_machine():
-    assert [step["run"] for step in JOB["steps"] if "run" in step] == [".ci/run"]
+def test_the_job_runs_the_checks_of_any_machine_with_the_tried_python_and_actions_of_one_commit():
+    steps = JOB["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
-
-
-def test_actions_are_pinned_by_commit():
-    """A tag can be moved to other code."""
-    used = [step["uses"] for step in JOB["steps"] if "uses" in step]
+    # A tag can be moved to other code.
+    used = [step["uses"] for step in steps if "uses" in step]
     assert used
     assert [name for name in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name)] == []
-
-
-def test_python_is_the_tried_one():
-    (version,) = [
-        step["with"]["python-version"] for step in JOB["steps"] if "setup-python" in str(step)
-    ]
+    (version,) = [step["with"]["python-version"] for step in steps if "setup-python" in str(step)]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["requires-python"].startswith(f">={version},")

@@ -58,12 +58,7 @@ def proving(root: Path, papers: list[str]) -> list[Tag]:
 
 
 def wrong(root: Path, equations: Mapping[str, Mapping[str, Equation]]) -> Iterator[str]:
-    """Yield equations without their function or test, and tags without their equation.
-
-    Args:
-        root: the project's folder.
-        equations: by paper and number, as in paper.yaml.
-    """
+    """Yield equations without their function or test, and tags without their equation."""
     computed, proven = computing(root, [*equations]), proving(root, [*equations])
     for tag in [*computed, *proven]:
         number = re.match(rf"{NUMBER}|{SYMBOL}$", tag.number)

@@ -22,34 +22,25 @@ def test_every_method_has_mutants():
     assert min(counts[method] for method in methods) >= 5
 
 
-def test_a_text_that_is_gone_or_there_twice_is_found(tmp_path):
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "a.py").write_text("z = x + y\nw = x + y\n", encoding="utf-8")
+def test_a_mutant_replaces_its_text_and_one_that_is_gone_or_there_twice_is_found(tmp_path):
+    path = tmp_path / "lib" / "a.py"
+    path.parent.mkdir()
+    path.write_text("z = x + y\nw = x + y\n", encoding="utf-8")
     assert problems([MUTANT], tmp_path) == [
         "group: lib/a.py has 2 times 'x + y'",
         "group: no tests",
     ]
-
-
-def test_a_mutant_replaces_its_text(tmp_path):
-    (tmp_path / "lib").mkdir()
-    path = tmp_path / "lib" / "a.py"
     path.write_text("z = x + y\n", encoding="utf-8")
     MUTANT.apply(tmp_path)
     assert path.read_text(encoding="utf-8") == "z = x - y\n"
 
 
-def test_the_page_names_the_test_that_fails_first():
-    text = page([(MUTANT, row(MUTANT, Verdict("tests/a.py::test_sign[x|y]", 3, 1.6)))])
-    assert "1 of 1 mutants are noticed." in text
-    assert "| Eq. 1: the sign | `lib/a.py` | `a.py::test_sign[x\\|y]` | 2 |" in text
-
-
-def test_rows_that_name_a_test_are_kept_and_the_others_run_once_more():
+def test_the_page_names_the_test_that_fails_first_and_rows_without_one_run_once_more():
     other = replace(MUTANT, breaks="Eq. 2: the sign")
-    killed, survived = Verdict("tests/a.py::test_sign", 3, 1.6), Verdict(SURVIVED, 3, 1.6)
+    killed, survived = Verdict("tests/a.py::test_sign[x|y]", 3, 1.6), Verdict(SURVIVED, 3, 1.6)
     text = page([(MUTANT, row(MUTANT, killed)), (other, row(other, survived))])
     assert "1 of 2 mutants are noticed." in text
+    assert "| Eq. 1: the sign | `lib/a.py` | `a.py::test_sign[x\\|y]` | 2 |" in text
     assert list(rows_of(text).values()) == [row(MUTANT, killed)]
 
 

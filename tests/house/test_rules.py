@@ -102,14 +102,11 @@ def test_look_ups_are_short():
         assert [function for function in functions if function.count("\n") > LONGEST_LOOK_UP] == []
 
 
-def test_the_default_profile_leaves_clusters_alone():
-    assert not NEVER_IN_DEFAULT & set(profile("default"))
-
-
 def test_the_default_profile_runs_one_job_at_a_time_on_a_gpu_of_this_machine():
     default = profile("default")
     assert default["resources"] == {"gpu": 1}
     assert default["set-resource-scopes"] == {"gpu": "local"}
+    assert not NEVER_IN_DEFAULT & set(default), "clusters are left alone"
 
 
 @pytest.mark.parametrize(
@@ -121,14 +118,11 @@ def test_a_profile_agrees_with_the_default(name):
     assert {key: other.get(key) for key in shared} == {key: default[key] for key in shared}
 
 
-def test_a_clusters_profile_is_found_by_its_bare_name_and_nothing_else_is_linked():
+def test_profiles_are_found_by_their_bare_names_and_nothing_else_is_linked():
     assert (ROOT / "slurm" / "config.yaml").is_file()
     links = {path.name for path in ROOT.iterdir() if path.is_symlink() and path.name != ".venv"}
     assert links == {"slurm", "profiles"}
-
-
-def test_the_default_profile_is_found_from_the_projects_folder_and_from_elsewhere():
-    """Snakemake looks into ./profiles, and into the profiles next to the main Snakefile."""
+    # Snakemake looks into ./profiles, and into the profiles next to the main Snakefile.
     for folder in (ROOT, ROOT / "workflow"):
         assert (folder / "profiles" / "default" / "config.yaml").is_file()
 

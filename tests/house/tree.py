@@ -31,12 +31,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Source:
-    """A Python file under a root.
-
-    Attributes:
-        root: the project's folder.
-        path: the file.
-    """
+    """A Python file under a root."""
 
     root: Path
     path: Path
@@ -47,14 +42,8 @@ class Source:
         return str(self.path.relative_to(self.root))
 
     @cached_property
-    def text(self) -> str:
-        """The file's text."""
-        return self.path.read_text(encoding="utf-8")
-
-    @cached_property
     def tree(self) -> ast.Module:
-        """The file's syntax tree."""
-        return ast.parse(self.text, self.name)
+        return ast.parse(self.path.read_text(encoding="utf-8"), self.name)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:

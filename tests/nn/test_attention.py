@@ -15,7 +15,8 @@ from fathom.nn.attention import (
     varlen_attention,
 )
 from fathom.nn.packing import Packing
-from tests.support.attention_formula import (
+from tests.nn.attention_formula import (
+    CASES,
     EXACT,
     HEADS,
     D,
@@ -24,9 +25,9 @@ from tests.support.attention_formula import (
     formula,
     gradients,
     packings,
+    padding_of,
     real,
 )
-from tests.support.padded import CASES, padding_of
 
 
 def states(sentences, *widths, dtype=torch.float64):

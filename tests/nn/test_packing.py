@@ -7,7 +7,7 @@ import torch
 
 from fathom.nn import packing as packing_module
 from fathom.nn.packing import BLOCK_ROWS, Packing, assigned
-from tests.support.padded import CASES, padding_of
+from tests.nn.attention_formula import CASES, padding_of
 
 D = 3
 

@@ -12,11 +12,34 @@ from fathom.nn.rnmt_plus.stacks import recurrent_table
 from tests.reference import plain_rnmt
 from tests.support.refused import refused
 from tests.support.small_networks import ENTRIES, PAD, Dictionary, batch, gradients, method, nll
-from tests.support.small_rnmt import recurrent, recurrent_network, silence, thin
+from tests.support.small_rnmt import recurrent, recurrent_network
 
 LENGTHS = [(5, 4), (3, 6), (7, 2), (1, 1)]
 TASKS = torch.tensor([0, 1, 1, 0])
 SOURCE, PREVIOUS, TARGET = batch(LENGTHS)
+
+
+class Thinning(nn.Module):
+    """Replaces dropout and scales instead, so that a test sees where dropout is."""
+
+    def forward(self, x):
+        return 0.75 * x
+
+
+def thin(network):
+    """Put `Thinning` where a network has dropout modules, and return the network."""
+    for module in list(network.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.Dropout):
+                setattr(module, name, Thinning())
+    return network
+
+
+def silence(lstm):
+    """Make an LSTM say 0 to everything."""
+    with torch.no_grad():
+        lstm.scale.zero_()
+        lstm.bias.zero_()
 
 
 @pytest.mark.parametrize(

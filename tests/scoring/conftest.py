@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
+from fathom.data.sides import sides
 from fathom.io.files import write_lines
-from tests.support.run_files import write_decoding, write_training
+from fathom.io.records import hashes
+from fathom.results import decoding_record, training_record
+from fathom.results.recipe import RECIPE
+from tests.support.run_files import write_training
 from tests.support.small_corpus import record_corpus
 from tests.support.specs import small_spec
 
@@ -52,6 +57,47 @@ def spec_of(
     changes = {"data": {"direction": direction}, "scoring": scoring}
     spec = small_spec(changes, tasks=tuple(OTHER), definition=DEFINITION)
     return replace(spec, gates=gates)
+
+
+def write_decoding(
+    spec: Spec,
+    paths: Paths,
+    split: str = "test",
+    gates: str = "plain",
+    no_layer: tuple[str, ...] = (),
+    seed: int = 1,
+) -> Path:
+    """Write hypotheses that are the references with every fourth word replaced."""
+    ended = training_record.read(paths.training(spec, seed)).outcome
+    folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
+    tasks, target = {}, sides(spec.data)[1]
+    for task in spec.data.tasks if ended.finished else ():
+        if task not in no_layer:
+            references = target.sentences(corpus, task, split)
+            path = folder / f"{task}.txt"
+            write_lines(path, [_spoilt(line) for line in references])
+            tasks[task] = len(references)
+    content = {
+        "identity": spec.decoding_identity(gates),
+        "split": split,
+        "gates": gates,
+        "recipe": RECIPE["decoding"],
+        "settings": spec.decoding.model_dump(),
+        "weights": [ended.update] if ended.finished else [],
+        "outcome": ended.kind,
+        "reason": "" if ended.finished else ended.reason,
+        "tasks": tasks,
+        "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
+        "no_layer": list(no_layer),
+        "versions": {"torch": "2.13.0"},
+    }
+    decoding_record.write(folder, content)
+    return folder
+
+
+def _spoilt(line: str) -> str:
+    words = line.split(" ")
+    return " ".join("wrong" if place % 4 == 2 else word for place, word in enumerate(words))
 
 
 @pytest.fixture

@@ -8,11 +8,7 @@ from fathom.config.project import Project
 
 
 def checked(root: Path) -> Project:
-    """Return a project in which nothing is wrong.
-
-    Raises:
-        Findings: everything that is wrong in config, or else in figures and claims.
-    """
+    """Return a project in which nothing is wrong."""
     project = load(root)
     require(project)
     return project

@@ -44,25 +44,22 @@ class _Builder(HTMLParser):
         self.open = [Element("page", {})]
 
     def handle_starttag(self, tag, attrs):
-        """Open an element."""
         element = Element(tag, {key: value or "" for key, value in attrs})
         self.open[-1].inside.append(element)
         if tag not in VOID:
             self.open.append(element)
 
     def handle_startendtag(self, tag, attrs):
-        """Add an element that ends at once, as those of SVG."""
+        # As those of SVG.
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
 
     def handle_endtag(self, tag):
-        """Close an element: every element must be closed in its order."""
         assert self.open[-1].tag == tag, f"</{tag}> closes <{self.open[-1].tag}> {self.getpos()}"
         self.open.pop()
 
     def handle_data(self, data):
-        """Add text."""
         self.open[-1].inside.append(data)
 
 

@@ -3,8 +3,6 @@
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -25,23 +23,8 @@ def own_project() -> Project:
     return load(ROOT, check=False)
 
 
-@pytest.fixture
-def verbs_use_it(monkeypatch):
-    """Let verbs take this project rather than read and check config/ again."""
-    from fathom.cli import options
-
-    monkeypatch.setattr(options, "open_project", lambda check=False: own_project())
-
-
 def targets(results: Path, scale: str = "tiny", project: Project | None = None, **switches: object):
-    """Return the targets of a scale.
-
-    Args:
-        results: the folder of results.
-        scale: the scale.
-        project: another project than the own one.
-        **switches: the user's, such as seeds and row.
-    """
+    """Return the targets of a scale with the user's switches, such as seeds and row."""
     from fathom.artefacts.needs import Needs
     from fathom.workflow.targets import Targets
 

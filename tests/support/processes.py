@@ -18,14 +18,14 @@ def start_together(tensors, world, what, answers=None):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    said = FORK.Queue()
+    answered = FORK.Queue()
     processes = []
     for rank in range(world):
         announced = {"RANK": str(rank), "WORLD_SIZE": str(world), "MASTER_PORT": port}
         announced["MASTER_ADDR"] = "127.0.0.1"
-        processes.append(FORK.Process(target=what, args=(tensors, announced, said)))
+        processes.append(FORK.Process(target=what, args=(tensors, announced, answered)))
         processes[-1].start()
-    found = sorted(said.get(timeout=60) for _ in range(world if answers is None else answers))
+    found = sorted(answered.get(timeout=60) for _ in range(world if answers is None else answers))
     for process in processes:
         process.join()
     return found

@@ -4,19 +4,16 @@
         read(path)
     says("no paper 'deap'", nearest="deep").check(printed)
 
-A part that is not given may be anything.
+A part that is not given may be anything; a part is text, or a pattern.
 """
 
 import re
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 
-from fathom.io.errors import FathomError, Findings
-
-Messages = FathomError | str | Iterable[FathomError | str]
+from fathom.io.errors import FathomError, findings_in
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class Says:
     what: str
     remedy: str
 
-    def matches(self, message: FathomError | str) -> bool:
+    def matches(self, message):
         """Whether an error has all parts, or a printed line has them in this order."""
         if isinstance(message, FathomError):
             texts = (f"{message.where}: ", str(message.what), str(message.remedy))
@@ -36,16 +33,13 @@ class Says:
         parts = (self.where, self.what, self.remedy and f"; .*?{self.remedy}")
         return re.search(".*?".join(filter(None, parts)), message) is not None
 
-    def check(self, messages: Messages) -> list[FathomError | str]:
-        """Return the messages that have all parts; at least one must.
+    def check(self, messages):
+        """Return the messages that have all parts, of which there must be one.
 
-        Args:
-            messages: an error, or several; or what is printed, with a message on each line.
+        They are an error, which may be several, errors, or what is printed: one a line.
         """
-        if isinstance(messages, Findings):
-            messages = messages.findings
-        elif isinstance(messages, FathomError):
-            messages = [messages]
+        if isinstance(messages, FathomError):
+            messages = findings_in(messages)
         elif isinstance(messages, str):
             messages = messages.split("\n")
         messages = list(messages)
@@ -55,40 +49,23 @@ class Says:
         return right
 
 
-def says(
-    what: object = "", *, where: object = "", remedy: object = "", nearest: object = None
-) -> Says:
-    """Return what a message must have; each part is text, or a pattern.
-
-    Args:
-        what: a part of what is wrong.
-        where: the place or its end: file, line and key.
-        remedy: a part of what to do.
-        nearest: the name that the remedy gives as the nearest valid one.
-    """
+def says(what="", *, where="", remedy="", nearest=None):
+    """Return what a message must have; `nearest` is the valid name that the remedy gives."""
     if nearest is not None:
         remedy = f"nearest valid name: '{nearest}'"
     return Says(f"{_pattern(where)}: " if where else "", _pattern(what), _pattern(remedy))
 
 
 @contextmanager
-def refused(
-    what: object = "", *, error: type[FathomError] = FathomError, **parts: object
-) -> Iterator[pytest.ExceptionInfo]:
-    """Check that the block is refused with such a message, or with several of which one is such.
-
-    Args:
-        what: as in `says`.
-        error: FathomError or Findings.
-        **parts: where, remedy and nearest, as in `says`.
-    """
+def refused(what="", *, error=FathomError, **parts):
+    """Check that the block is refused with such a message, or with several of which one is such."""
     expected = says(what, **parts)
     with pytest.raises(error) as caught:
         yield caught
     expected.check(caught.value)
 
 
-def _pattern(part: object) -> str:
+def _pattern(part):
     """Return a pattern that finds a text as it is, and not inside a longer word or number."""
     if isinstance(part, re.Pattern):
         return part.pattern

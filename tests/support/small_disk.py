@@ -11,15 +11,9 @@ BYTES = 4 << 20
 
 
 class SmallDisk:
-    """A folder in which 4 MB fit.
-
-    Attributes:
-        folder: the folder.
-        means: "tmpfs", or "a limit on the size of a file" where nothing can be mounted.
-    """
+    """A folder in which 4 MB fit, by tmpfs or, where nothing can be mounted, a limit on files."""
 
     def __init__(self, folder: Path, means: str):
-        """Take the folder as it is."""
         self.folder, self.means = folder, means
         self._limit = resource.getrlimit(resource.RLIMIT_FSIZE)
 

@@ -62,9 +62,7 @@ def network(
 def batch(lengths: list[tuple[int, int]], seed: int = 3) -> tuple[Tensor, Tensor, Tensor]:
     """Return source, previous target and target of random sentences, right-padded.
 
-    Args:
-        lengths: source and target pieces of each sentence, with the end symbol.
-        seed: of the pieces.
+    `lengths` are source and target pieces of each sentence, with the end symbol.
     """
     stream = torch.Generator().manual_seed(seed)
 

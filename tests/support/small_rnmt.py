@@ -1,7 +1,6 @@
 """A tiny RNMT+ for tests, with a method of the test's own where it wants one."""
 
 import torch
-from torch import Tensor, nn
 
 from fathom.config.schema import run as settings
 from fathom.nn.hooks import Method
@@ -33,27 +32,3 @@ def recurrent_network(kind: type[Method] = Method, **changes: object) -> RnmtPlu
             if ".method." not in name:
                 parameter.add_(0.5 * torch.randn_like(parameter))
     return network
-
-
-class Thinning(nn.Module):
-    """Replaces dropout and scales instead, so that a test sees where dropout is."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return x, thinned."""
-        return 0.75 * x
-
-
-def thin(network: nn.Module) -> nn.Module:
-    """Put `Thinning` where a network has dropout modules, and return the network."""
-    for module in list(network.modules()):
-        for name, child in list(module.named_children()):
-            if isinstance(child, nn.Dropout):
-                setattr(module, name, Thinning())
-    return network
-
-
-def silence(lstm: nn.Module) -> None:
-    """Make an LSTM say 0 to everything."""
-    with torch.no_grad():
-        lstm.scale.zero_()
-        lstm.bias.zero_()

@@ -52,14 +52,7 @@ def specification(
     changes: dict[str, Any] | None = None,
     **values: Any,
 ) -> Spec:
-    """Return a run on the small corpus.
-
-    Args:
-        name: its method.
-        stacks: the stacks that the method changes.
-        changes: settings that differ, nested as in runs.yaml.
-        values: settings of the method.
-    """
+    """Return a run on the small corpus; `changes` are nested as in runs.yaml."""
     tree = {
         "model": MODEL,
         "method": {"name": name, "stacks": stacks, **values},

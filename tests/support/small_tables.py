@@ -157,7 +157,6 @@ class Results:
     """Measurement files in a folder, and the sources that read them."""
 
     def __init__(self, folder, comparable=True):
-        """Have no files yet; runs have the paper's settings where `comparable`."""
         self.folder, self.comparable = folder, comparable
 
     def write(self, run, records, seed=1, outcome="finished", identity="f" * 64):
@@ -190,15 +189,12 @@ class Results:
         self.write(run, records_of(lines, (), "test", gates, ()), seed)
 
     def decoding(self, run, seed, split, gates):
-        """Return the folder of a decoding."""
         return self.path(run, seed).parent / "decodings" / f"{split}.{gates}"
 
     def path(self, run, seed=1):
-        """Return the folder of a run's measurement files."""
         return self.folder / run / str(seed) / "measurements"
 
     def corpus(self, name, records):
-        """Write the statistics of a corpus."""
         file = Measurements(
             rule="statistics",
             recipe={"scoring": 1},
@@ -210,7 +206,6 @@ class Results:
 
     @property
     def sources(self):
-        """Return all runs and corpora by name."""
         runs = {
             name: ResultSource(
                 name,

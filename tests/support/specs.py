@@ -78,16 +78,7 @@ def small_spec(
     definition: Mapping[str, Any] | None = None,
     start: StartSpec | None = None,
 ) -> Spec:
-    """Return the spec of a tiny run.
-
-    Args:
-        changes: settings that differ from TREE, nested as in runs.yaml.
-        run: its name.
-        paper: its paper.
-        tasks: its tasks.
-        definition: the data set's definition in the identity.
-        start: the run that it starts from.
-    """
+    """Return the spec of a tiny run; `changes` of TREE are nested as in runs.yaml."""
     tree = merged(TREE, changes or {})
     chosen = tree.pop("method")
     checked = settings.RunSettings.model_validate({**tree, "method": method(**chosen)})

@@ -65,13 +65,7 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
 
 
 def install(project: Path, python: str, files: dict[str, list[str]]) -> None:
-    """Make the stand-in the command of a project's environment.
-
-    Args:
-        project: a copy of the project without an environment.
-        python: the interpreter that runs it.
-        files: what each call leaves.
-    """
+    """Make the stand-in the command of a project's environment."""
     folder = project / ".venv" / "bin"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "fathom").write_text(SCRIPT.format(python=python), encoding="utf-8")

@@ -23,25 +23,13 @@ HEARD = [number for number in SIGNALS if signal.getsignal(number) is not signal.
 
 @dataclass(frozen=True)
 class Job:
-    """A shell, and all that it started.
-
-    Attributes:
-        shell: the first process of the group.
-        log: where tee writes.
-    """
+    """A shell, the first process of its group, and the log that tee writes."""
 
     shell: subprocess.Popen
     log: Path
 
     def stop(self, number: int, when: Callable[[], bool]) -> int:
-        """Send a signal to every process at some time, then TERM, and return the exit code.
-
-        A scheduler sends its signals more than once.
-
-        Args:
-            number: of the signal.
-            when: the condition on which it is sent.
-        """
+        """Send a signal to every process, then TERM as a scheduler does; return the code."""
         end = time.monotonic() + LONGEST
         while not when():
             assert self.shell.poll() is None, self.log.read_text(encoding="utf-8")
@@ -57,7 +45,7 @@ class Job:
             self._wait_for_the_others()
 
     def _wait_for_the_others(self) -> None:
-        """Wait for what outlives the shell, such as a command whose shell the signal killed."""
+        # Such as a command whose shell the signal killed.
         end = time.monotonic() + LONGEST
         while time.monotonic() < end:
             try:
@@ -70,13 +58,7 @@ class Job:
 
 
 def start(folder: Path, words: str, line: str = RULE) -> Job:
-    """Start a command of fathom in a group of processes of its own.
-
-    Args:
-        folder: the project.
-        words: the command's words after `fathom`.
-        line: RULE or PIPE.
-    """
+    """Start a command of fathom in a group of processes of its own."""
     log = folder / "job.log"
     log.unlink(missing_ok=True)
     shell = line.format(fathom=FATHOM, words=words, log=log, root=ROOT)

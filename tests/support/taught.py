@@ -51,12 +51,8 @@ def learn(
 ) -> Network:
     """Teach every task its way of translating, with the gates as they are.
 
-    Args:
-        network: the network.
-        ways: of each task.
-        updates: how many.
-        starts: what the decoder of each task reads first; None is the end symbol.
-        before: the ids before the sources of each task.
+    `starts` has what the decoder of each task reads first, rather than the end symbol, and `before`
+    the ids before its sources.
     """
     optimiser = torch.optim.Adam((p for p in network.parameters() if p.requires_grad), lr=3e-3)
     network.train()
@@ -93,14 +89,7 @@ def write_sentences(
     amount: int = 60,
     before: Mapping[str, Sequence[int]] | None = None,
 ) -> None:
-    """Add held-out sentences and their answers to encoded text that has none.
-
-    Args:
-        folder: of the encoded text, with its tensors.json.
-        ways: how each task translates.
-        amount: sentences of a split.
-        before: the ids before the sources of each task.
-    """
+    """Add held-out sentences and their answers to encoded text that has none."""
     for task, way in ways.items():
         for seed, split in enumerate(("valid", "test"), start=-2):
             rows = sentences(amount, seed)

@@ -55,12 +55,8 @@ def write_trained(
 ) -> TrainedRun:
     """Write a training's end and its weights, which are large: as initialised they say little.
 
-    Args:
-        spec: the run, whose text is encoded.
-        paths: where to write.
-        kind: how the training ended.
-        layers: the layers that hard gates keep, by stack and task.
-        updates: those whose weights are saved along the way, each with other weights.
+    `layers` are those that hard gates keep, by stack and task. After each of `updates`, other
+    weights are saved along the way.
     """
     run = TrainedRun(spec, 1, paths, CPU)
     network = built(run)
@@ -130,15 +126,7 @@ def stir_method(run: TrainedRun) -> None:
 def through(
     run: TrainedRun, gates: str, task: str, own: int, update: int | None = None
 ) -> list[str]:
-    """Return a task's test text, translated through what belongs to another task.
-
-    Args:
-        run: the training.
-        gates: "plain", "soft" or "hard".
-        task: whose text is translated.
-        own: the task whose gates, masks or adapters are used.
-        update: whose saved weights are used; None for the final ones.
-    """
+    """Return a task's test text, translated through the gates, masks or adapters of task `own`."""
     data, search = run.tensors, run.require_decoder()
     beam = Beam(run.network(gates, update), data.target_dictionary, search)
     pairs = data.split(task, "test")

@@ -41,12 +41,9 @@ def submitted(paths, **seen):
     return folder
 
 
-def test_nothing_is_known_before_the_first_start(paths):
+def test_a_start_that_runs_makes_it_wait(paths):
     assert of(paths).kind == "not started"
     assert not paths.results.exists()
-
-
-def test_a_start_that_runs_makes_it_wait(paths):
     starts.add_trainings(paths.cluster, [paths.training(SPEC, 1)])
     assert of(paths).kind == "waiting"
     begin(paths, state="saved")

@@ -17,8 +17,7 @@ from fathom.io.files import write_json
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow import memory, start
-from fathom.workflow.clock import set_back
-from fathom.workflow.start import found, title
+from fathom.workflow.start import found, set_back, title
 from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
@@ -33,30 +32,19 @@ def finish(made, name, **content):
     write_record(path, {"recipe": RECIPE["training"]} | content)
 
 
-def test_a_start_says_its_scale(tmp_path):
-    assert title(targets(tmp_path)).startswith("fathom: scale tiny: ")
-
-
 def test_a_target_says_every_training_that_is_missing(tmp_path):
     made = targets(tmp_path)
-    count = len(made.artefact(TABLE).runs)
+    assert title(made).startswith("fathom: scale tiny: ")
+    count, folder = len(made.artefact(TABLE).runs), made.spec(RUN).folder
     [line] = found(made, TABLE)
     assert line.startswith(f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train: ")
-    assert made.spec(RUN).folder in line
-
-
-def test_what_is_finished_is_found(tmp_path):
-    made = targets(tmp_path)
-    count = len(made.artefact(TABLE).runs)
+    assert folder in line
     finish(made, RUN)
     [line] = found(made, TABLE)
     assert f"1 of {count} trainings found" in line
-    assert made.spec(RUN).folder not in line
-
-
-def test_what_judges_says_that_nothing_is_trained(tmp_path):
+    assert folder not in line
     for target in ("compare", "claims"):
-        assert "nothing will be trained" in found(targets(tmp_path), target)[0]
+        assert "nothing will be trained" in found(made, target)[0]
 
 
 def test_a_long_list_of_runs_is_cut(tmp_path):
@@ -91,13 +79,9 @@ def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
         assert reason.split("; ")[0] in printed
     for target in made.artefacts_not_built:
         assert target in printed
-
-
-def test_a_paper_lists_what_is_not_built_of_its_own(tmp_path):
-    made = targets(tmp_path, "paper", planned(own_project()))
-    printed = "\n".join(found(made, "latent_depth"))
-    assert NOT_BUILT in printed
-    assert "transparent_attention" not in printed
+    of_one_paper = "\n".join(found(made, "latent_depth"))
+    assert NOT_BUILT in of_one_paper
+    assert "transparent_attention" not in of_one_paper
 
 
 class Resource:
@@ -151,11 +135,15 @@ def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
     start._enter.cache_clear()
 
 
-def test_a_start_prints_how_to_stop_it_once(workflow, made):
+def test_a_start_prints_how_to_stop_it_once_and_records_what_it_trains(workflow, made):
     lines = start.ready(workflow, made, ROW)
     assert "Ctrl-C cancels all jobs of this start on Slurm" in lines[0]
     assert start.ready(workflow, made, ROW) == []
     assert len(list(starts.HEADS.iterdir())) == 1
+    [name] = made.names_of(ROW)
+    assert starts.trainings_of_all(made.paths.cluster) == {
+        made.paths.training(made.spec(name), 1).absolute()
+    }
 
 
 @pytest.mark.parametrize(
@@ -184,14 +172,6 @@ def test_a_start_that_does_not_submit_by_our_profile_is_not_checked(workflow, ma
     assert "Ctrl-C stops all jobs of this start" in start.ready(workflow, made, ROW)[0]
     assert start.ready(workflow, made, ROW) == []
     assert len(list(starts.HEADS.iterdir())) == 1
-
-
-def test_a_start_records_what_it_trains(workflow, made):
-    start.ready(workflow, made, ROW)
-    [name] = made.names_of(ROW)
-    assert starts.trainings_of_all(made.paths.cluster) == {
-        made.paths.training(made.spec(name), 1).absolute()
-    }
 
 
 @pytest.mark.parametrize("target", READING)
@@ -286,18 +266,15 @@ def test_a_broken_link_has_no_date(tmp_path):
     future = dated(tmp_path / "sources" / "talks" / "source.json", 3600)
     future.with_name("other.json").symlink_to("gone.json")
     future.with_name("circle.json").symlink_to("circle.json")
+    assert list(set_back(tmp_path / "results")) == []
     (line,) = set_back(tmp_path)
     assert line.startswith(f"fathom: {future}: dated 60.0 minutes in the future")
-
-
-def test_no_results_have_no_dates(tmp_path):
-    assert list(set_back(tmp_path / "results")) == []
 
 
 SNAKEFILE = """
 import sys
 sys.path.insert(0, {lib!r})
-from fathom.workflow.scheduling import look_only_when_jobs_end
+from fathom.workflow.start import look_only_when_jobs_end
 
 
 rule both:
@@ -333,8 +310,5 @@ def test_only_a_limit_that_was_asked_for_stays(tmp_path, options, word):
     assert word in ended.stderr.split("\n")
     assert (tmp_path / "a").exists()
     assert (tmp_path / "b").exists()
-
-
-def test_the_workflow_does_so_at_its_start():
     text = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
-    assert "onstart:\n    scheduling.look_only_when_jobs_end(workflow)\n" in text
+    assert "onstart:\n    start.look_only_when_jobs_end(workflow)\n" in text

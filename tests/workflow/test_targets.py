@@ -4,7 +4,6 @@ import re
 import pytest
 from docutils.core import publish_parts
 
-from fathom.artefacts.table.view import label
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.records import write_record
@@ -27,6 +26,8 @@ STATIC, GATED = "latent_depth/m2o_diverse_6_6", "latent_depth/m2o_diverse_ll_d_2
 def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
     names = targets(tmp_path).names
     assert {"all", "compare", "claims", "latent_depth", TABLE, f"{TABLE}_row"} <= set(names)
+    # Only tables of runs are made row by row.
+    assert not {"latent_depth_figure4_row", "latent_depth_table12_row"} & set(names)
 
 
 def test_a_mistyped_target_gets_the_nearest_valid_name(tmp_path):
@@ -42,14 +43,12 @@ def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
     assert {"scores.test.plain", "scores.test.soft", "training"} <= names
     assert not [name for name in names if name.startswith(("window", "likelihood"))]
     assert len(files) == len(set(files))
-
-
-def test_parameters_come_from_the_only_output_of_a_training(tmp_path):
-    """measurements/training.json is written by the same command, but no rule has it as output."""
-    made = targets(tmp_path)
-    files = made.measured(made.artefact(TABLE))
-    assert not [path for path in files if path.parts[-2:] == ("measurements", "training.json")]
-    assert [path for path in files if path.name == "training.json"]
+    # measurements/training.json is written by the same command, but no rule has it as output.
+    trained = [path for path in files if path.name == "training.json"]
+    assert trained
+    assert not [path for path in trained if path.parent.name == "measurements"]
+    of_run = {path.name.split("-")[0] for path in made.results(GATED)}
+    assert {"scores.test.soft", "gates.json"} <= of_run
 
 
 def test_a_table_without_runs_needs_the_statistics_of_its_corpus(tmp_path):
@@ -68,15 +67,25 @@ def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(tmp_path):
     assert (
         needed <= set(made.files(TABLE)) <= set(made.files("latent_depth")) < set(made.files("all"))
     )
+    judged = {made.paths.compare, made.paths.claims}
+    assert {*made.all_results, *judged} < set(made.files("all"))
 
 
 def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
-    made = targets(tmp_path, "paper", planned(own_project()))
-    assert not [
-        path for path in made.files("all") if path.parts[-2:] == ("latent_depth", "table1.csv")
-    ]
+    project = planned(own_project())
+    made = targets(tmp_path, "paper", project)
+    table1 = ("latent_depth", "table1.csv")
+    assert not [path for path in made.files("all") if path.parts[-2:] == table1]
     with pytest.raises(FathomError, match=f"{NOT_BUILT}: cannot be made yet: .*another target"):
         made.files(NOT_BUILT)
+    row = next(iter(made.artefacts[NOT_BUILT].rows))
+    with pytest.raises(FathomError, match="cannot be trained yet"):
+        targets(tmp_path, "paper", project, row=row).files(f"{NOT_BUILT}_row")
+    name = next(iter(made.not_built))
+    with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet"):
+        made.run(folder(made, name))
+    with pytest.raises(FathomError, match=f"data set {DATASET}: cannot be made yet"):
+        made.sources(project.datasets[DATASET].corpus_folder(project.sources))
 
 
 def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
@@ -84,12 +93,6 @@ def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
     vars(made)["artefacts_not_built"] = dict.fromkeys(made.artefacts, "no reader")
     with pytest.raises(FathomError, match="none of its tables and figures is built yet"):
         made.files("transparent_attention")
-
-
-def test_all_waits_for_the_results_of_every_run_that_is_built(tmp_path):
-    made = targets(tmp_path)
-    assert set(made.all_results) < set(made.files("all"))
-    assert {made.paths.compare, made.paths.claims} <= set(made.files("all"))
 
 
 def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_path):
@@ -113,10 +116,7 @@ def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
     assert {path for path in files if path.name == "training.json"}
     assert set(made.measured(made.artefact("lamgd_table1"))) <= files
     assert not [path for path in files if "transparent_attention" in path.parts]
-
-
-def test_a_page_is_made_again_when_what_config_says_of_its_paper_changes(tmp_path):
-    names = {path.name for path in targets(tmp_path).page_config("lamgd")}
+    names = {path.name for path in made.page_config("lamgd")}
     assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
 
 
@@ -127,27 +127,19 @@ def test_a_row_needs_its_own_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("target", "remedy"), [(TABLE, f"write {TABLE}_row"), ("all", "delete it")]
+    ("row", "target", "message"),
+    [
+        (None, f"{TABLE}_row", "no row is named; add --config row="),
+        ("12/13", f"{TABLE}_row", "no row '12/13'; .*'12/12'"),
+        ("12/12", TABLE, f"{TABLE}: row=12/12 has no effect; write {TABLE}_row"),
+        ("12/12", "all", "all: row=12/12 has no effect; delete it"),
+    ],
 )
-def test_a_row_is_refused_for_a_target_that_has_none(tmp_path, target, remedy):
-    with pytest.raises(FathomError, match=f"{target}: row=12/12 has no effect; {remedy}"):
-        targets(tmp_path, row="12/12").names_of(target)
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [(None, "no row is named; add --config row="), ("12/13", "no row '12/13'; .*'12/12'")],
-)
-def test_a_row_that_is_missing_or_mistyped_is_refused(tmp_path, row, message):
+def test_a_row_that_is_missing_mistyped_or_without_effect_is_refused(
+    tmp_path, row, target, message
+):
     with pytest.raises(FathomError, match=message):
-        targets(tmp_path, row=row).files(f"{TABLE}_row")
-
-
-def test_a_row_of_a_run_that_is_not_built_is_refused(tmp_path):
-    project = planned(own_project())
-    row = next(iter(targets(tmp_path, "paper", project).artefacts[NOT_BUILT].rows))
-    with pytest.raises(FathomError, match="cannot be trained yet"):
-        targets(tmp_path, "paper", project, row=row).files(f"{NOT_BUILT}_row")
+        targets(tmp_path, row=row).files(target)
 
 
 def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
@@ -173,21 +165,11 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
         path for path in made.printed(made.artefact(TABLE)) if path.suffix == ".csv"
     }
     assert set(made.measured(figure)) <= set(made.measured(made.artefact(TABLE)))
-
-
-def test_a_figure_of_what_a_training_records_waits_for_its_training(tmp_path):
-    made = targets(tmp_path)
+    # Another figure shows what trainings record, and waits for them.
     figure = made.artefact("latent_depth_figure6")
-    assert figure.spec.settings.runs
     files = made.measured(figure)
-    assert {path.name for path in files} >= {"training.json"}
-    assert len(files) >= len(figure.runs)
-
-
-def test_only_tables_of_runs_are_made_row_by_row(tmp_path):
-    names = targets(tmp_path).names
-    assert f"{TABLE}_row" in names
-    assert not {"latent_depth_figure4_row", "latent_depth_table12_row"} & set(names)
+    assert "training.json" in {path.name for path in files}
+    assert len(files) >= len(figure.runs) > 0
 
 
 def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
@@ -214,11 +196,6 @@ def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_pat
     assert made.reduced(made.artefact(TABLE)).startswith(f"{count} of {count} runs do not have")
     paper = targets(tmp_path, "paper", seeds=3)
     assert paper.reduced(paper.artefact(TABLE)) == ""
-
-
-def test_a_label_is_what_a_reader_looks_for(tmp_path):
-    drawn = targets(tmp_path).artefact(TABLE).spec
-    assert label(drawn.name, drawn.title).startswith("Table 5 · Many-to-one")
 
 
 @pytest.mark.parametrize(
@@ -253,13 +230,6 @@ def test_a_run_is_found_by_its_folder_and_a_changed_hash_is_refused(tmp_path):
         made.run(f"{STATIC}-00000000")
 
 
-def test_a_run_that_is_not_built_is_refused_by_its_folder(tmp_path):
-    made = targets(tmp_path, "paper", planned(own_project()))
-    name = next(iter(made.not_built))
-    with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet"):
-        made.run(folder(made, name))
-
-
 def test_trainings_that_are_built_and_those_that_are_not_are_160_together(tmp_path):
     made = targets(tmp_path, "paper")
     names = [name for name in (*made.built, *made.not_built) if name.split("/")[0] in PAPERS]
@@ -273,20 +243,6 @@ def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others
     done = made.decodings_done(spec, 1)
     assert done == made.paths.asked(spec, 1, made.needs.decodings(GATED))
     assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
-
-
-def test_the_results_of_a_run_are_all_measurements_that_tables_ask_of_it(tmp_path):
-    made = targets(tmp_path)
-    names = {path.name.split("-")[0] for path in made.results(GATED)}
-    assert {"scores.test.soft", "gates.json"} <= names
-
-
-def test_a_masked_language_model_is_not_translated(tmp_path):
-    made = targets(tmp_path)
-    name = next(name for name in made.built if made.spec(name).decoding is None)
-    stems = [path.stem for path in made.results(name)]
-    assert stems
-    assert not [stem for stem in stems if stem.startswith(("scores", "window"))]
 
 
 def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_path):
@@ -317,32 +273,15 @@ def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path
         assert f"fathom train {folder(made, STATIC)} --seed 1" in caught.value.remedy
 
 
-def test_a_corpus_names_its_sources(tmp_path):
+def test_a_folder_of_text_leads_to_its_sources_and_a_changed_hash_is_refused(tmp_path):
     made = targets(tmp_path)
     data = made.spec(STATIC).data
     names = [path.parent.name for path in made.sources(data.corpus_folder)]
     assert names == list(made.project.datasets[data.dataset].sources)
-
-
-@pytest.mark.parametrize("look_up", ["data", "sources"])
-def test_a_folder_of_other_settings_is_refused_with_the_nearest_name(tmp_path, look_up):
-    made = targets(tmp_path)
-    name = made.spec(STATIC).data.dataset
-    with pytest.raises(FathomError, match=f"has this folder; nearest valid name: '{name}-"):
-        getattr(made, look_up)(f"{name}-00000000")
-
-
-def test_a_corpus_that_cannot_be_made_yet_is_refused_with_the_reason(tmp_path):
-    made = targets(tmp_path, "paper", planned(own_project()))
-    folder = made.project.datasets[DATASET].corpus_folder(made.project.sources)
-    with pytest.raises(FathomError, match=f"data set {DATASET}: cannot be made yet"):
-        made.sources(folder)
-
-
-def test_a_scale_measures_the_data_set_that_stands_for_another(tmp_path):
-    made = targets(tmp_path)
-    name, used = next(iter(made.project.scale("tiny").datasets.items()))
-    assert made.statistics(name) == made.statistics(used)
+    nearest = f"has this folder; nearest valid name: '{data.dataset}-"
+    for look_up in (made.data, made.sources):
+        with pytest.raises(FathomError, match=nearest):
+            look_up(f"{data.dataset}-00000000")
 
 
 def test_the_text_that_is_made_of_a_stream_is_known(tmp_path):

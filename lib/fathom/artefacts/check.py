@@ -15,12 +15,10 @@ from fathom.io.errors import FathomError, Findings
 
 
 def findings(project: Project, paper: str | None = None) -> list[FathomError]:
-    """Return what is wrong in figures and claims, each finding once.
+    """Return what is wrong in figures and claims of a paper, or of all, each finding once.
 
-    Args:
-        project: whose config has no findings of its own.
-        paper: the paper that is asked for; None for all, with parameters.yaml, runs that nothing
-            uses, and decodings that a table asks for and that cannot be made.
+    Those of all have parameters.yaml, runs that nothing uses, and decodings that a table asks for
+    and that cannot be made. The config of the project must have no findings of its own.
     """
     papers = [project.papers[paper]] if paper else [*project.papers.values()]
     found = [finding for each in papers for finding in _of_paper(project, each)]

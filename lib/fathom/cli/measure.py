@@ -1,5 +1,6 @@
 """The verbs of measurements: score, likelihood, best-window, gates, sharing."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from fathom.cli.options import (
     Device,
     Gates,
+    OpenRun,
     Results,
     Run,
     Scale,
@@ -143,20 +145,16 @@ def gates(
     Example: fathom gates m2o_diverse_ll_d_12_24
     """
     opened = open_run(run, scale, results, device)
-    spec = opened.spec
-    if spec.gates == ("plain",):
+    if opened.spec.gates == ("plain",):
         remedy = "choose a run of latent layers"
-        raise FathomError("its method has no gates", spec.name, remedy)
-    require_weights(spec, seed, opened.paths)
-    from fathom.results.training_record import MeasurementFile
+        raise FathomError("its method has no gates", opened.spec.name, remedy)
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import gate_records
 
         return gate_records(opened.trained(seed, device))
 
-    settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
-    MeasurementFile(spec, seed, opened.paths, "gates").measure(records, report, settings)
+    _measure_network("gates", opened, seed, records)
 
 
 def sharing(
@@ -167,14 +165,22 @@ def sharing(
     Example: fathom sharing m2o_diverse_lamgd
     """
     opened = open_run(run, scale, results, device)
-    spec = opened.spec
-    require_weights(spec, seed, opened.paths)
-    from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
         from fathom.decode.gates import sharing_records
 
         return sharing_records(opened.trained(seed, device))
 
+    _measure_network("sharing", opened, seed, records)
+
+
+def _measure_network(
+    rule: str, opened: OpenRun, seed: int, records: Callable[[], dict[str, Record]]
+) -> None:
+    """Write what is measured of a trained network alone."""
+    from fathom.results.training_record import MeasurementFile
+
+    spec = opened.spec
+    require_weights(spec, seed, opened.paths)
     settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
-    MeasurementFile(spec, seed, opened.paths, "sharing").measure(records, report, settings)
+    MeasurementFile(spec, seed, opened.paths, rule).measure(records, report, settings)

@@ -19,7 +19,6 @@ _INDENT = "    "  # of what a terminal's width has cut off
 PERIOD = 3.0
 # Delete the page, and begin at its first line.
 _AGAIN = "\x1b[2J\x1b[H"
-_DAYS, _SHORTER = (86_400, "days"), ((3600, "h"), (60, "min"))
 
 
 def answer(as_json: bool, content: Any, lines: Iterable[str]) -> None:
@@ -80,19 +79,6 @@ def wrapped(line: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def duration(seconds: float, days: bool = True) -> str:
-    """Return a time in the largest unit of which there is one or more.
-
-    Args:
-        days: whether days are such a unit; the time of devices is counted in hours.
-    """
-    for size, unit in (_DAYS, *_SHORTER) if days else _SHORTER:
-        if seconds >= size:
-            count = seconds / size
-            return f"{count:.3g} {unit}" if count < 100 else f"{count:,.0f} {unit}"
-    return "< 1 s" if 0 < seconds < 1 else f"{seconds:.0f} s"
 
 
 def watch(lines: Callable[[], list[str]], period: float = PERIOD) -> None:

@@ -195,3 +195,13 @@ class Spec:
         if gates != "hard":
             search.pop("hard_at_least", None)
         return identity({"training": self.identity, "gates": gates, "search": search})
+
+
+def into_pivot(definition: dict[str, Any], direction: str | None) -> bool:
+    """Return whether a data set with a pivot is translated into it.
+
+    `translates` fixes the direction of a single language pair, else `direction` says it.
+    """
+    if "translates" in definition:
+        return definition["translates"][1] == definition["pivot"]
+    return direction == "many_to_one"

@@ -36,7 +36,7 @@ _ORDERS = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
 _CONTEXT, _FORMS = "\x04", "\0"
 
 
-class Catalogue(NamedTuple):
+class MessageCatalogue(NamedTuple):
     """One catalogue of a task, or of a text that several tasks share."""
 
     task: str
@@ -46,11 +46,11 @@ class Catalogue(NamedTuple):
 
 def catalogues_of(
     source: str, wheel: Path, dataset: BuiltDataset, kind: Literal["po", "mo"]
-) -> list[Catalogue]:
+) -> list[MessageCatalogue]:
     """Return the catalogues of a kind that a data set needs of one wheel, in its order."""
     codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
     codes = set().union(*codes_of.values())
-    read: list[Catalogue] = []
+    read: list[MessageCatalogue] = []
     found: set[str] = set()
 
     def take(name: str, stream: IO[bytes]) -> None:
@@ -58,7 +58,7 @@ def catalogues_of(
         content = decompiled(content, where) if kind == "mo" else _decoded(content, where)
         found.update(_codes(name, kind))
         texts = [text for text in codes_of if _codes(name, kind) & codes_of[text]]
-        read.extend(Catalogue(text, where, content) for text in texts)
+        read.extend(MessageCatalogue(text, where, content) for text in texts)
 
     visit(wheel, lambda name: bool(_codes(name, kind) & codes), take)
     if missing := codes - found:
@@ -87,7 +87,7 @@ def _decoded(content: bytes, where: str) -> str:
 
 
 def translations(
-    catalogue: Catalogue, dropped: Counter[str], equal_plurals: bool
+    catalogue: MessageCatalogue, dropped: Counter[str], equal_plurals: bool
 ) -> Iterator[Pair]:
     """Yield the raw pairs of a catalogue; `dropped` counts messages without a pair.
 
@@ -108,7 +108,7 @@ def translations(
         yield from translated
 
 
-def messages(catalogue: Catalogue, dropped: Counter[str]) -> Iterator[str]:
+def messages(catalogue: MessageCatalogue, dropped: Counter[str]) -> Iterator[str]:
     """Yield the messages of a catalogue, singular and plural, whatever their translation."""
     for entry in _parsed(catalogue)[0]:
         if entry.obsolete or not entry.msgid:
@@ -119,7 +119,7 @@ def messages(catalogue: Catalogue, dropped: Counter[str]) -> Iterator[str]:
             yield entry.msgid_plural
 
 
-def _parsed(catalogue: Catalogue) -> tuple["POFile", Callable[[int], int]]:
+def _parsed(catalogue: MessageCatalogue) -> tuple["POFile", Callable[[int], int]]:
     """Return a catalogue's entries, and the function from a number to the index of its form."""
     import polib
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.config.rules import is_marked, subword_faults
-from fathom.config.spec import DataSpec
+from fathom.config.spec import DataSpec, into_pivot
 from fathom.io.errors import FathomError
 from fathom.io.records import Recorded, read_record
 
@@ -137,16 +137,6 @@ def _sides(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
         texts.reverse()
     named = zip(("source", "target"), texts, strict=True)
     return tuple(Side(name, of_side, models, marked) for name, (of_side, models) in named)
-
-
-def into_pivot(definition: dict[str, Any], direction: str | None) -> bool:
-    """Return whether a data set with a pivot is translated into it.
-
-    `translates` fixes the direction of a single language pair, else `direction` says it.
-    """
-    if "translates" in definition:
-        return definition["translates"][1] == definition["pivot"]
-    return direction == "many_to_one"
 
 
 def require_corpus(corpus: Path) -> None:

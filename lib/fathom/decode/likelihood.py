@@ -14,8 +14,7 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.nn.loss import nll_by_task
 from fathom.nn.network import choose_backend
-from fathom.results.measurements import Measurements, Number, Record
-from fathom.scoring.score import NO_LAYER
+from fathom.results.measurements import NO_LAYER, Measurements, Number, Record
 from fathom.train.batches.held_out import held_out
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 
 # How long a full pipe or a stopped terminal is waited for, once.
 SECONDS = 1.0
+_DAYS, _SHORTER = (86_400, "days"), ((3600, "h"), (60, "min"))
 
 
 class Screen(io.TextIOBase):
@@ -64,3 +65,16 @@ def screen(stream: TextIO) -> Screen:
 def say(line: str) -> None:
     """Print a line on standard error, if it takes one."""
     screen(sys.stderr).write(f"{line}\n")
+
+
+def duration(seconds: float, days: bool = True) -> str:
+    """Return a time in the largest unit of which there is one or more.
+
+    Args:
+        days: whether days are such a unit; the time of devices is counted in hours.
+    """
+    for size, unit in (_DAYS, *_SHORTER) if days else _SHORTER:
+        if seconds >= size:
+            count = seconds / size
+            return f"{count:.3g} {unit}" if count < 100 else f"{count:,.0f} {unit}"
+    return "< 1 s" if 0 < seconds < 1 else f"{seconds:.0f} s"

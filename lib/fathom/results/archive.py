@@ -58,7 +58,7 @@ class PackedRun(Section):
     tensors_sha256: str  # of the tensors.json of its text
 
 
-class Archive(BaseModel):
+class ArchiveRecord(BaseModel):
     """The record of an archive."""
 
     model_config = Section.model_config
@@ -73,7 +73,7 @@ class Archive(BaseModel):
 # Packing
 
 
-def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> Archive:
+def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> ArchiveRecord:
     """Write a finished run to an archive.
 
     Logs, series, measurements, translations and the weights that may be decoded are in it; states
@@ -84,7 +84,7 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> Archive:
     for finding in verify([folder]).in_order(paths.results):
         raise finding
     names = sorted(_files_of(folder, training.files))
-    record = Archive(
+    record = ArchiveRecord(
         scale=paths.scale,
         recipe={"training": training.recipe},
         run=PackedRun(
@@ -113,13 +113,13 @@ def _is_lasting(name: Path) -> bool:
     return name.name not in _OF_A_PROCESS and not any(part[0] == "." for part in name.parts)
 
 
-def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> Archive:
+def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> ArchiveRecord:
     """Write results of a scale to an archive; `names` are paths from the folder of results."""
     files = {name: sha256(results / name) for name in names}
     for name in files:
         if name.endswith(".json"):
             _require_recorded(results, name, files)
-    record = Archive(scale=scale, recipe=dict(RECIPE), files=files)
+    record = ArchiveRecord(scale=scale, recipe=dict(RECIPE), files=files)
     _write(archive, record, results)
     return record
 
@@ -136,7 +136,7 @@ def _require_recorded(results: Path, name: str, files: Mapping[str, str]) -> Non
             raise FathomError(CHANGED, str(results / packed), again(path))
 
 
-def _write(archive: Path, record: Archive, folder: Path) -> None:
+def _write(archive: Path, record: ArchiveRecord, folder: Path) -> None:
     """Write an archive atomically, with the times of files, which Snakemake compares."""
     content = record.model_dump(mode="json", by_alias=True)
     text = json.dumps(content | {"sha256": identity(content)}, indent=1, allow_nan=False).encode()
@@ -208,7 +208,7 @@ def _fitting(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
 # Reading
 
 
-def read(archive: Path) -> Archive:
+def read(archive: Path) -> ArchiveRecord:
     """Return the record of an archive.
 
     Raises:
@@ -227,7 +227,7 @@ def read(archive: Path) -> Archive:
         matches, content = False, {}
     if not matches:
         raise _not_an_archive(archive)
-    record = checked(Archive, content, archive, AGAIN)
+    record = checked(ArchiveRecord, content, archive, AGAIN)
     for name in record.files:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts:
@@ -252,7 +252,7 @@ def _not_an_archive(archive: Path) -> FathomError:
     return FathomError(what, str(archive), "copy it again, or give one of `fathom pack`")
 
 
-def unpack(archive: Path, record: Archive, folder: Path) -> None:
+def unpack(archive: Path, record: ArchiveRecord, folder: Path) -> None:
     """Write the files of an archive to a folder that does not exist, all of them or nothing."""
     waiting = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(waiting, ignore_errors=True)
@@ -288,7 +288,7 @@ def _copied(stream: IO[bytes], path: Path) -> str:
     return digest.hexdigest()
 
 
-def place(project: Project, paths: Paths, archive: Path, record: Archive) -> Path:
+def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) -> Path:
     """Return the folder to which the run of an archive belongs."""
     run, where = record.run, str(archive)
     if run is None:
@@ -315,7 +315,7 @@ def place(project: Project, paths: Paths, archive: Path, record: Archive) -> Pat
     return folder
 
 
-def unpack_results(archive: Path, record: Archive, folder: Path) -> None:
+def unpack_results(archive: Path, record: ArchiveRecord, folder: Path) -> None:
     """Write all results of an archive to a folder that is new or empty."""
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()

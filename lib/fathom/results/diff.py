@@ -17,7 +17,7 @@ from fathom.config import yaml_values
 from fathom.io import metrics
 from fathom.io.errors import FathomError, nearest
 from fathom.results.tree import RunResults, Tree, read_run, rows
-from fathom.results.values import Difference, Places, Values, differences, flat, only_in
+from fathom.results.values import Places, TreeDifference, Values, differences, flat, only_in
 
 Line = dict[str, str]  # of a csv file: texts by column
 
@@ -55,8 +55,8 @@ _FROM_CELL = {"reproduced", "stderr", "seeds", "delta", "cause", "run"}
 class Comparison:
     """What differs between two trees."""
 
-    differences: tuple[Difference, ...]  # in results, by group
-    apart: tuple[Difference, ...]  # in code, packages, devices and costs
+    differences: tuple[TreeDifference, ...]  # in results, by group
+    apart: tuple[TreeDifference, ...]  # in code, packages, devices and costs
     counts: dict[str, int]  # how much was compared, by what it is
 
     @property
@@ -132,7 +132,7 @@ def compare(
     return Comparison(tuple(found), tuple(apart), counts)
 
 
-def _group_order(item: Difference) -> int:
+def _group_order(item: TreeDifference) -> int:
     return GROUPS.index(item.group)
 
 
@@ -159,7 +159,7 @@ def _chosen(first: Tree, second: Tree, table: str, scale: str) -> list[str]:
 
 def _artefacts(
     first: Tree, second: Tree, tolerance: float, chosen: Collection[str] | None = None
-) -> Iterator[Difference]:
+) -> Iterator[TreeDifference]:
     """Yield what differs between tables, figures, claims and verdicts; `chosen` alone if given."""
     if chosen is None:
         alone = {*first.scales} ^ {*second.scales}
@@ -242,7 +242,7 @@ def _places(group: str, title: str, lines: list[Line]) -> dict[str, Line]:
 
 def _pairs(
     first: Tree, second: Tree
-) -> tuple[list[tuple[str, RunResults, RunResults]], list[Difference]]:
+) -> tuple[list[tuple[str, RunResults, RunResults]], list[TreeDifference]]:
     """Return the trainings that ended in both trees, and those that a tree has alone.
 
     Runs are found by name, so that one run with two settings is a pair. Where a tree has several
@@ -263,7 +263,9 @@ def _pairs(
         if runs[0] and runs[1]:
             pairs.append((name, *runs))
         elif runs[0] or runs[1]:
-            alone.append(Difference("runs", name, f"has not ended in {'B' if runs[0] else 'A'}"))
+            alone.append(
+                TreeDifference("runs", name, f"has not ended in {'B' if runs[0] else 'A'}")
+            )
     return pairs, alone
 
 
@@ -276,7 +278,7 @@ def _name(folder: Path, with_hash: bool = False) -> str:
 
 def _of_pair(
     name: str, first: RunResults, second: RunResults, tolerance: float
-) -> Iterator[Difference]:
+) -> Iterator[TreeDifference]:
     """Yield what differs between two trainings, its code and costs included."""
     files = first.training.files, second.training.files
     equal = {path for path, digits in files[0].items() if files[1].get(path) == digits}
@@ -338,9 +340,9 @@ def _points(path: Path) -> dict[str, Any]:
     }
 
 
-def _gathered(differences: Iterable[Difference]) -> Iterator[Difference]:
+def _gathered(differences: Iterable[TreeDifference]) -> Iterator[TreeDifference]:
     """Yield differences; those that many runs share in equal words become one line."""
-    shared: dict[tuple[str, str], list[Difference]] = {}
+    shared: dict[tuple[str, str], list[TreeDifference]] = {}
     for item in differences:
         if item.group in _SHARED:
             shared.setdefault((item.group, item.what), []).append(item)
@@ -348,13 +350,13 @@ def _gathered(differences: Iterable[Difference]) -> Iterator[Difference]:
             yield item
     for same in shared.values():
         place = same[0].place if len(same) == 1 else f"{len(same)} runs"
-        yield Difference(same[0].group, place, same[0].what, same[0].first, same[0].second)
+        yield TreeDifference(same[0].group, place, same[0].what, same[0].first, same[0].second)
 
 
-def _in_all(spent: list[Difference]) -> Iterator[Difference]:
+def _in_all(spent: list[TreeDifference]) -> Iterator[TreeDifference]:
     """Yield the costs of all runs that took other times."""
     if spent:
         a, b = sum(item.first for item in spent), sum(item.second for item in spent)
         place = f"{len(spent)} runs" if len(spent) > 1 else spent[0].place
         words = f"{a / _HOUR:.2f} hours of training in A, {b / _HOUR:.2f} in B"
-        yield Difference("costs", place, words, a, b)
+        yield TreeDifference("costs", place, words, a, b)

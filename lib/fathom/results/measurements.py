@@ -21,6 +21,7 @@ from fathom.io.records import read_record, write_record
 P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2
 FINISHED = "finished"
+NO_LAYER = "no layer is left with {} gates"  # why a task is missing
 Outcome = Literal["finished", "diverged", "failed_to_train"]
 
 

@@ -22,7 +22,7 @@ Places = Mapping[str, Values]
 
 
 @dataclass(frozen=True)
-class Difference:
+class TreeDifference:
     """What two trees do not have in common."""
 
     group: str
@@ -51,7 +51,7 @@ def flat(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
 
 def differences(
     group: str, first: Places, second: Places, tolerance: float
-) -> Iterator[Difference]:
+) -> Iterator[TreeDifference]:
     """Yield the places that one tree alone has, and those whose values differ."""
     for place in dict.fromkeys([*first, *second]):
         if place not in first or place not in second:
@@ -66,18 +66,18 @@ def differences(
         }
         if group in _LINE_EACH:
             for name, pair in changed.items():
-                yield Difference(group, place, _both(name, *pair), *pair)
+                yield TreeDifference(group, place, _both(name, *pair), *pair)
         elif changed:
             words = "; ".join(_both(name, *changed[name]) for name in [*changed][:_SHOWN])
             more = f"; and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
             values = ({name: pair[side] for name, pair in changed.items()} for side in (0, 1))
-            yield Difference(group, place, words + more, *values)
+            yield TreeDifference(group, place, words + more, *values)
 
 
-def only_in(group: str, place: str, first: bool) -> Difference:
+def only_in(group: str, place: str, first: bool) -> TreeDifference:
     """Return a difference that one tree alone has something."""
     values = (place, None) if first else (None, place)
-    return Difference(group, place, f"only in {'A' if first else 'B'}", *values)
+    return TreeDifference(group, place, f"only in {'A' if first else 'B'}", *values)
 
 
 def _alike(name: str, first: Any, second: Any, tolerance: float) -> bool:

@@ -27,7 +27,7 @@ TestSets = Sequence[Sequence[Statistics]]
 
 
 @dataclass(frozen=True)
-class Interval:
+class BootstrapInterval:
     """The spread of a score when the test set is drawn again; `low` to `high` holds 95 %."""
 
     low: float
@@ -60,14 +60,14 @@ def scores(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
     return np.array([statistics.score_of(row) for row in sums])
 
 
-def interval(statistics: Statistics, drawn: np.ndarray) -> Interval:
+def interval(statistics: Statistics, drawn: np.ndarray) -> BootstrapInterval:
     """Return the spread of the scores of draws, (samples, S) from `draws`."""
     samples = len(drawn)
     ordered = sorted(scores(statistics, drawn).tolist())
     mean = math.fsum(ordered) / samples
     variance = math.fsum((score - mean) ** 2 for score in ordered) / (samples - 1)
     cut = samples // (2 * OUTSIDE)
-    return Interval(ordered[cut], ordered[samples - cut - 1], math.sqrt(variance))
+    return BootstrapInterval(ordered[cut], ordered[samples - cut - 1], math.sqrt(variance))
 
 
 # Pairs

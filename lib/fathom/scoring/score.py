@@ -14,7 +14,7 @@ from fathom.data.sides import sides
 from fathom.io.files import write_lines
 from fathom.io.records import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
-from fathom.results.measurements import Number, Record
+from fathom.results.measurements import NO_LAYER, Number, Record
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language, sentences
@@ -23,7 +23,6 @@ from fathom.scoring.metric import Metric
 from fathom.scoring.metrics import measure, metrics_of
 
 DIGITS = 6
-NO_LAYER = "no layer is left with {} gates"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from statistics import median
 from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.schema.run import Model
 from fathom.config.schema.source import Source
-from fathom.config.spec import DataSpec, Spec
+from fathom.config.spec import DataSpec, Spec, into_pivot
 from fathom.config.tables import Table
-from fathom.data.sides import into_pivot
 from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.results import training_record

@@ -1,17 +1,35 @@
-"""How each training goes, by its own files, those of its job, and those of starts."""
+"""How trainings go, by their files and those of jobs and starts, and what is drawn of them."""
 
+import csv
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.needs import Needs
 from fathom.cluster import starts
 from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
+from fathom.io.screen import duration
 from fathom.results import run_state
-from fathom.results.run_state import Pace, RunState, pace
+from fathom.results.run_state import (
+    FAILED,
+    NOT_STARTED,
+    RUNNING,
+    STALE,
+    STOPPED,
+    Pace,
+    RunState,
+    pace,
+)
 
 WAITING, QUEUED = "waiting", "queued"
+# Shown also where not every training is: what runs, and where a user may have to do something.
+_ALWAYS = (RUNNING, QUEUED, STOPPED, FAILED, STALE)
 # Of a failed training that are shown.
 LINES = 3
 _READ = 20_000
@@ -49,6 +67,47 @@ class Progress:
         text = self.log.read_bytes()[-_READ:].decode("utf-8", "replace")
         return [line for line in text.split("\n") if line.strip()][-LINES:]
 
+    @property
+    def words(self) -> str:
+        """How it goes, as the end of a line."""
+        state, pace = self.state, self.pace
+        text = self.kind
+        if state.update and not (state.ended and state.update == self.updates):
+            of = f" of {self.updates}" if self.updates else ""
+            text += f" at update {state.update:,}{of}" if pace else f", update {state.update:,}{of}"
+        if pace:
+            text += f", NLL {pace.nll:.3f} nats" if pace.nll is not None else ""
+            text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
+        if self.seconds_left is not None:
+            text += f", {duration(self.seconds_left)} left"
+        if self.kind == RUNNING and (state.silent or 0) > run_state.SILENT:
+            text += f", no sign of life for {duration(state.silent or 0)}"
+        if self.kind == STALE:
+            text += f": {state.holder} has ended without a word; the next start resumes it"
+        elif self.kind not in (RUNNING, WAITING, NOT_STARTED, "finished") and self.reason:
+            text += f": {self.reason}"
+        return f"{text}; its lines: {self.log}" if self.log else text
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The same as JSON has it."""
+        state, pace, job = self.state, self.pace, self.job
+        return {
+            "state": self.kind,
+            "update": state.update,
+            "of": self.updates,
+            "nll": pace and pace.nll,
+            "tokens_per_second": pace and pace.tokens_per_second,
+            "seconds_left": self.seconds_left,
+            "reason": self.reason,
+            "process": str(state.holder) if state.holder else None,
+            "seconds_silent": state.silent,
+            "job": job and job.number,
+            "cure": job and job.cure,
+            "log": str(self.log) if self.log else None,
+            "last_lines": self.last_lines,
+        }
+
 
 class Progresses:
     """Reads how trainings go; everything is read when it is asked for."""
@@ -76,21 +135,21 @@ class Progresses:
         asked = spec.training.updates
         updates = state.updates or (asked if isinstance(asked, int) else None)
         kind = self._kind(state, job, file)
-        if kind == run_state.RUNNING:
+        if kind == RUNNING:
             return Progress(kind, state, updates, pace(folder), job)
-        shown = kind in (run_state.FAILED, run_state.STALE)
+        shown = kind in (FAILED, STALE)
         log = _newest(self._logs(spec, seed, job)) if shown else None
         return Progress(kind, state, updates, None, job, log)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
-        if state.ended or state.kind == run_state.RUNNING:
+        if state.ended or state.kind == RUNNING:
             return state.kind
         if job is not None and job.failed:
-            silent = state.kind in (run_state.NOT_STARTED, run_state.STALE)
-            return run_state.FAILED if silent else state.kind
-        if job is not None and (job.waits or state.kind == run_state.NOT_STARTED):
+            silent = state.kind in (NOT_STARTED, STALE)
+            return FAILED if silent else state.kind
+        if job is not None and (job.waits or state.kind == NOT_STARTED):
             return QUEUED
-        expected = file in self._expected and state.kind != run_state.FAILED
+        expected = file in self._expected and state.kind != FAILED
         return WAITING if expected else state.kind
 
     def _logs(self, spec: Spec, seed: int, job: Queued | None) -> list[Path]:
@@ -102,3 +161,73 @@ class Progresses:
 def _newest(files: list[Path]) -> Path | None:
     there = [path for path in files if path.is_file()]
     return max(there, key=lambda path: path.stat().st_mtime, default=None)
+
+
+class Overview:
+    """What the files of some papers say at one moment."""
+
+    def __init__(self, artefacts: Artefacts, papers: list[str]):
+        self._papers = papers
+        self._progresses = Progresses(artefacts.paths)
+        # Whether each table and figure is drawn, by paper, verb and target.
+        self._drawn: dict[str, dict[tuple[str, str], bool]] = {name: {} for name in papers}
+        for target, artefact in Needs(artefacts.project, artefacts.scale).artefacts.items():
+            if artefact.paper.name in papers:
+                there = artefacts.is_drawn(artefact.paper, artefact.spec)
+                self._drawn[artefact.paper.name][artefact.verb, target] = there
+        # How each training goes, by paper, and the run's name and seed.
+        self._trained: dict[str, dict[str, Progress]] = {
+            name: {} for name in artefacts.project.papers
+        }
+        for name in artefacts.project.entries:
+            spec = artefacts.project.spec(name, artefacts.scale)
+            for seed in artefacts.seeds_of(name):
+                label = name if seed == 1 else f"{name} seed {seed}"
+                self._trained[spec.paper][label] = self._progresses.of(spec, seed)
+        self._cells = _verdicts(artefacts.paths.compare, papers)
+
+    def lines(self, runs: bool) -> list[str]:
+        """Return what a user reads; `runs` for every training."""
+        lines = []
+        for paper in self._papers:
+            for run, progress in self._trained[paper].items():
+                if runs or progress.kind in _ALWAYS:
+                    lines.append(f"{run}  {progress.words}")
+                    lines += [f"    {line}" for line in progress.last_lines]
+            lines.append(f"{paper}: {self._summary(paper)}")
+        counted = _counted(self._cells) if self._cells else "not compared yet; snakemake compare"
+        lines.append(f"cells: {counted}")
+        return [*lines, *(f"{job.name}: {job}" for job in self._progresses.other_jobs)]
+
+    def _summary(self, paper: str) -> str:
+        parts = []
+        for verb in ("table", "figure"):
+            done = [there for (of, _), there in self._drawn[paper].items() if of == verb]
+            parts.append(f"{sum(done)} of {len(done)} {verb}s")
+        trained = self._trained[paper]
+        kinds = Counter(progress.kind for progress in trained.values())
+        parts.append(f"{len(trained)} runs" + (f" ({_counted(kinds)})" if kinds else ""))
+        return ", ".join(parts)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the same as JSON has it, of all runs."""
+        papers = {}
+        for paper in self._papers:
+            drawn = {f"{verb} {name}": there for (verb, name), there in self._drawn[paper].items()}
+            runs = {run: progress.fields for run, progress in self._trained[paper].items()}
+            papers[paper] = {"drawn": drawn, "runs": runs}
+        jobs = [f"{job.name}: {job}" for job in self._progresses.jobs]
+        return {"papers": papers, "cells": self._cells, "jobs": jobs}
+
+
+def _verdicts(path: Path, papers: list[str]) -> dict[str, int]:
+    """Return how many reported cells have each verdict; none before the first comparison."""
+    if not path.exists():
+        return {}
+    with open(path, encoding="utf-8", newline="") as stream:
+        return Counter(row["verdict"] for row in csv.DictReader(stream) if row["paper"] in papers)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """Return counts as text, the largest first."""
+    return ", ".join(f"{count} {words}" for words, count in Counter(counts).most_common())

@@ -1,7 +1,12 @@
-"""What a start finds, checks, records and prints before it runs or submits anything."""
+"""What a start finds, checks, records and prints before it runs or submits anything.
+
+And what Snakemake is kept from: jobs that run at every start, and looks for jobs without end.
+"""
 
 import os
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +22,19 @@ from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 TRAIN, PREPARE = "train_run", "prepare_corpus"
 # Names in a line; Snakemake's own list of jobs has all of them.
 MOST_NAMES = 12
+# The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
+_MADE = (
+    "sources/*/*.json",
+    "corpora/*/*.json",
+    "subwords/*/*.json",
+    "tensors/*/*.json",
+    "runs/*/*/*/*.json",
+    "runs/*/*/*/decodings/*.json",
+    "runs/*/*/*/measurements/*.json",
+)
+_SECONDS = 2
+# Jobs and seconds of Snakemake's own limit, where a user gives none.
+_DEFAULT_LIMIT = (100, 1)
 
 
 def title(targets: Targets) -> str:
@@ -207,3 +225,38 @@ def _refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]
     if most is not None and hours > most:
         what = f"{count} trainings ask for {hours:g} GPU-hours, more than {most}"
         raise FathomError(what, "gpu_hours", "name fewer runs, a shorter runtime, or raise it")
+
+
+def set_back(results: Path) -> Iterator[str]:
+    """Date files of the future now, in their order; yield a line for each.
+
+    A machine whose clock is ahead leaves them. Snakemake takes what is made from such a file for
+    older than it, and makes it again at every start.
+    """
+    now = time.time()
+    dates: dict[Path, float] = {}
+    for path in (path for pattern in _MADE for path in results.glob(pattern)):
+        # A broken link, or a file that was deleted meanwhile: whoever reads it says so.
+        with suppress(OSError):
+            dates[path] = path.stat().st_mtime
+    for path, date in sorted(dates.items(), key=lambda item: item[1]):
+        if date > now + _SECONDS and os.access(path, os.W_OK):
+            with suppress(FileNotFoundError):
+                os.utime(path)
+            minutes = (date - now) / 60
+            yield f"fathom: {path}: dated {minutes:.1f} minutes in the future, dated now"
+
+
+def look_only_when_jobs_end(workflow: Any) -> None:
+    """Let Snakemake look for jobs when one has ended, and not once a second for each that has.
+
+    While its limit of jobs per second is on, every look sets a clock for the next one, and every
+    job that ends looks too: after 500 jobs there are 500 looks per second, which take half a core
+    from the trainings. The limit is dropped where nobody asked for it.
+
+    Args:
+        workflow: Snakemake's, when its scheduler is there and has not begun.
+    """
+    limit = workflow.scheduler.job_rate_limiter
+    if limit is not None and (limit.max_jobs, limit.timespan) == _DEFAULT_LIMIT:
+        workflow.scheduler.job_rate_limiter = None

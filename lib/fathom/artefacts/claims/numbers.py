@@ -86,11 +86,6 @@ class Sum(Quantity):
     constant: float = 0.0
 
     @property
-    def of_terms(self) -> float:
-        """The sum without the constant."""
-        return replace(self, constant=0.0).value
-
-    @property
     def value(self) -> float:
         """The number; it may be infinite, or nan.
 

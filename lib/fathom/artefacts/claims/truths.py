@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fathom.artefacts.claims.numbers import (
@@ -83,8 +83,8 @@ def some(truths: Iterable[Truth]) -> Truth:
 
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
     """Return the first answer in an order that any truth has, with the evidence of those."""
-    parts = list(truths) or [Truth.of(TOO_FEW, ABSENT)]
-    answer = next(each for each in order if any(part.answer == each for part in parts))
+    parts: list[Truth] = [*truths] or [Truth.of(TOO_FEW, ABSENT)]
+    answer: Answer = next(each for each in order if any(part.answer == each for part in parts))
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
 
@@ -160,7 +160,7 @@ def _evidence(difference: Sum, relation: Operator, answer: Answer, interval: Int
     size = low = high = None
     lost = any(term.lost for term in difference.weights)
     if not difference.missing and math.isfinite(difference.value):
-        size = difference.of_terms
+        size = replace(difference, constant=0.0).value
         plain = len(difference.weights) == 1 and not text.startswith("-") and "×" not in text
         text += "" if plain else f" = {size:.3g}"
         if lost or interval.half is not None:

@@ -1,6 +1,6 @@
 """Labelled points: the places of one axis, the others projected to a plane."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, named
 from fathom.config.schema.figures import UPDATE, LabelledPoints, series_named
@@ -80,8 +80,9 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
         # and below their points, and those of the right half to the left of theirs.
         middle = (points["x"].min() + points["x"].max()) / 2
         places = points.groupby([points["x"].round(9), points["y"].round(9)])
-        for at, ((x, y), group) in enumerate(places):
-            right, below = x > middle, at % 2
+        for at, (place, group) in enumerate(places):
+            x, y = cast("tuple[float, float]", place)
+            right, below = bool(x > middle), at % 2
             panel.annotate(
                 ", ".join(group["shown"]),
                 (x, y),

@@ -141,7 +141,7 @@ CHECKED, TOLERANCE = 8, 1e-5
 SENTENCES = 64
 
 
-class Search:
+class CTranslate2Search:
     """CTranslate2 with one model."""
 
     def __init__(self, folder: Path, source: Sequence[str], target: Sequence[str]):
@@ -206,7 +206,9 @@ def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
     return [vocabulary[number] for number in numbers]
 
 
-def require_equal(search: Search, network: Network, task: int, pairs: Pairs, where: str) -> None:
+def require_equal(
+    search: CTranslate2Search, network: Network, task: int, pairs: Pairs, where: str
+) -> None:
     """Compare the log-probabilities of real targets, from the shortest to the longest.
 
     Raises:
@@ -248,10 +250,10 @@ class Exports:
 
     def __init__(self, run: TrainedRun, gates: str, update: int | None = None):
         self.run, self.gates, self.update = run, gates, update
-        self._by_layers: dict[str, Search] = {}
-        self._by_task: dict[str, Search] = {}
+        self._by_layers: dict[str, CTranslate2Search] = {}
+        self._by_task: dict[str, CTranslate2Search] = {}
 
-    def of(self, task: str) -> Search:
+    def of(self, task: str) -> CTranslate2Search:
         """Return CTranslate2 with the network of a task, after a check."""
         if task not in self._by_task:
             run, number = self.run, self.run.task(task)
@@ -272,7 +274,7 @@ class Exports:
             sources: (S,) each, with its end symbol.
             tasks: the index of each source's task.
         """
-        numbers: dict[Search, list[int]] = defaultdict(list)
+        numbers: dict[CTranslate2Search, list[int]] = defaultdict(list)
         for number, task in enumerate(tasks):
             numbers[self.of(self.run.tasks[task])].append(number)
         hypotheses: dict[int, list[int]] = {}
@@ -290,16 +292,16 @@ def exports(run: TrainedRun, gates: str, update: int | None = None) -> Exports:
     return Exports(run, gates, update)
 
 
-def export(folder: Path, run: TrainedRun, transformer: Plain) -> Search:
+def export(folder: Path, run: TrainedRun, transformer: Plain) -> CTranslate2Search:
     """Write the model of a plain Transformer to an empty folder, and load it."""
     dictionaries = run.tensors.source_dictionary, run.tensors.target_dictionary
     source, target = map(symbols, dictionaries)
     start = set(run.tensors.starts) == {EOS}
     write(folder, transformer, source, target, _positions(run), start)
-    return Search(folder, source, target)
+    return CTranslate2Search(folder, source, target)
 
 
-def _loaded(run: TrainedRun, transformer: Plain) -> Search:
+def _loaded(run: TrainedRun, transformer: Plain) -> CTranslate2Search:
     with TemporaryDirectory() as folder:
         return export(Path(folder), run, transformer)
 

@@ -12,13 +12,10 @@ UNTESTED = -1.0
 
 
 def quantity(name, value, halves=None):
-    """Return a number, or several.
+    """Return a number, or several; `halves` gets the half of each interval.
 
-    Args:
-        name: of its term.
-        value: a number, (number, half of its interval), an outcome, `not run`, a list of these, or
-            a quantity as it is.
-        halves: gets the half of each interval.
+    A value is a number, (number, half of its interval), an outcome, `not run`, a list of these, or
+    a quantity as it is.
     """
     if isinstance(value, Curve | Sum | Slice):
         return value
@@ -41,7 +38,6 @@ class Numbers:
     """Numbers by name; half of the interval of a difference is that of its first term."""
 
     def __init__(self, **values):
-        """Take a value for each name, as `quantity` does."""
         self.halves = {}
         self.values = {name: quantity(name, one, self.halves) for name, one in values.items()}
 

@@ -11,6 +11,13 @@ from fathom.nn.packing import Packing, assigned
 D, HEADS = 8, 2
 # Types, and how far sums of them may be from the formula's.
 EXACT = [(torch.float64, 1e-14), (torch.float32, 1e-6)]
+# (lengths, width): ragged, one token, one sentence, equal lengths, equal lengths with padding.
+CASES = (((5, 2, 7, 1), 7), ((1,), 1), ((6,), 6), ((4, 4, 4), 4), ((3, 3), 5), ((1, 1, 1), 1))
+
+
+def padding_of(lengths: tuple[int, ...], width: int) -> Tensor:
+    """Return (B, T), true at padding."""
+    return torch.arange(width) >= torch.tensor(lengths).unsqueeze(1)
 
 
 def formula(q: Tensor, k: Tensor, v: Tensor, hidden: Tensor) -> Tensor:
