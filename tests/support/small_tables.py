@@ -11,7 +11,7 @@ from fathom.config.check import check
 from fathom.config.measurement_keys import file_of
 from fathom.config.merge import expand
 from fathom.config.reported import Reported
-from fathom.config.schema.table import Mark, Metric, TableSettings
+from fathom.config.schema.table import Mark, MetricSettings, TableSettings
 from fathom.config.spec import full_name
 from fathom.config.yaml_values import read
 from fathom.io.errors import unknown
@@ -117,7 +117,7 @@ def table(folder, name="table1", text=TABLES, marks=None):
     settings, findings = check(TableSettings, values)
     assert not findings
     marks = settings.marks or marks or {"bold": Mark(means="gain", to="6/6")}
-    metric = Metric(tokenize="13a", unknown_for=())
+    metric = MetricSettings(tokenize="13a", unknown_for=())
     return tables.Table("p", name, settings, values, vocabulary_of_the_project(), metric, marks)
 
 

@@ -13,7 +13,13 @@ from typing import Any, Literal
 
 from fathom.config.catalogue import Catalogue
 from fathom.config.merge import fill_text, placeholders
-from fathom.config.schema.table import BlockSettings, Mark, Metric, RowSettings, TableSettings
+from fathom.config.schema.table import (
+    BlockSettings,
+    Mark,
+    MetricSettings,
+    RowSettings,
+    TableSettings,
+)
 from fathom.config.spec import Spec
 from fathom.config.vocabulary import ShownValue, Vocabulary, parse
 from fathom.config.yaml_values import Key, Value
@@ -32,7 +38,7 @@ class Table:
     settings: TableSettings  # with all that it takes from the tables it is like
     values: Value = field(repr=False)  # the same with places
     vocabulary: Vocabulary = field(repr=False)
-    metric: Metric  # the paper's; the table and its blocks may say otherwise
+    metric: MetricSettings  # the paper's; the table and its blocks may say otherwise
     marks: Mapping[str, Mark]  # what marks on printed cells mean: the table's, or the paper's
 
     @property
@@ -447,7 +453,7 @@ def _first(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
 
 def _unknown_metric(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
     tasks = sorted({task for cell in cells for task in (*cell.tasks, cell.task) if task})
-    places: dict[Key, Metric | None] = {(): table.settings.metric}
+    places: dict[Key, MetricSettings | None] = {(): table.settings.metric}
     places |= {("blocks", name): block.metric for name, block in table.settings.blocks.items()}
     for path, metric in places.items():
         for name in metric.unknown_for if metric else ():

@@ -148,7 +148,7 @@ def _over(panel: PartT, figure: PartT) -> PartT:
     return form(**({key: getattr(figure, key) for key in form.model_fields} | given))
 
 
-class Line(Section):
+class LineSettings(Section):
     """A line in its long form."""
 
     run: str = Doc("The run that is drawn.")
@@ -160,7 +160,7 @@ class Panel(Section):
 
     series: str | None = Doc("What is drawn.", None)
     x: str | None = Doc("The axis that runs from left to right.", None)
-    lines: dict[str, str | Line] = Doc("The run of each line, by label.", factory=dict)
+    lines: dict[str, str | LineSettings] = Doc("The run of each line, by label.", factory=dict)
     at: At | None = Doc("The update, share of the training, or epoch.", None)
     select: dict[str, str] = Doc("A place on an axis: first, last or a label.", factory=dict)
     line_by: str | None = Doc("An axis with a line for each of its places.", None)
@@ -170,10 +170,10 @@ class Panel(Section):
     colours: dict[str, Colour] = Doc("A line's colour, by label.", factory=dict)
     log_y: bool = Doc("Whether the vertical axis is logarithmic.", False)
 
-    def line(self, label: str) -> Line:
+    def line(self, label: str) -> LineSettings:
         """Return a line with its series."""
         line = self.lines[label]
-        line = Line(run=line) if isinstance(line, str) else line
+        line = LineSettings(run=line) if isinstance(line, str) else line
         return line.model_copy(update={"series": line.series or self.series})
 
 

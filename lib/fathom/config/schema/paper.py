@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from fathom.config.schema.section import AsTuple, Doc, Section
-from fathom.config.schema.table import Marks, Metric
+from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
 # symbol, as in [<paper> L_K].
@@ -62,7 +62,7 @@ class PaperSettings(Section):
         "Numbered equations and algorithms, all; others by their symbol.", factory=dict
     )
     summary: Summary = Doc("What was easy and what was hard.", Summary())
-    metric: Metric = Doc("How tables score that do not say otherwise.", Metric())
+    metric: MetricSettings = Doc("How tables score that do not say otherwise.", MetricSettings())
     marks: Marks = Doc("What marks mean in tables that have none.", factory=dict)
 
     @property

@@ -114,7 +114,7 @@ class Archive(OneFile):
         return self.mirrors
 
 
-class Files(Source):
+class SeveralFiles(Source):
     """The files of one revision of a published data set, below one address."""
 
     kind: Literal["files"] = Doc("Several files below one address.")
@@ -147,6 +147,6 @@ class ByHand(OneFile):
 KINDS: dict[str, type[Source]] = {
     "package": Package,
     "archive": Archive,
-    "files": Files,
+    "files": SeveralFiles,
     "by_hand": ByHand,
 }

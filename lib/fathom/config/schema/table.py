@@ -21,7 +21,7 @@ Tokenize = Literal[
 ]
 
 
-class Metric(Section):
+class MetricSettings(Section):
     """How a paper or a table scores."""
 
     tokenize: Tokenize | None = Doc(
@@ -30,7 +30,7 @@ class Metric(Section):
     unknown_for: Ids = Doc("Tasks whose metric in the paper is not known.", ())
     note: str = Doc("Why this is the paper's metric.", "")
 
-    def over(self, other: "Metric | None") -> "Metric":
+    def over(self, other: "MetricSettings | None") -> "MetricSettings":
         """Return this metric with what another one, a table's or a block's, says instead."""
         given = (
             {} if other is None else {key: getattr(other, key) for key in other.model_fields_set}
@@ -112,7 +112,7 @@ class BlockSettings(Section):
     )
     value: str | None = Doc("What cells show where row and column do not say.", None)
     gates: Gates | None = Doc("The gates of scores where the value names none.", None)
-    metric: Metric | None = None
+    metric: MetricSettings | None = None
 
 
 class First(Section):
