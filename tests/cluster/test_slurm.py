@@ -8,8 +8,8 @@ from fathom.cluster.slurm import (
     FAILED,
     RUNNING,
     SUCCESS,
+    JobState,
     Slurm,
-    State,
     ask,
     is_permanent,
     job_state,
@@ -28,7 +28,7 @@ WORDS += [(name, RUNNING) for name in WAITS.split()] + [(name, FAILED) for name 
 @pytest.mark.parametrize(("name", "word"), WORDS)
 def test_each_state_is_running_success_or_failed(answers, name, word):
     answers("squeue", f"7|{name}|None\n17|FAILED|x|y")
-    assert SLURM.states()["7"] == State(word, name, "None")
+    assert SLURM.states()["7"] == JobState(word, name, "None")
 
 
 # With exit code 0, what a proxy, a banner or a broken controller may print; then an error.
@@ -99,10 +99,10 @@ def test_an_answer_that_is_not_a_number_is_not_a_submission(answers, script):
     ],
 )
 def test_a_job_that_will_not_start_has_a_cure(reason, command):
-    cure = SLURM.cure("7", State(RUNNING, "PENDING", reason))
+    cure = SLURM.cure("7", JobState(RUNNING, "PENDING", reason))
     assert (cure or "").startswith(command or "")
     assert (cure is None) == (command is None)
-    assert SLURM.cure("7", State(RUNNING, "RUNNING", reason)) is None
+    assert SLURM.cure("7", JobState(RUNNING, "RUNNING", reason)) is None
 
 
 def test_the_end_of_a_jobs_time_is_slurms(answers, monkeypatch):

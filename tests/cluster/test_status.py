@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fathom.cluster.jobs import Folder, read
-from fathom.cluster.slurm import FAILED, RUNNING, SUCCESS, Slurm, State
+from fathom.cluster.slurm import FAILED, RUNNING, SUCCESS, JobState, Slurm
 from fathom.cluster.status import (
     AGAIN,
     LOST_AFTER,
@@ -30,7 +30,7 @@ NEW = Seen("7")
 
 
 def state(word, name="NAME"):
-    return {"7": State(word, name, "reason")}
+    return {"7": JobState(word, name, "reason")}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def state(word, name="NAME"):
         # Silence, and a list without the job.
         (None, None, RUNNING),
         ({}, None, RUNNING),
-        ({"17": State(FAILED, "FAILED")}, None, RUNNING),
+        ({"17": JobState(FAILED, "FAILED")}, None, RUNNING),
         # It ended at its limit, and its successor is not submitted yet.
         ({}, Marker(143, AGAIN), RUNNING),
     ],

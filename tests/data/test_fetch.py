@@ -3,7 +3,7 @@ from hashlib import sha256
 
 import pytest
 
-from fathom.config.schema.source import PublishedFiles
+from fathom.config.schema.source import SeveralFiles
 from fathom.data import fetch as fetching
 from fathom.data.download import Limits
 from fathom.data.fetch import download_wheel, fetched
@@ -303,7 +303,7 @@ def several(site):
     files["part1.parquet"] = {"bytes": len(content), "sha256": sha256(content).hexdigest()}
     value = {"kind": "files", "name": "talks", "title": "invented", "files": files}
     value |= {"licence": "CC0-1.0", "notice": "Invented for a test."}
-    made = PublishedFiles.model_validate(value | {"address": site.put("/revision", status=404)})
+    made = SeveralFiles.model_validate(value | {"address": site.put("/revision", status=404)})
     return made, contents
 
 

@@ -2,7 +2,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from fathom.config.schema.source import PublishedFiles
+from fathom.config.schema.source import SeveralFiles
 from fathom.data.download import Limits
 from fathom.data.fetch import fetch
 from fathom.data.prepare import prepare, same_text
@@ -148,7 +148,7 @@ def test_files_come_from_a_server_and_become_a_corpus(tmp_path, site, lines):
         site.put(f"/20231101.de/{name}", content=(made / name).read_bytes())
     value = {"kind": "files", "name": "de", "title": "invented", "licence": "CC0-1.0"}
     value |= {"notice": "none", "address": site.put("/20231101.de", status=404)}
-    source = PublishedFiles.model_validate(value | {"files": dict.fromkeys(names)})
+    source = SeveralFiles.model_validate(value | {"files": dict.fromkeys(names)})
     fetch(source, tmp_path / "sources" / "de", tmp_path, lines.append, Limits(pause=0))
     dataset, out = wikipedia_dataset(["de"], {"de": 20}), tmp_path / "corpus"
     prepare(dataset, {"de": source}, (tmp_path / "sources").joinpath, out, lines.append)

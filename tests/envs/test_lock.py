@@ -66,9 +66,7 @@ def exact(line: str) -> str:
 
 
 @pytest.mark.parametrize("name", [*LISTS, *DERIVED])
-def test_each_generated_file_follows_from_its_list_and_names_no_index(
-    versions, locks, name
-):
+def test_each_generated_file_follows_from_its_list_and_names_no_index(versions, locks, name):
     first = header(LISTS.get(name, versions), list_of(name) if name in LISTS else "versions.txt")
     assert first in text(name), f"envs/{name} is older than its list; run make lock"
     assert "//" not in text(name).replace("#!/", ""), "an index is the user's choice"

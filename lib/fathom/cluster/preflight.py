@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.cluster.jobs import folders, gpus
-from fathom.cluster.slurm import RUNNING, Slurm, State, ask, missing, options
+from fathom.cluster.slurm import RUNNING, JobState, Slurm, ask, missing, options
 from fathom.io.errors import FathomError, Findings, nearest, shortened, unknown
 
 # What a profile may ask for; Snakemake adds some of them by itself.
@@ -72,7 +72,7 @@ def _distinct(requested: Mapping[str, Resources]) -> Iterator[tuple[str, Resourc
         yield ", ".join(rules), requested[rules[0]]
 
 
-def _live(slurm: Slurm, states: Mapping[str, State], above: Path) -> Iterator[str]:
+def _live(slurm: Slurm, states: Mapping[str, JobState], above: Path) -> Iterator[str]:
     """Yield which jobs of an earlier start wait or run, and which will not start."""
     live = {}
     for folder in folders(above):

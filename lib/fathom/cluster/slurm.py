@@ -70,7 +70,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class State:
+class JobState:
     """What Slurm answers of a job."""
 
     word: str  # running, success or failed
@@ -163,7 +163,7 @@ class Slurm:
             return Answer(1, message=answer.text or "sbatch gave no number")
         return Answer(answer.code, number, answer.message)
 
-    def states(self) -> dict[str, State] | None:
+    def states(self) -> dict[str, JobState] | None:
         """Return the states of all the user's jobs that Slurm still knows, by number."""
         words = ("squeue", "--me", "--noheader", "--states", "all", "--format", "%i|%T|%r")
         answer = ask(*words, seconds=10)
@@ -173,7 +173,7 @@ class Slurm:
         if answer.code or not all(rows):
             return None
         return {
-            row[1]: State(_WORDS.get(row[2], RUNNING), row[2], row[3].strip())
+            row[1]: JobState(_WORDS.get(row[2], RUNNING), row[2], row[3].strip())
             for row in rows
             if row
         }
@@ -201,7 +201,7 @@ class Slurm:
         except ValueError:
             return None
 
-    def cure(self, number: str, state: State) -> str | None:
+    def cure(self, number: str, state: JobState) -> str | None:
         """Return what frees a job that will not start by itself: held, or one that asks too much.
 
         None for all other jobs.

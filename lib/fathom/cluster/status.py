@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.cluster.jobs import OUTPUTS, Folder, alone, folders, read_or_empty
-from fathom.cluster.slurm import FAILED, RUNNING, SUCCESS, Slurm, State
+from fathom.cluster.slurm import FAILED, RUNNING, SUCCESS, JobState, Slurm
 from fathom.cluster.submit import submit_again
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_lines
@@ -50,7 +50,7 @@ class Marker:
 
 
 def decide(
-    states: dict[str, State] | None, marker: Marker | None, before: Seen, now: float
+    states: dict[str, JobState] | None, marker: Marker | None, before: Seen, now: float
 ) -> Seen:
     """Return what is known of a job now.
 
@@ -101,7 +101,7 @@ def refresh(slurm: Slurm, above: Path, number: str = "") -> None:
 
 
 def _word(
-    slurm: Slurm, folder: Folder, record: dict[str, Any], states: dict[str, State] | None
+    slurm: Slurm, folder: Folder, record: dict[str, Any], states: dict[str, JobState] | None
 ) -> str:
     """Return the word of a job, and keep what is known of it."""
     number = record["now"]

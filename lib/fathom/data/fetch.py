@@ -17,7 +17,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from fathom.config.schema.source import ByHand, Checks, OneFile, Package, PublishedFiles, Source
+from fathom.config.schema.source import ByHand, Checks, OneFile, Package, SeveralFiles, Source
 from fathom.data import archives
 from fathom.data.download import LIMITS, Limits, download, forget
 from fathom.io.errors import FathomError, without_secrets
@@ -203,14 +203,14 @@ class _Fetching:
         if isinstance(source, ByHand):
             what = f"{name} must be downloaded by hand: {source.steps}"
             raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
-        if isinstance(source, PublishedFiles) and file.exists():
+        if isinstance(source, SeveralFiles) and file.exists():
             checksum = sha256(file)
             # An earlier fetch ended after this file.
             if checksum == expected.sha256:
                 return checksum, {"address": source.address}
         checksum, address = self._download(name, expected)
         return checksum, {
-            "address": source.address if isinstance(source, PublishedFiles) else address
+            "address": source.address if isinstance(source, SeveralFiles) else address
         }
 
     def _download(self, name: str, expected: _Expected) -> tuple[str, str]:
@@ -238,7 +238,7 @@ class _Fetching:
 
     def _put(self, name: str) -> Path:
         """Return where a user may put a file by hand."""
-        several = isinstance(self.source, PublishedFiles)
+        several = isinstance(self.source, SeveralFiles)
         return self.by_hand / self.source.name / name if several else self.by_hand / name
 
     def _part(self, name: str) -> Path:

@@ -16,7 +16,7 @@ from fathom.scoring.metrics import CHRF, named
 
 
 @dataclass(frozen=True)
-class Sentences:
+class SentenceCounts:
     """The counts of one task's sentences."""
 
     columns: tuple[str, ...]  # `<label of a metric>.<what is counted>`
@@ -57,7 +57,7 @@ def write(path: Path, statistics: list[Statistics]) -> None:
             packed.write(("\t".join([str(number), *counts]) + "\n").encode())
 
 
-def read(folder: Path, task: str) -> Sentences | None:
+def read(folder: Path, task: str) -> SentenceCounts | None:
     """Return the counts of a task's sentences, or None where a decoding has none.
 
     Raises:
@@ -69,4 +69,4 @@ def read(folder: Path, task: str) -> Sentences | None:
     Recorded.of(folder / "scoring.json").require(path.name)
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         columns = tuple(stream.readline().rstrip("\n").split("\t"))
-        return Sentences(columns, np.loadtxt(stream, dtype=np.int64, delimiter="\t", ndmin=2))
+        return SentenceCounts(columns, np.loadtxt(stream, dtype=np.int64, delimiter="\t", ndmin=2))

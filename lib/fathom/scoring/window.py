@@ -27,7 +27,7 @@ from fathom.scoring.score import DIGITS
 CHOOSES, JUDGES = "valid", "test"
 
 # Files of hypotheses by update and task; corpus scores by label of a metric, update and task.
-Files = Mapping[int, Mapping[str, Path]]
+HypothesisFiles = Mapping[int, Mapping[str, Path]]
 Scores = dict[str, dict[int, dict[str, float]]]
 
 
@@ -133,7 +133,10 @@ def references_of(spec: Spec, corpus: Path, split: str) -> dict[str, list[str]]:
 
 
 def checkpoint_scores(
-    spec: Spec, references: Mapping[str, list[str]], files: Files, further: Sequence[str] = ()
+    spec: Spec,
+    references: Mapping[str, list[str]],
+    files: HypothesisFiles,
+    further: Sequence[str] = (),
 ) -> Scores:
     """Return the corpus scores of the common metrics, with as many digits as scores.tsv has.
 
@@ -154,7 +157,7 @@ def checkpoint_scores(
     return scores
 
 
-def doubts_of(spec: Spec, corpus: Path, split: str, files: Files) -> dict[int, str]:
+def doubts_of(spec: Spec, corpus: Path, split: str, files: HypothesisFiles) -> dict[int, str]:
     """Return in words why the hypotheses of updates say little; empty where they are right.
 
     The check is that of single decodings. Without several target languages there is none.

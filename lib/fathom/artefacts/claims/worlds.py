@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.random import SeedSequence
     from pandas import DataFrame
 
-    from fathom.scoring.sentences import Sentences
+    from fathom.scoring.sentences import SentenceCounts
 
 NOT_PRINTED = "not printed"
 DIGITS = "digits as printed"
@@ -157,7 +157,7 @@ class Results(_World):
         self.artefacts = artefacts
         self._points: dict[str, dict[int, DataFrame]] = {}
         self._sources: dict[str, ResultSource] = {}
-        self._sets: dict[Term, list[list[Sentences]] | None] = {}
+        self._sets: dict[Term, list[list[SentenceCounts]] | None] = {}
         self._drawn: dict[tuple, np.ndarray] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -204,7 +204,7 @@ class Results(_World):
         pairs = PAIRED if len({*used}) < len(used) else ""
         return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
-    def _counts(self, term: Term) -> "list[list[Sentences]] | None":
+    def _counts(self, term: Term) -> "list[list[SentenceCounts]] | None":
         """Return what was counted in a cell's sentences; None where they cannot be drawn again."""
         if term not in self._sets:
             sets = None
@@ -222,7 +222,7 @@ class Results(_World):
         """
         from fathom.scoring.bootstrap import streams_of
 
-        drawn: list[tuple[str, list[Sentences], SeedSequence]] = []
+        drawn: list[tuple[str, list[SentenceCounts], SeedSequence]] = []
         streams, group = {}, 0
         for term in sorted(terms, key=lambda each: -len(self._counts(each) or ())):
             sets = self._counts(term) or []

@@ -16,7 +16,7 @@ from fathom.scoring.students_t import half_interval
 if TYPE_CHECKING:
     from fathom.scoring.bootstrap import Paired
     from fathom.scoring.metric import Statistics
-    from fathom.scoring.sentences import Sentences
+    from fathom.scoring.sentences import SentenceCounts
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
 OVER_SEEDS = "95 % interval of the difference over seeds, Student's t"
@@ -168,7 +168,9 @@ def tasks_of(cell: Cell) -> tuple[str, ...]:
     return (cell.task,) if cell.task else cell.tasks
 
 
-def counts_of(cell: Cell, sources: Mapping[str, ResultSource]) -> "list[list[Sentences]] | None":
+def counts_of(
+    cell: Cell, sources: Mapping[str, ResultSource]
+) -> "list[list[SentenceCounts]] | None":
     """Return the counts of each task's sentences, by task and training with a value.
 
     None where nothing is stored.
@@ -204,7 +206,9 @@ def counts_of(cell: Cell, sources: Mapping[str, ResultSource]) -> "list[list[Sen
     return sets
 
 
-def statistics_of(cell: Cell, sets: "Iterable[Iterable[Sentences]]") -> "list[list[Statistics]]":
+def statistics_of(
+    cell: Cell, sets: "Iterable[Iterable[SentenceCounts]]"
+) -> "list[list[Statistics]]":
     """Return the counts of a cell's metric alone."""
     from fathom.scoring.metrics import of_key
 
@@ -212,7 +216,7 @@ def statistics_of(cell: Cell, sets: "Iterable[Iterable[Sentences]]") -> "list[li
     return [[counts.statistics(metric) for counts in trainings] for trainings in sets]
 
 
-def same_references(trainings: "list[Sentences]") -> bool:
+def same_references(trainings: "list[SentenceCounts]") -> bool:
     """Return whether all were scored on the same sentences."""
     first, *others = [training.references for training in trainings]
     return all(first.shape == other.shape and (first == other).all() for other in others)

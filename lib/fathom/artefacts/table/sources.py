@@ -14,7 +14,7 @@ from fathom.results.measurements import FINISHED, Measurements, Record, read
 from fathom.results.recipe import stale
 
 if TYPE_CHECKING:
-    from fathom.scoring.sentences import Sentences
+    from fathom.scoring.sentences import SentenceCounts
 
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
@@ -83,7 +83,7 @@ class ResultSource:
         """Return what the training of a seed measured by itself; None before it has ended."""
         return self.read(self.folders[seed] / "training.json", seed)
 
-    def sentences(self, key: str, seed: int, task: str) -> "Sentences | None":
+    def sentences(self, key: str, seed: int, task: str) -> "SentenceCounts | None":
         """Return what was counted in each sentence of a score; None where nothing is stored."""
         from fathom.scoring.sentences import read as read_sentences
 

@@ -116,7 +116,7 @@ class Published(Section):
     by: Literal["published"] = Doc("As the source has it.")
 
 
-class SplitFiles(Section):
+class TaskFiles(Section):
     """A file for each split."""
 
     train: Text = Doc("For training.")
@@ -129,7 +129,7 @@ class LineNumbers(Section):
 
     by: Literal["line_numbers"] = Doc("By published numbers of lines.")
     source: str = Doc("The source that has the files of numbers, one on each line.")
-    files: Annotated[dict[str, SplitFiles], MinLen(1)] = Doc(
+    files: Annotated[dict[str, TaskFiles], MinLen(1)] = Doc(
         "The files of each task, by ends of paths."
     )
     clean: Clean = False

@@ -101,7 +101,7 @@ class Package(OneFile):
         return f"{self.package}=={self.version}"
 
 
-class MirroredFile(OneFile):
+class Archive(OneFile):
     """A file at one of several addresses."""
 
     kind: Literal["archive"] = Doc("A file at one of several addresses.")
@@ -114,7 +114,7 @@ class MirroredFile(OneFile):
         return self.mirrors
 
 
-class PublishedFiles(Source):
+class SeveralFiles(Source):
     """The files of one revision of a published data set, below one address."""
 
     kind: Literal["files"] = Doc("Several files below one address.")
@@ -146,7 +146,7 @@ class ByHand(OneFile):
 
 KINDS: dict[str, type[Source]] = {
     "package": Package,
-    "archive": MirroredFile,
-    "files": PublishedFiles,
+    "archive": Archive,
+    "files": SeveralFiles,
     "by_hand": ByHand,
 }
