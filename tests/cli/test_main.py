@@ -442,7 +442,8 @@ WORDS = READING | {
     # The small corpus has no sources; test_draw.py draws pages.
     "page": ("--help",),
     "pack": (RUN,),
-    "unpack": ("run.zip", "--help"),
+    "schema": ("--help",),
+    "unpack": ("run.tar.gz", "--help"),
 }
 CALLS = """
 import sys
