@@ -314,3 +314,12 @@ def test_how_a_paper_scores_is_explained_as_well(findings):
 def test_an_entry_may_apply_to_the_whole_paper(edited):
     applies = "applies: [base, latent_layers, table1, figure1]"
     assert load(edited(("papers/deep/deviations.yaml", applies, "applies: [paper]")))
+
+
+def test_a_paper_whose_tables_are_missing_is_not_left_out_in_silence(edited):
+    project = load(edited(("papers/wide/tables.yaml", None, None)), check=False)
+    with pytest.raises(FathomError) as caught:
+        _ = project.papers["wide"].tables
+    assert caught.value.where == "config/papers/wide/tables.yaml"
+    assert "reported/table1.csv needs it" in caught.value.what
+    assert project.papers["deep"].tables

@@ -169,6 +169,8 @@ def pack(
 
 def _free(archive: Path) -> Path:
     """Return the place of an archive."""
+    if archive.is_dir():
+        raise FathomError("this is a folder", str(archive), "add the name of a file: --out FILE")
     if archive.exists():
         raise FathomError("there is such a file", str(archive), "delete it, or give --out")
     return archive

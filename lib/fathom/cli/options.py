@@ -82,7 +82,7 @@ def open_project(check: bool = False) -> Project:
     code = root / "lib" / PACKAGE.name
     if code.is_dir() and not code.samefile(PACKAGE):
         # The environment of a clone that was copied or moved still has the code of the old one.
-        remedy = "delete .venv there and run `make environment`"
+        remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
     check = check and VARIABLE not in os.environ
     return load(root, check=check, layers=layers(root, Path.cwd()))

@@ -61,9 +61,15 @@ class Paper:
         """The tables by name, in the order of tables.yaml.
 
         Raises:
+            FathomError: If there is none, and cells of the paper are there.
             Findings: If `for`, `like` or a name is wrong.
         """
         file = self.file("tables")
+        if file is None and (printed := sorted(self.folder.glob("reported/[!.]*.csv"))):
+            # Without this message a comparison would lose the paper in silence.
+            what = f"no such file, and {self._files.name_of(printed[0])} needs it"
+            where = f"{self._files.name_of(self.folder)}/tables.yaml"
+            raise FathomError(what, where, "restore it")
         (entries,) = expand(file) if file else [{}]
         return Parts(entries, lambda name: self._table(name, entries[name].values))
 
