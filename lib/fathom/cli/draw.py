@@ -279,9 +279,9 @@ def claims(
     artefacts = open_artefacts(scale, results, seeds)
     papers = artefacts.project.papers
     named = papers_named(artefacts.project, paper, "claims")
-    targets = {
+    targets = [
         f"{each.name}_{name}" for each in papers.values() for name in (*each.tables, *each.figures)
-    }
+    ]
     if table and table not in targets:
         raise FathomError(f"no table or figure '{table}'", "claims", nearest(table, targets))
     check_artefacts(artefacts.project)
