@@ -43,6 +43,8 @@ def layered(
     for layer in chain:
         parts = {paper: part for paper, file in papers.items() if (part := file.find(layer))}
         refuse(finding for part in parts.values() for finding in check(PaperScale, part)[1])
+        # Before papers' parts are laid over it, which would hide a wrong value.
+        refuse(check(Scale, read(layer), partial=True)[1])
         layers += [read(layer), *(_of_paper(paper, part) for paper, part in parts.items())]
     value = layers[0]
     for layer in layers[1:]:
