@@ -6,9 +6,8 @@ from struct import pack
 
 import pytest
 import yaml
-from polib import pofile
 
-from fathom.data.catalogues import decompiled
+from fathom.data.catalogues import Message, parsed
 from fathom.data.readers.packages import raw_pairs, read
 from fathom.data.texts import Line, Pair
 from fathom.io.errors import FathomError
@@ -174,21 +173,19 @@ COMPILED = compiled(
 )
 
 
-def test_a_compiled_catalogue_becomes_its_text():
-    text = pofile(decompiled(COMPILED, "here"))
-    assert text.metadata["Plural-Forms"] == FRENCH
-    found = {(row.msgctxt, row.msgid, row.msgstr or row.msgstr_plural[1]) for row in text}
-    assert found == {
-        (None, "Save", "Enregistrer"),
-        ("door", "Open", "Ouvrir"),
-        (None, "a page", "des pages"),
-        (None, "two\nlines", "deux\nlignes"),
-    }
+def test_a_compiled_catalogue_has_its_messages_and_its_rule_of_plurals():
+    read = parsed(COMPILED, "here", "mo")
+    assert sorted(read.messages) == [
+        Message("Open", "", {0: "Ouvrir"}),
+        Message("Save", "", {0: "Enregistrer"}),
+        Message("a page", "pages", {0: "une page", 1: "des pages"}),
+        Message("two\nlines", "", {0: "deux\nlignes"}),
+    ]
+    assert [read.many_of(number) for number in (0, 1, 5)] == [0, 0, 1]
     # The other order of bytes: a head, the table of messages, that of translations, the texts.
     head = pack(">7I", 0x950412DE, 0, 1, 28, 36, 0, 0)
     content = head + pack(">4I", 3, 44, 2, 48) + b"One\0Un\0"
-    (entry,) = pofile(decompiled(content, "here"))
-    assert (entry.msgid, entry.msgstr) == ("One", "Un")
+    assert parsed(content, "here", "mo").messages == [Message("One", "", {0: "Un"})]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +200,7 @@ def test_a_compiled_catalogue_becomes_its_text():
 )
 def test_what_is_not_a_compiled_catalogue_is_refused(content):
     with pytest.raises(FathomError, match="not a message catalogue") as caught:
-        decompiled(content, "app.whl: fr.mo")
+        parsed(content, "app.whl: fr.mo", "mo")
     assert caught.value.where == "app.whl: fr.mo"
 
 

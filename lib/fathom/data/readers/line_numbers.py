@@ -8,11 +8,10 @@ that are needed are kept in memory. `published` says what is dropped.
 
 from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
 from fathom.config.vocabulary import short_code
-from fathom.data.archives import REMEDY, one_length, plain, require, text_of, visit
+from fathom.data.archives import REMEDY, named, one_length, text_of
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
 from fathom.io.errors import FathomError
@@ -41,18 +40,13 @@ def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, lis
     files = dataset.split.files
     names = {getattr(of_task, split) for of_task in files.values() for split in SPLITS}
     read: dict[str, list[int]] = {}
-
-    def take(member: str, stream: IO[bytes]) -> None:
-        lines = [line.strip() for line in stream]
-        for line in lines:
+    for name, where, lines in named(archive, names):
+        read[name] = []
+        for line in map(bytes.strip, lines):
             if not line.isdigit():
-                where = f"{archive.name}: {member}"
                 shown = line[:20].decode("utf-8", "replace")
                 raise FathomError(f"'{shown}' is not a number of a line", where, REMEDY)
-        read[plain(member)] = [int(line) for line in lines]
-
-    visit(archive, lambda member: plain(member) in names, take)
-    require(names, read, archive)
+            read[name].append(int(line))
     return {
         task: {split: read[getattr(of_task, split)] for split in SPLITS}
         for task, of_task in files.items()
@@ -86,16 +80,11 @@ def _lines(
     `start` is the number of the first line.
     """
     read: dict[str, tuple[dict[int, str], int]] = {}
-
-    def take(member: str, stream: IO[bytes]) -> None:
-        lines, number = {}, start
-        for line in stream:
+    for name, where, lines in named(archive, members):
+        kept, number = {}, start
+        for line in lines:
             if number in needed:
-                where = f"{archive.name}: {member}, line {number - start + 1}"
-                lines[number] = text_of(line, where)
+                kept[number] = text_of(line, f"{where}, line {number - start + 1}")
             number += 1
-        read[plain(member)] = lines, number
-
-    visit(archive, lambda member: plain(member) in members, take)
-    require(members, read, archive)
+        read[name] = kept, number
     return read

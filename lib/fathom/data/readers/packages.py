@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.schema.dataset import Compiled, JsonFiles, PackageDataset, Verses, kind_of
-from fathom.data.catalogues import catalogues_of, messages, translations
+from fathom.data.catalogues import catalogues_of
 from fathom.data.clean import fault, line_fault, tidy
 from fathom.data.json_files import json_pairs
 from fathom.data.split import by_key, deal, distinct
@@ -82,15 +82,14 @@ def _of_catalogues(
     how = dataset.reads.get(source, "po")
     kind = "po" if kind_of(how) == "po" else "mo"
     both = dataset.cleaning.equal_plurals == "both"
-    for catalogue in catalogues_of(source, file, dataset, kind):
-        text, counts = catalogue.task, dropped[catalogue.task]
+    for text, catalogue in catalogues_of(source, file, dataset, kind):
         if text == dataset.english:
             # English is the messages; a catalogue of English translates none.
-            pairs = (Pair(message, message) for message in messages(catalogue, counts))
+            pairs = (Pair(message, message) for message in catalogue.sentences(dropped[text]))
         else:
-            pairs = translations(catalogue, counts, both)
+            pairs = catalogue.translations(dropped[text], both)
         if isinstance(how, Compiled):
-            pairs = _of_windows(pairs, how, counts)
+            pairs = _of_windows(pairs, how, dropped[text])
         yield from ((text, pair) for pair in pairs)
 
 

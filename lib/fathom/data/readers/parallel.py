@@ -8,10 +8,9 @@ file, and `published` says what is dropped.
 import html
 import re
 from pathlib import Path
-from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, ParallelDataset
-from fathom.data.archives import one_length, plain, require, text_of, visit
+from fathom.data.archives import named, one_length, text_of
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
 
@@ -33,16 +32,10 @@ def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText
 
 def _pairs(archive: Path, own: str, english: str) -> list[Pair]:
     """Return the pairs of two files of an archive."""
-    read: dict[str, list[str]] = {}
-
-    def take(member: str, stream: IO[bytes]) -> None:
-        name = plain(member)
-        lines = stream if not name.endswith(".sgm") else _SEGMENT.findall(stream.read())
-        where = f"{archive.name}: {member}, line"
-        texts = [text_of(line, f"{where} {number}") for number, line in enumerate(lines, start=1)]
-        read[name] = [html.unescape(text) for text in texts] if name.endswith(".sgm") else texts
-
-    visit(archive, lambda member: plain(member) in (own, english), take)
-    require((own, english), read, archive)
-    one_length({name: len(read[name]) for name in (own, english)}, archive)
-    return [Pair(*lines) for lines in zip(read[own], read[english], strict=True)]
+    texts: dict[str, list[str]] = {}
+    for name, where, lines in named(archive, (own, english)):
+        segments = _SEGMENT.findall(b"".join(lines)) if name.endswith(".sgm") else lines
+        read = [text_of(line, f"{where}, line {n}") for n, line in enumerate(segments, start=1)]
+        texts[name] = [html.unescape(text) for text in read] if name.endswith(".sgm") else read
+    one_length({name: len(texts[name]) for name in (own, english)}, archive)
+    return [Pair(*lines) for lines in zip(texts[own], texts[english], strict=True)]
