@@ -12,7 +12,7 @@ from fairseq.data.indexed_dataset import (
     best_fitting_int_dtype,
 )
 
-from fathom.data.encode import Selection, encode
+from fathom.data.encode import encode, selected
 from fathom.data.indexed import SPLITS, Sentences, files, writing
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder, join, train
@@ -171,19 +171,20 @@ def test_text_is_cut_line_by_line_and_never_held_in_memory(foreign):
     endless = repeat("lo ta")
     encoders = [Encoder.of(foreign, side) for side in sides(small_data())]
     cut = [encoder.pieces("bel", endless) for encoder in encoders]
-    pairs = iter(Selection(cut, 100, "train", "here"))
+    pairs = selected(cut, 100, "train", "here", {})
     assert len(list(islice(pairs, 1000))) == 1000
 
 
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     short, long = ["a"] * 3, ["a"] * 4
-    pairs = Selection(([short, long, short], [short, short, long]), 3, "train", "here")
-    assert list(pairs) == [(short, short)]
-    assert pairs.counts["left_out_long"] == 2
+    counts = {}
+    sides = [short, long, short], [short, short, long]
+    assert list(selected(sides, 3, "train", "here", counts)) == [(short, short)]
+    assert counts["left_out_long"] == 2
     # A long target of validation is kept, and a split without pairs is refused.
-    assert list(Selection(([["a"]], [long]), 3, "valid", "here")) == [(["a"], long)]
+    assert list(selected(([["a"]], [long]), 3, "valid", "here", {})) == [(["a"], long)]
     with pytest.raises(FathomError, match="none of 0 pairs is left"):
-        list(Selection(([], []), 3, "test", "here"))
+        list(selected(([], []), 3, "test", "here", {}))
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ def encoder(request):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_pieces_join_to_the_text_they_were_cut_from(encoder, corpus, task):
-    processor = encoder.models.processor(encoder.side.models[task])
+    processor = encoder.processor(encoder.side.models[task])
     for split in ("train", "test"):
         lines = [
             line for line in encoder.side.lines(corpus, task, split) if line not in (ODD, INVISIBLE)
