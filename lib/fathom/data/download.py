@@ -155,8 +155,7 @@ def _receive(address: str, part: Path, size: int | None, report: Report, limits:
             report(f"{place}: resuming at {start:,}{_of(size)}")
         else:
             forget(part)
-            if version := _version(response):
-                write_json(_note(part), {"address": place, "version": version})
+            write_json(_note(part), {"address": place, "version": _version(response)})
         with open(part, "ab") as stream:
             count = stream.tell()
             for chunk in chain([first], answer):
