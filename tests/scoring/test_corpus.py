@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.config.schema.dataset import SPLITS, PlannedDataset
+from fathom.config.schema.dataset import SPLITS
 from fathom.io.files import write_lines
 from fathom.io.records import hashes, identity, write_record
 from fathom.results import measurements
@@ -108,27 +108,13 @@ def test_of_text_from_which_articles_are_drawn_sentences_alone_are_counted(tmp_p
     assert values(file, "sentences.train") == {"de": 2, "fr": 1}
 
 
-def test_a_corpus_that_is_not_prepared_is_named_with_its_command(tmp_path, domains, lines):
+def test_a_corpus_that_is_not_prepared_or_was_edited_leaves_no_statistics(tmp_path, domains, lines):
     folder = tmp_path / "corpora" / "invented-12345678"
-    with refused("no such file", where="corpus.json", remedy=f"fathom prepare {folder.name}"):
+    again = f"fathom prepare {folder.name}"
+    with refused("no such file", where="corpus.json", remedy=again):
         measure(domains, Checksums(), folder, lines.append)
-
-
-def test_an_edited_text_is_refused_and_leaves_no_statistics(tmp_path, domains, lines):
-    corpus = write_corpus(tmp_path / "corpora" / "invented-12345678", domains, DOMAINS)
+    corpus = write_corpus(folder, domains, DOMAINS)
     write_lines(corpus / "law" / "train.fra", ["Le roi.", "Le juge"])
-    with refused(
-        "not the file that was recorded", where="train.fra", remedy=f"fathom prepare {corpus.name}"
-    ):
+    with refused("not the file that was recorded", where="train.fra", remedy=again):
         measure(domains, Checksums(), corpus, lines.append)
     assert not (corpus / "statistics.json").exists()
-
-
-def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines):
-    values = {"title": "", "citation": "", "licence": "", "tasks": ["deu"], "pivot": "eng"}
-    planned = PlannedDataset.model_validate(
-        values | {"name": "planned", "not_built": "the archive is gone"}
-    )
-    with refused("' is not built: the archive is gone") as caught:
-        measure(planned, {}, tmp_path, lines.append)
-    assert caught.value.where == "config/datasets/planned.yaml: not_built"

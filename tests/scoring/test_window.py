@@ -13,7 +13,6 @@ from fathom.results import measurements
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring.right_language import check
-from fathom.scoring.score import score
 from fathom.scoring.window import (
     best_updates,
     best_window,
@@ -25,7 +24,6 @@ from fathom.scoring.window import (
     references_of,
 )
 from tests.scoring.conftest import ENGLISH, OTHER
-from tests.support import run_files
 from tests.support.refused import refused
 from tests.support.small_corpus import record_corpus
 
@@ -135,6 +133,9 @@ def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     assert "tok:char" in record.how
     assert file.settings["size"] == 3
     assert any(line.startswith(f"char: {record.all.value:.2f} ± ") for line in lines)
+    # Into one language nothing is checked.
+    assert {record.doubt for record in file.measurements.values()} == {""}
+    assert not any("languages" in line for line in lines)
 
 
 def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, paths):
@@ -189,14 +190,6 @@ def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, 
     assert any("languages" in line for line in lines)
 
 
-def test_into_one_language_nothing_is_checked(decoded, paths):
-    spec, lines = windowed(decoded(), 2), []
-    made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
-    assert {record.doubt for record in measurements.read(path).measurements.values()} == {""}
-    assert not any("languages" in line for line in lines)
-
-
 def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
     spec = windowed(decoded(), 2)
     made = Spoilt(paths.window(spec, 1, "plain"))
@@ -212,8 +205,6 @@ def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
 
 # Scores of single checkpoints
 
-INTO_ENGLISH = dict.fromkeys(OTHER, ENGLISH)
-
 
 def scores_of(run, paths, files):
     """Return the scores of test hypotheses."""
@@ -225,7 +216,7 @@ def scores_of(run, paths, files):
 def hypotheses(tmp_path):
     """Return files of three checkpoints, each with one line more that is the reference."""
 
-    def write(right=INTO_ENGLISH):
+    def write(right=COPIED):
         files = {}
         for update in (20, 100, 3):
             files[update] = {}
@@ -241,10 +232,6 @@ def hypotheses(tmp_path):
     return write
 
 
-def texts_of(path):
-    return path.read_text(encoding="utf-8").split("\n")[:-1]
-
-
 @pytest.mark.parametrize("metric", ["13a", "intl", "char", "none", "chrF"])
 def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric):
     run, files = decoded(), hypotheses()
@@ -253,7 +240,7 @@ def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric
     for update, tasks in scores.items():
         assert list(tasks) == ["bos", "kor"]
         for task, value in tasks.items():
-            texts = [texts_of(files[update][task]), [ENGLISH]]
+            texts = [read_lines(files[update][task]), [ENGLISH]]
             expected = (
                 corpus_chrf(*texts) if metric == "chrF" else corpus_bleu(*texts, tokenize=metric)
             )
@@ -270,20 +257,6 @@ def test_a_task_is_scored_against_its_language_by_the_metrics_of_all_tasks(
     assert [*found] == ["13a", "intl", "char", "none", "moses", "chrF"]
     assert all(value > 80 for tasks in found["char"].values() for value in tasks.values())
     assert all(0 < value <= 100 for tasks in found["moses"].values() for value in tasks.values())
-
-
-def test_number_and_signature_are_those_of_a_decoding_s_score(decoded, paths):
-    run = decoded()
-    score(run, 1, "test", "plain", paths, print)
-    folder = paths.decoding(run, 1, "test", "plain")
-    expected = {
-        line.task: line for line in run_files.scores(folder / "scores.tsv") if line.metric == "13a"
-    }
-    files = {5: {task: folder / f"{task}.txt" for task in OTHER}}
-    assert scores_of(run, paths, files)["13a"][5] == {
-        task: float(line.value) for task, line in expected.items()
-    }
-    assert {line.signature for line in expected.values()} == {common_metrics(run)[0].signature}
 
 
 def test_the_mean_gives_each_task_the_same_weight():
@@ -321,7 +294,6 @@ def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypothese
         write_lines(path, ENGLISH)
     doubts = doubts_of(run, corpus, "test", files)
     assert (doubts[20], doubts[3]) == ("", "")
-    texts = dict.fromkeys(OTHER, ENGLISH)
-    assert doubts[100] == check(run.data, corpus, "test", texts).doubt != ""
+    assert doubts[100] == check(run.data, corpus, "test", COPIED).doubt != ""
     other = decoded()
     assert doubts_of(other, paths.corpus(other.data), "test", files) == {}
