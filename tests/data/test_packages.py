@@ -12,12 +12,14 @@ from fathom.data.readers.packages import raw_pairs, read
 from fathom.data.texts import Line, Pair
 from fathom.io.errors import FathomError
 from tests.data.small_archives import (
+    ALONE,
+    DEFAULTS,
     bible,
     catalogue,
     compiled,
-    lines_dataset,
+    dataset,
+    french_dataset,
     message,
-    packages_dataset,
     plural,
     wheel,
     zip_of,
@@ -40,10 +42,10 @@ def read_one(tmp_path):
     """A function that reads one French catalogue and returns its task's text."""
 
     def run(content, equal_plurals="both"):
-        dataset = packages_dataset({"app": {"fra": ["fr"]}}, ["fra"], {})
-        rules = dataset.cleaning.model_copy(update={"equal_plurals": equal_plurals})
+        rules = DEFAULTS["packages"]["cleaning"] | {"equal_plurals": equal_plurals}
+        card = french_dataset({"app": {"fra": ["fr"]}}, ["fra"], {}, cleaning=rules)
         path = wheel(tmp_path / "app-1-py3-none-any.whl", {"fr": content})
-        text = read({"app": path}, dataset.model_copy(update={"cleaning": rules}))["fra"]
+        text = read({"app": path}, card)["fra"]
         assert text.read == text.dropped.total() + len(sentences(text))
         return text
 
@@ -59,10 +61,10 @@ def raw(tmp_path):
             name: content if isinstance(content, bytes) else json.dumps(content).encode()
             for name, content in contents.items()
         }
-        dataset = packages_dataset({"app": codes}, [*tasks], {"app": how})
+        card = french_dataset({"app": codes}, [*tasks], {"app": how})
         dropped = {task: Counter() for task in tasks}
         path = zip_of(tmp_path / "app.whl", encoded)
-        pairs = [pair for _, pair in raw_pairs({"app": path}, dataset, dropped)]
+        pairs = [pair for _, pair in raw_pairs({"app": path}, card, dropped)]
         return pairs, +dropped[tasks[0]]
 
     return run
@@ -148,7 +150,7 @@ def test_duplicates_are_found_across_wheels_and_codes(tmp_path):
     one = {"ko": korean, "ko_KR": catalogue(message("save", "둘")), "fr": french}
     two = {"ko": catalogue(message("Save", "하나")), "fr": french}
     files = {"one": wheel(tmp_path / "one.whl", one), "two": wheel(tmp_path / "two.whl", two)}
-    texts = read(files, packages_dataset(sources, ["fra", "kor"], {}, languages={}))
+    texts = read(files, french_dataset(sources, ["fra", "kor"], {}, languages={}))
     assert sentences(texts["kor"]) == [Pair("열기", "Open"), Pair("하나", "Save")]
     assert sentences(texts["fra"]) == [Pair("Enregistrer", "Save")]
     assert texts["kor"].dropped == {"duplicate": 2}
@@ -322,7 +324,7 @@ def test_each_source_is_read_in_its_way_and_verses_in_the_order_of_the_books(tmp
     codes = {"home": {"talk": ["fr"], "eng": ["en"]}, "app": {"talk": ["fr"]}}
     codes |= {"names": {"law": ["fr"]}}
     reads = {"home": "json", "app": "po", "names": "mo"}
-    texts = read(files, packages_dataset(codes, ["talk", "law"], reads))
+    texts = read(files, french_dataset(codes, ["talk", "law"], reads))
     assert sentences(texts["talk"]) == [("Un", "On"), ("Enregistrer", "Save")]
     assert sentences(texts["law"]) == [("Espagne", "Spain")]
     pairs, _ = raw({"app/bible.db": VERSES}, IN_BIBLE, {"it": ["5"], "eng": ["4"]})
@@ -338,8 +340,8 @@ def test_tasks_of_one_text_have_a_part_each_and_one_test(tmp_path):
         for text in ("law", "rel")
     }
     codes, parts = {"app": {"law": ["law"], "rel": ["rel"]}}, {"law": ["law1", "law2"]}
-    dataset = packages_dataset(codes, ["law1", "law2", "rel"], {}, parts=parts)
-    texts = read({"app": zip_of(tmp_path / "app.whl", contents)}, dataset)
+    card = french_dataset(codes, ["law1", "law2", "rel"], {}, parts=parts)
+    texts = read({"app": zip_of(tmp_path / "app.whl", contents)}, card)
     one, two = texts["law1"], texts["law2"]
     for split in ("valid", "test"):
         assert one.splits[split] == two.splits[split] != []
@@ -364,7 +366,8 @@ def alone(tmp_path):
         files = {"app": wheel(tmp_path / "app.whl", {"en": english, "hi": hindi})}
         files |= {"home": zip_of(tmp_path / "home.whl", others)} if others else {}
         reads = {"app": "po", "home": "json"} if others else {}
-        texts = read(files, lines_dataset(dict.fromkeys(files, codes), ["en", "hi"], reads=reads))
+        sources = dict.fromkeys(files, codes)
+        texts = read(files, dataset("packages", ["en", "hi"], sources, reads=reads, **ALONE))
         for text in texts.values():
             assert text.read == len(sentences(text)) + text.dropped.total()
             assert all(isinstance(line, Line) for line in sentences(text))
