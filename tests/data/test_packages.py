@@ -9,7 +9,7 @@ import yaml
 
 from fathom.data.catalogues import Message, parsed
 from fathom.data.readers.packages import raw_pairs, read
-from fathom.data.texts import Line, Pair
+from fathom.data.split import Line, Pair
 from fathom.io.errors import FathomError
 from tests.data.small_archives import (
     ALONE,

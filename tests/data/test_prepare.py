@@ -4,7 +4,7 @@ import pytest
 
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
 from fathom.data.prepare import count_matches, prepare, same_text, shared_sentences
-from fathom.data.texts import Pair, TaskText
+from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, Findings
 from fathom.io.files import read_json, read_lines, sha256
 from fathom.io.locks import HOLDER, LOCK

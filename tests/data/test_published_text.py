@@ -4,7 +4,7 @@ import pytest
 
 from fathom.data.prepare import prepare
 from fathom.data.readers import line_numbers, parallel, ted
-from fathom.data.texts import Pair
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines
 from tests.data.small_archives import (

@@ -6,20 +6,23 @@ strips such paths, so both kinds of archive are checked here. No link is ever fo
 """
 
 import errno
+import html
 import lzma
 import os
 import posixpath
+import re
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from fathom.data.clean import one_line
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
@@ -31,6 +34,7 @@ _ARCHIVES = (".zip", ".whl", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 # A table of columns, which has no members.
 TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
+_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -168,18 +172,33 @@ def _refusal(what: str, path: Path) -> FathomError:
     return FathomError(what, str(path), _REMEDY)
 
 
-# What readers of plain text share
+def read_pairs(
+    path: Path, names: tuple[str, str], needed: Container[int] | None = None, start: int = 0
+) -> tuple[list[Pair], int]:
+    """Return the pairs of two members, the task's side first, and how many lines each has.
+
+    A member whose name ends in `.sgm` has a sentence in each `seg`, with entities. Lines are
+    counted from `start`; without `needed`, which has the numbers of those that are kept, all are.
+    """
+    sides: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    for name, where, lines in named(path, names):
+        sgm = name.endswith(".sgm")
+        sides[name], counts[name] = [], 0
+        for line in _SEGMENT.findall(b"".join(lines)) if sgm else lines:
+            number = start + counts[name]
+            counts[name] += 1
+            if needed is None or number in needed:
+                text = _text_of(line, f"{where}, line {counts[name]}")
+                sides[name].append(html.unescape(text) if sgm else text)
+    first, second = (counts[name] for name in names)
+    if first != second:
+        what = f"{first:,} and {second:,} lines in {' and '.join(names)}"
+        raise FathomError(what, path.name, REMEDY)
+    return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
 
 
-def one_length(counts: Mapping[str, int], archive: Path) -> int:
-    """Return the number of lines of two sides, given by the members' names."""
-    if len(set(counts.values())) > 1:
-        lengths = " and ".join(f"{count:,}" for count in counts.values())
-        raise FathomError(f"{lengths} lines in {' and '.join(counts)}", archive.name, REMEDY)
-    return next(iter(counts.values()))
-
-
-def text_of(line: bytes, where: str) -> str:
+def _text_of(line: bytes, where: str) -> str:
     """Return a line as text in which no character ends a line; `where` is its place in messages."""
     try:
         return one_line(line.decode("utf-8")).strip()

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from fathom.config.schema.dataset import BuiltDataset
 from fathom.data.archives import REMEDY, members
 from fathom.data.clean import one_line
-from fathom.data.texts import Pair
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 
 _PLACE = re.compile(r"(?:^|/)(?:([^/]+)/LC_MESSAGES/([^/]+)|locales?/([^/]+))\.(po|mo)$")

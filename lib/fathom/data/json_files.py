@@ -16,7 +16,7 @@ from typing import Any
 from fathom.config.schema.dataset import JsonFiles, PackageDataset
 from fathom.data.archives import REMEDY, members
 from fathom.data.catalogues import no_messages
-from fathom.data.texts import Pair
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 
 _REFERENCE = "[%key:"

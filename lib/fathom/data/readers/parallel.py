@@ -5,16 +5,11 @@ the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`.
 file, and `published` says what is dropped.
 """
 
-import html
-import re
 from pathlib import Path
 
 from fathom.config.schema.dataset import SPLITS, ParallelDataset
-from fathom.data.archives import named, one_length, text_of
-from fathom.data.split import published
-from fathom.data.texts import Pair, TaskText
-
-_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+from fathom.data.archives import read_pairs
+from fathom.data.split import Pair, TaskText, published
 
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
@@ -24,18 +19,7 @@ def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText
         splits: dict[str, list[Pair]] = {split: [] for split in SPLITS}
         for source, archive in files.items():
             sides = dataset.codes(source, task), dataset.codes(source, dataset.pivot)
-            for own, english in zip(*sides, strict=False):
-                splits[dataset.split.split_of(own)] += _pairs(archive, own, english)
+            for names in zip(*sides, strict=False):
+                splits[dataset.split.split_of(names[0])] += read_pairs(archive, names)[0]
         texts[task] = published(splits, dataset.split.clean)
     return texts
-
-
-def _pairs(archive: Path, own: str, english: str) -> list[Pair]:
-    """Return the pairs of two files of an archive."""
-    texts: dict[str, list[str]] = {}
-    for name, where, lines in named(archive, (own, english)):
-        segments = _SEGMENT.findall(b"".join(lines)) if name.endswith(".sgm") else lines
-        read = [text_of(line, f"{where}, line {n}") for n, line in enumerate(segments, start=1)]
-        texts[name] = [html.unescape(text) for text in read] if name.endswith(".sgm") else read
-    one_length({name: len(texts[name]) for name in (own, english)}, archive)
-    return [Pair(*lines) for lines in zip(texts[own], texts[english], strict=True)]

@@ -19,7 +19,7 @@ from pathlib import Path
 from fathom.config.schema.dataset import SPLITS, TalkDataset
 from fathom.data.archives import REMEDY, named
 from fathom.data.clean import one_line
-from fathom.data.texts import Pair, TaskText
+from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
 
 _SPLITS = {

@@ -32,8 +32,7 @@ from fathom.config.schema.dataset import HeldOut, WikipediaDataset
 from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
-from fathom.data.split import digest
-from fathom.data.texts import Line, TaskText
+from fathom.data.split import Line, TaskText, digest
 from fathom.io.errors import FathomError
 from fathom.io.files import naming
 from fathom.io.records import Recorded
