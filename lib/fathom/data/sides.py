@@ -9,7 +9,7 @@ Text that comes cut into pieces (`published`) needs no model: blanks divide the 
 ends each but the last of a word. So does subword-nmt write text, and fairseq read it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -110,7 +110,7 @@ def join_marked(pieces: Iterable[str]) -> str:
     return f"{' '.join(pieces)} ".replace(MARK, "").rstrip()
 
 
-def sides(data: DataSpec, definition: Mapping[str, Any] | None = None) -> tuple[Side, ...]:
+def sides(data: DataSpec, definition: dict[str, Any] | None = None) -> tuple[Side, ...]:
     """Return the source and the target side, or the source alone where there are no pairs.
 
     They are those of the run's data set, or of another one by its definition.
