@@ -18,13 +18,13 @@ from fathom.results import archive as archives
 from fathom.results.archive import (
     RECORD,
     files_of_scale,
+    new_folder,
     opened_tree,
     pack_results,
     pack_run,
     place,
     read,
     unpack,
-    unpack_results,
 )
 from fathom.results.diff import compare
 from fathom.results.tree import Tree
@@ -76,7 +76,7 @@ def placed(paths, archive):
 
 def test_a_run_comes_out_as_it_went_in_with_its_times(trained, archive, elsewhere):
     after = placed(elsewhere, archive)
-    unpack(archive, read(archive), after)
+    unpack([(archive, read(archive), after)])
     before = trained.run(own_project().spec(RUN, "tiny"), 1)
     names = {path.relative_to(after).as_posix() for path in after.rglob("*") if path.is_file()}
     assert names == {"checkpoints/last.pt", "metrics.tsv", "spec.yaml", "training.json"}
@@ -126,9 +126,9 @@ def test_another_file_than_was_packed_is_refused_and_leaves_nothing(archive, els
     rewritten(archive, CHANGES[change])
     folder = placed(elsewhere, archive)
     with pytest.raises(FathomError, match=r"run\.tar\.gz: '"):
-        unpack(archive, read(archive), folder)
-    assert not [*folder.parent.iterdir()]
-    assert not (folder.parent / "outside").exists()
+        unpack([(archive, read(archive), folder)])
+    assert not elsewhere.results.exists()
+    assert not [*archive.parent.rglob("*outside*")]
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.5])
@@ -136,7 +136,7 @@ def test_a_cut_off_archive_is_refused(archive, elsewhere, share):
     content = archive.read_bytes()
     archive.write_bytes(content[: int(share * len(content))])
     with pytest.raises(FathomError, match=r"run\.tar\.gz"):
-        unpack(archive, read(archive), elsewhere.results)
+        unpack([(archive, read(archive), elsewhere.results)])
     assert not elsewhere.results.exists()
 
 
@@ -234,10 +234,11 @@ def test_all_results_are_read_again_as_they_were(folder, tmp_path):
     record, target = pack(folder, tmp_path), tmp_path / "unpacked"
     assert read(tmp_path / "small.tar.gz") == record
     target.mkdir()
-    unpack_results(tmp_path / "small.tar.gz", record, target)
+    unpack([(tmp_path / "small.tar.gz", record, new_folder(target))])
     assert compare(Tree.at(folder), Tree.at(target)).equal
-    with pytest.raises(FathomError, match="there is such a folder"):
-        unpack_results(tmp_path / "small.tar.gz", record, target)
+    for path, words in ((target, "such a folder"), (tmp_path / "small.tar.gz", "such a file")):
+        with pytest.raises(FathomError, match=f"there is {words}"):
+            new_folder(path)
 
 
 def test_an_archive_is_compared_like_a_folder_and_leaves_nothing(folder, tmp_path, monkeypatch):

@@ -13,8 +13,9 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import permutations
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 
@@ -252,40 +253,56 @@ def _not_an_archive(archive: Path) -> FathomError:
     return FathomError(what, str(archive), "copy it again, or give one of `fathom pack`")
 
 
-def unpack(archive: Path, record: ArchiveRecord, folder: Path) -> None:
-    """Write the files of an archive to a folder that does not exist, all of them or nothing."""
-    waiting = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    shutil.rmtree(waiting, ignore_errors=True)
-    waiting.mkdir(parents=True)
-    missing = dict(record.files)
+def unpack(packed: Sequence[tuple[Path, ArchiveRecord, Path]]) -> None:
+    """Write archives, each to a folder that is new or empty: all files of all of them, or nothing.
+
+    Raises:
+        FathomError: If a folder is inside another, or an archive has not the files of its record.
+    """
+    for (_, _, first), (_, _, second) in permutations(packed, 2):
+        if first.resolve().is_relative_to(second.resolve()):
+            what = "another of these archives is unpacked there, too"
+            raise FathomError(what, str(second), "unpack one alone")
+    waiting = {}
     try:
-        with _opened(archive) as tar:
-            for entry in tar:
-                if entry.name == RECORD:
-                    continue
-                # Nothing is written that the record does not name.
-                digits, path = missing.pop(entry.name, None), waiting / entry.name
-                stream = tar.extractfile(entry) if entry.isreg() and digits else None
-                if stream is None or _copied(stream, path) != digits:
-                    what = f"'{entry.name}' is not a file that was packed"
-                    raise FathomError(what, str(archive), AGAIN)
-                os.utime(path, (entry.mtime, entry.mtime))
-        if missing:
-            raise FathomError(f"'{min(missing)}' is missing", str(archive), AGAIN)
-        waiting.rename(folder)
+        for number, (archive, record, folder) in enumerate(packed):
+            above = next(path for path in folder.absolute().parents if path.is_dir())
+            waiting[folder] = above / f".{folder.name}_{number}.{os.getpid()}.part"
+            shutil.rmtree(waiting[folder], ignore_errors=True)
+            _extract(archive, record, waiting[folder])
+        for folder, temporary in waiting.items():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            temporary.rename(folder)
     finally:
-        shutil.rmtree(waiting, ignore_errors=True)
+        for temporary in waiting.values():
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _extract(archive: Path, record: ArchiveRecord, folder: Path) -> None:
+    """Write the files of an archive; nothing that the record does not name."""
+    folder.mkdir()
+    missing = dict(record.files)
+    with _opened(archive) as tar:
+        for entry in tar:
+            if entry.name == RECORD:
+                continue
+            digits, path = missing.pop(entry.name, None), folder / entry.name
+            stream = tar.extractfile(entry) if entry.isreg() and digits else None
+            if stream is None or _copied(stream, path) != digits:
+                what = f"'{entry.name}' is not a file that was packed"
+                raise FathomError(what, str(archive), AGAIN)
+            os.utime(path, (entry.mtime, entry.mtime))
+    if missing:
+        raise FathomError(f"'{min(missing)}' is missing", str(archive), AGAIN)
 
 
 def _copied(stream: IO[bytes], path: Path) -> str:
     """Write what a stream has to a file, and return its SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256()
+    hashing = _Hashing(stream)
     with open(path, "wb") as target:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-            target.write(block)
-    return digest.hexdigest()
+        shutil.copyfileobj(hashing, target, _BLOCK)
+    return hashing.digest.hexdigest()
 
 
 def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) -> Path:
@@ -315,14 +332,12 @@ def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) 
     return folder
 
 
-def unpack_results(archive: Path, record: ArchiveRecord, folder: Path) -> None:
-    """Write all results of an archive to a folder that is new or empty."""
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-    if os.path.lexists(folder):
+def new_folder(folder: Path) -> Path:
+    """Return a folder that is new or empty, for all results of an archive."""
+    if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
         what = "there is such a folder" if folder.is_dir() else "there is such a file"
         raise FathomError(what, str(folder), "name a new folder with --results")
-    unpack(archive, record, folder)
+    return folder
 
 
 @contextmanager
@@ -337,5 +352,5 @@ def opened_tree(path: Path) -> Iterator[Tree]:
         raise FathomError("the archive of a single run", str(path), remedy)
     with tempfile.TemporaryDirectory(prefix="fathom-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "results"
-        unpack(path, record, folder)
+        unpack([(path, record, folder)])
         yield Tree.at(folder)

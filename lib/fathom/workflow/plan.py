@@ -154,12 +154,13 @@ class Plan:
         return [*missing.values()]
 
     def first(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return the rows that papers' tables say are trained first, with their runs."""
+        """Return the rows that papers' tables say are trained first, where any run is left."""
         requested, rows = {*names}, {}
         for title, artefact in self.targets.artefacts.items():
             first = artefact.spec.settings.first if isinstance(artefact.spec, Table) else None
             runs = [run for run in artefact.rows[first.row] if run in requested] if first else []
-            if first and runs:
+            left = [each for each in self.trainings(runs).values() if not each.state.ended]
+            if first and left:
                 rows[f"{title}, row {first.row}"] = runs
         return rows
 
