@@ -124,7 +124,7 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
     write_training(spec, made.paths, totals=totals, device=device)
     for gpu, measured in (("h200", 1), ("a100", 0)):
         plan = Plan(made, gpu)
-        assert plan.count_measured == measured
+        assert len(plan.measured) == measured
         [_, second] = plan.trainings([RUN]).values()
         assert (second.seconds == pytest.approx(2 * 0.7 * spec.training.updates)) == bool(measured)
 

@@ -72,9 +72,9 @@ def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
 def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
     made = targets(tmp_path, "paper", planned(own_project()))
     printed = "\n".join(found(made, "all"))
-    count = sum(len(made.seeds(name)) for name in made.not_built)
+    count = sum(len(made.seeds(name)) for name in made.runs_not_built)
     assert f"{count} trainings are not built yet" in printed
-    for name, reason in made.not_built.items():
+    for name, reason in made.runs_not_built.items():
         assert name.split("/")[1] in printed
         assert reason.split("; ")[0] in printed
     for target in made.artefacts_not_built:

@@ -81,7 +81,7 @@ def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
     row = next(iter(made.artefacts[NOT_BUILT].rows))
     with pytest.raises(FathomError, match="cannot be trained yet"):
         targets(tmp_path, "paper", project, row=row).files(f"{NOT_BUILT}_row")
-    name = next(iter(made.not_built))
+    name = next(iter(made.runs_not_built))
     with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet"):
         made.run(folder(made, name))
     with pytest.raises(FathomError, match=f"data set {DATASET}: cannot be made yet"):
@@ -116,7 +116,7 @@ def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
     assert {path for path in files if path.name == "training.json"}
     assert set(made.measured(made.artefact("lamgd_table1"))) <= files
     assert not [path for path in files if "transparent_attention" in path.parts]
-    names = {path.name for path in made.page_config("lamgd")}
+    names = {path.name for path in made.judged_by(["lamgd"], "claims", "figures")}
     assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
 
 
@@ -174,11 +174,12 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
 
 def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = targets(tmp_path).compared_with()
+    made = targets(tmp_path)
+    files = made.judged_by(made.project.papers)
     folder = ROOT / "config" / "papers" / "latent_depth"
     wanted = {folder / "reported" / "table5.csv", folder / "paper.yaml", folder / "deviations.yaml"}
     assert wanted <= set(files)
-    claimed = set(targets(tmp_path).claimed())
+    claimed = set(made.judged_by(made.project.papers, "claims", "figures"))
     assert {*files, folder / "claims.yaml", folder / "figures.yaml"} <= claimed
 
 
@@ -232,7 +233,7 @@ def test_a_run_is_found_by_its_folder_and_a_changed_hash_is_refused(tmp_path):
 
 def test_trainings_that_are_built_and_those_that_are_not_are_160_together(tmp_path):
     made = targets(tmp_path, "paper")
-    names = [name for name in (*made.built, *made.not_built) if name.split("/")[0] in PAPERS]
+    names = [name for name in (*made.built, *made.runs_not_built) if name.split("/")[0] in PAPERS]
     assert sum(len(made.seeds(name)) for name in names) == 160
 
 
@@ -241,7 +242,7 @@ def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others
     spec = made.spec(GATED)
     both = (("test", "soft"), ("test", "hard"))
     done = made.decodings_done(spec, 1)
-    assert done == made.paths.asked(spec, 1, made.needs.decodings(GATED))
+    assert done == made.paths.asked(spec, 1, made.decodings(GATED))
     assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
 
 

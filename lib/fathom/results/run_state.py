@@ -147,10 +147,10 @@ class Pace:
 
 def pace(folder: Path) -> Pace | None:
     """Return how fast the training of a folder goes; None before its first row."""
-    rows = _rows(folder / "metrics.tsv")
+    rows = series(folder / "metrics.tsv")
     if not rows:
         return None
-    times = {row.get("update"): row.get("seconds") for row in _rows(folder / "times.tsv")}
+    times = {row.get("update"): row.get("seconds") for row in series(folder / "times.tsv")}
     points = [(0.0, 0.0, 0.0)]
     for row in rows:
         update, tokens = row.get("update"), row.get("tokens")
@@ -170,12 +170,12 @@ def pace(folder: Path) -> Pace | None:
 
 def last_update(path: Path) -> int | None:
     """Return the last update of a series that may be growing, or cut off by a kill."""
-    rows = _rows(path)
+    rows = series(path)
     last = rows[-1].get("update") if rows else None
     return None if last is None else int(last)
 
 
-def _rows(path: Path) -> list[metrics.Row]:
+def series(path: Path) -> list[metrics.Row]:
     """Return the rows of a series; none where it is missing or damaged."""
     try:
         return metrics.read(path)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fathom.artefacts.needs import Needs
 from fathom.cluster import jobs
 from fathom.config.load import load
 from fathom.config.paths import Paths
@@ -71,7 +70,7 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()
-    return Targets(Needs(loaded, switches.scale), paths, gpus_for(switches.device))
+    return Targets(loaded, switches.scale, paths, gpus_for(switches.device))
 
 
 def _first_module() -> str | None:
