@@ -30,6 +30,7 @@ from fathom.io.errors import FathomError, nearest
 from fathom.io.files import read_json, replacing, sha256
 from fathom.io.records import CHANGED, HASH, identity, read_record
 from fathom.results import training_record
+from fathom.results.clean import used
 from fathom.results.measurements import SCHEMA, checked
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import WEIGHTS
@@ -84,29 +85,23 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> ArchiveRecor
     training = training_record.read(paths.training(spec, seed))
     for finding in verify([folder]).in_order(paths.results):
         raise finding
-    names = sorted(_files_of(folder, training.files))
-    record = ArchiveRecord(
-        scale=paths.scale,
-        recipe={"training": training.recipe},
-        run=PackedRun(
-            name=spec.name,
-            run_identity=spec.identity,
-            seed=seed,
-            tensors_sha256=training.tensors_sha256,
-        ),
-        files={name: sha256(folder / name) for name in names},
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    names = sorted(
+        name.as_posix()
+        for name in files
+        if _is_lasting(name)
+        and (not name.as_posix().startswith(WEIGHTS) or name.as_posix() in training.files)
     )
+    run = PackedRun(
+        name=spec.name,
+        run_identity=spec.identity,
+        seed=seed,
+        tensors_sha256=training.tensors_sha256,
+    )
+    recipe = {"training": training.recipe}
+    record = ArchiveRecord(scale=paths.scale, recipe=recipe, run=run, files=_hashes(folder, names))
     _write(archive, record, folder)
     return record
-
-
-def _files_of(folder: Path, recorded: Mapping[str, str]) -> Iterator[str]:
-    """Yield the files of a run that another tree needs."""
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        state = name.as_posix().startswith(WEIGHTS) and name.as_posix() not in recorded
-        if path.is_file() and _is_lasting(name) and not state:
-            yield name.as_posix()
 
 
 def _is_lasting(name: Path) -> bool:
@@ -114,9 +109,13 @@ def _is_lasting(name: Path) -> bool:
     return name.name not in _OF_A_PROCESS and not any(part[0] == "." for part in name.parts)
 
 
+def _hashes(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    return {name: sha256(folder / name) for name in names}
+
+
 def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> ArchiveRecord:
     """Write results of a scale to an archive; `names` are paths from the folder of results."""
-    files = {name: sha256(results / name) for name in names}
+    files = _hashes(results, names)
     for name in files:
         if name.endswith(".json"):
             _require_recorded(results, name, files)
@@ -180,26 +179,20 @@ def files_of_scale(project: Project, paths: Paths) -> tuple[list[str], list[str]
     Returns:
         The files, and the folders of trainings that have not ended, whose series may still grow.
     """
-    specs = [project.spec(name, paths.scale) for name in project.entries]
-    runs = dict.fromkeys(paths.run(spec, 0).parent for spec in specs)
-    trainings = [seed for run in runs for seed in sorted(run.glob("*/"))]
-    ended = [seed for seed in trainings if (seed / "training.json").is_file()]
-    corpora = {paths.corpus(spec.data) for spec in specs}
-    corpora |= {paths.pieces_corpus(spec.data) for spec in specs}
-    corpora |= {
-        paths.corpus_named(data.corpus_folder(project.sources))
-        for data in project.datasets.values()
-    }
-    read = [
-        *(path for training in ended for path in _fitting(training, _OF_A_RUN)),
-        *(path for corpus in corpora for path in _fitting(corpus, _OF_A_CORPUS)),
-        *_fitting(paths.top, ("**/*",)),
-    ]
-    names = {path.relative_to(paths.results) for path in read}
+    files, growing = [*_fitting(paths.top, ("**/*",))], []
+    for place in used(project, paths):
+        kind = place.relative_to(paths.results).parts[0]
+        if kind == "corpora":
+            files += _fitting(place, _OF_A_CORPUS)
+        for training in sorted(place.glob("*/")) if kind == "runs" else ():
+            if (training / "training.json").is_file():
+                files += _fitting(training, _OF_A_RUN)
+            else:
+                growing.append(training.relative_to(paths.results).as_posix())
+    names = {path.relative_to(paths.results) for path in files}
     logs = (paths.scale, "logs")
     kept = sorted(n.as_posix() for n in names if _is_lasting(n) and n.parts[:2] != logs)
-    growing = (path.relative_to(paths.results) for path in trainings if path not in ended)
-    return kept, [path.as_posix() for path in growing]
+    return kept, growing
 
 
 def _fitting(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:

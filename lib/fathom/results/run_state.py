@@ -122,17 +122,10 @@ def run_state(folder: Path) -> RunState:
         return RunState(RUNNING, logged or saved, updates, "", holder, silent)
     if holder is None and state is None and not (folder / "attempts.json").exists():
         return RunState(NOT_STARTED)
-    kind, reason = _how_it_was_left(state, holder)
+    kind, reason = STOPPED if holder is None else STALE, ""
+    if state is not None and (state.is_error or state.state == SAVED):
+        kind, reason = FAILED if state.is_error else STOPPED, state.reason
     return RunState(kind, saved, updates, reason, holder, silent)
-
-
-def _how_it_was_left(state: State | None, holder: Holder | None) -> tuple[str, str]:
-    """Return how a training was left that has not ended and does not run, and why."""
-    if state is not None and state.is_error:
-        return FAILED, state.reason
-    if state is not None and state.state == SAVED:
-        return STOPPED, state.reason
-    return (STOPPED, "") if holder is None else (STALE, "")
 
 
 @dataclass(frozen=True)

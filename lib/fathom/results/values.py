@@ -118,8 +118,7 @@ def _near(first: str, second: str, tolerance: float) -> bool:
 
 def _rounding(number: Decimal) -> Decimal:
     """Return how far a printed number may be from what was rounded; zeros at its end are lost."""
-    exponent = number.as_tuple().exponent
-    last = min(int(exponent), number.adjusted() + 1 - _DIGITS)
+    last = min(int(number.as_tuple().exponent), number.adjusted() + 1 - _DIGITS)
     return Decimal(5).scaleb(last - 1)
 
 
