@@ -191,15 +191,6 @@ def switches(**values):
     return [from_plain(values, "--config")]
 
 
-def test_a_state_is_known_after_it_was_remembered_undamaged(project):
-    state = setup.state_of(project, switches())
-    assert not setup.is_checked(state, project)
-    setup.remember_checked(state, project)
-    assert setup.is_checked(state, project)
-    (project / setup.CHECKED).write_bytes(b"\xff\xfe")
-    assert not setup.is_checked(state, project)
-
-
 def test_other_switches_and_an_edited_file_are_another_state(project):
     states = {setup.state_of(project, switches(scale=scale)) for scale in ("tiny", "paper")}
     for name in ("columns.yaml", "papers/lamgd/reported/table2.csv"):
@@ -214,6 +205,11 @@ def test_a_fault_is_found_after_a_start_that_found_none(project, monkeypatch):
     monkeypatch.chdir(project)
     monkeypatch.setattr(setup, "set_environment", lambda *_: None)
     setup.begin(project, {}, head=True)
+    state = setup.CHECKED.read_text(encoding="utf-8")
+    setup.CHECKED.write_bytes(b"\xff\xfe")
+    assert not setup.is_checked(state)
+    setup.CHECKED.write_text(state, encoding="utf-8")
+    assert setup.is_checked(state)
     runs = project / "config/papers/latent_depth/runs.yaml"
     text = runs.read_text(encoding="utf-8")
     runs.write_text(

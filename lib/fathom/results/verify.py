@@ -16,18 +16,9 @@ from fathom.results.training_record import WEIGHTS
 SPEC, TENSORS = "spec.yaml", "tensors.json"
 CORPUS, TRAINING = "corpus.json", "training.json"
 RECORDS = (
-    "first.json",
-    "source.json",
-    CORPUS,
-    "statistics.json",
-    "subwords.json",
-    TENSORS,
-    TRAINING,
-    "decoding.json",
-    "scoring.json",
-    "hypotheses.json",
-    "pruned.json",
-)
+    "first.json", "source.json", CORPUS, "statistics.json", "subwords.json", TENSORS, TRAINING,
+    "decoding.json", "scoring.json", "hypotheses.json", "pruned.json",
+)  # fmt: skip
 # In the order in which they are made, and so made again.
 STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
 # What `fathom pack` leaves out of all results, by record: the beginning of files' names.
