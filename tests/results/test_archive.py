@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import tarfile
 import zipfile
 from dataclasses import replace
@@ -230,7 +229,9 @@ def pack(folder, tmp_path):
     return pack_results(folder, names, "small", tmp_path / "small.tar.gz")
 
 
-def test_all_results_are_read_again_as_they_were(folder, tmp_path):
+def test_all_results_are_read_again_as_they_were_or_compared_and_leave_nothing(
+    folder, tmp_path, monkeypatch
+):
     record, target = pack(folder, tmp_path), tmp_path / "unpacked"
     assert read(tmp_path / "small.tar.gz") == record
     target.mkdir()
@@ -239,12 +240,8 @@ def test_all_results_are_read_again_as_they_were(folder, tmp_path):
     for path, words in ((target, "such a folder"), (tmp_path / "small.tar.gz", "such a file")):
         with pytest.raises(FathomError, match=f"there is {words}"):
             new_folder(path)
-
-
-def test_an_archive_is_compared_like_a_folder_and_leaves_nothing(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
-    pack(folder, tmp_path)
     edit(folder / "small/sample/table1.csv", "20.5", "20.75")
     with opened_tree(folder) as first, opened_tree(tmp_path / "small.tar.gz") as second:
         assert len(compare(first, second).differences) == 1
@@ -278,4 +275,3 @@ def test_a_file_that_changes_while_it_is_packed_is_refused(folder, tmp_path, mon
     with pytest.raises(FathomError, match="changed while it was packed"):
         pack(folder, tmp_path)
     assert not (tmp_path / "small.tar.gz").exists()
-    shutil.rmtree(folder)
