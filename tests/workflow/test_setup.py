@@ -55,16 +55,9 @@ def test_a_file_where_results_should_be_is_refused(tmp_path):
         setup.begin(ROOT, {"results": f"{tmp_path}/file/inside"}, head=False)
 
 
-@pytest.mark.parametrize(
-    ("switches", "message"),
-    [
-        ({"scale": "papr"}, r"--config: scale: no scale 'papr'; .*'paper'"),
-        ({"scal": "paper"}, "--config: scal: "),
-    ],
-)
-def test_a_mistyped_switch_is_refused(switches, message):
-    with pytest.raises(FathomError, match=message):
-        setup.begin(ROOT, switches, head=True)
+def test_a_mistyped_switch_is_refused():
+    with pytest.raises(FathomError, match=r"--config: scale: no scale 'papr'; .*'paper'"):
+        setup.begin(ROOT, {"scale": "papr"}, head=True)
 
 
 def test_rules_find_the_commands_of_the_interpreter_and_this_checkouts_code(monkeypatch):
