@@ -8,7 +8,8 @@ def needed_for(target):
     def needed(wildcards):
         files = setup.ask(TARGETS.files, target)
         if workflow.is_main_process:
-            lines = setup.ask(start.lines, workflow, TARGETS, target)
+            lines = setup.ask(start.found, TARGETS, target)
+            lines += setup.ask(start.ready, workflow, TARGETS, target)
             print(*lines, sep="\n", file=sys.stderr)
         return files
 

@@ -42,15 +42,6 @@ def title(targets: Targets) -> str:
     return f"fathom: scale {targets.project.scale(targets.scale).title}"
 
 
-def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
-    """Return what a user must know of a target before anything runs.
-
-    Raises:
-        FathomError: If the target cannot be made, or nothing can be submitted for it.
-    """
-    return [*found(targets, target), *ready(workflow, targets, target)]
-
-
 def found(targets: Targets, target: str) -> list[str]:
     """Return what a target finds, what it trains, and what cannot be made yet.
 
