@@ -63,7 +63,6 @@ def plan(
 
     Example: fathom plan latent_depth_table5 --scale paper --gpu h200
     """
-    from fathom.artefacts.needs import Needs
     from fathom.workflow.plan import DEFAULT, Plan
     from fathom.workflow.targets import Targets
 
@@ -71,7 +70,7 @@ def plan(
     if seeds is not None:
         switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
         project = project.with_switches(switches)
-    targets = Targets(Needs(project, paths.scale), paths)
+    targets = Targets(project, paths.scale, paths)
     if target not in targets.names:
         raise targets.unknown(target)
     plan = Plan(targets, gpu)
@@ -92,8 +91,8 @@ def plan(
         print(f"do first: {row}, {left}; other rows mean little before it is right")
     print(f"wall time: {_time(wall)} of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
-    if plan.count_measured:
-        report(f"times: measured on {plan.count_measured} trainings here, others by these")
+    if plan.measured:
+        report(f"times: measured on {len(plan.measured)} trainings here, others by these")
     else:
         peak = f"the peak of one {gpu or DEFAULT}"
         report(f"times: stated shares of {peak}; nothing was measured")
@@ -150,7 +149,7 @@ def _as_json(
 ) -> dict[str, Any]:
     return {
         "groups": groups,
-        "measured_trainings": plan.count_measured,
+        "measured_trainings": len(plan.measured),
         "downloads": [{"source": source.name, "bytes": source.size} for source in downloads],
         "trainings": [
             {
