@@ -79,7 +79,7 @@ class LearningCurve:
         if len(averaged) > 1:
             words.append(f"mean of {len(averaged)} seeds")
         elif several:
-            words.append(f"seed {averaged[0].seed}")
+            words.append(f"seed {self.averaged[0].seed}")
         if self.unigram is not None:
             words.append(f"unigram baseline {self.unigram:.2f}")
         return ", ".join([*words, *ended])
