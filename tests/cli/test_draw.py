@@ -112,6 +112,13 @@ def test_runs_are_drawn_with_all_their_points_in_files_of_their_own(own, summari
     assert len(list(folder.glob("results/small/curves/*.svg"))) == 3
 
 
+@pytest.mark.parametrize("names", [("sample_table1", RUN), (RUN, "sample_table1")])
+def test_a_table_and_a_run_are_not_drawn_together(project, call, names):
+    """The table was called an unknown run."""
+    line = call("curves", *names).one_line
+    assert "sample_table1: a table is drawn alone; name one table, or runs" in line
+
+
 def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
     folder = own(summarised)
     answer = call("curves", "sample_table1")
