@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 
 import pytest
 
@@ -258,3 +259,32 @@ def test_text_of_config_is_no_markup(project, edit, call):
     check(page)
     assert len(page.all("script")) == 1
     assert page.all("h1")[0].text == HOSTILE
+
+
+MISTAKES = {"tables.yaml": "table1: {}\n", "claims.yaml": "- 1\n", "figures.yaml": "figure1: {}\n"}
+# What asks about one paper; and the files of another that what it writes needs, too.
+QUESTIONS = {
+    "compare --table sample_table1": ["tables.yaml"],
+    "claims sample": ["claims.yaml", "figures.yaml"],
+    "claims --table sample_table1": ["claims.yaml", "figures.yaml"],
+    "plan sample_table1": [],
+    "plan sample": [],
+    "status sample": [],
+}
+
+
+@pytest.mark.parametrize("file", MISTAKES)
+def test_a_mistake_in_another_paper_stops_no_question_about_one(project, call, file):
+    before = {words: call(*words.split()) for words in QUESTIONS}
+    written = {path: path.read_bytes() for path in project.glob("results/small/*.*")}
+    other = project / "config/papers/another"
+    other.mkdir()
+    shutil.copy(project / "config/papers/sample/paper.yaml", other)
+    (other / file).write_text(MISTAKES[file], encoding="utf-8")
+    for words, needed in QUESTIONS.items():
+        answer = call(*words.split())
+        assert (before[words].code, answer.code, answer.out) == (0, 0, before[words].out)
+        said = f".csv stays as it is, since it has all papers: config/papers/another/{file}:1"
+        assert (said in answer.err) == (file in needed), words
+        if file in needed:
+            assert {path: path.read_bytes() for path in written} == written

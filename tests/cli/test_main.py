@@ -106,6 +106,13 @@ REFUSED = [
     ("verify static_2_3", "nearest valid name: 'static_2_2"),
     (f"verify {GATED}", f"no training of this run; train it: fathom train {GATED}"),
     ("verify --results elsewhere", "elsewhere: no such folder"),
+    *(
+        (f"{verb} --results resluts", "resluts: no such folder; nearest valid name: 'results'")
+        for verb in (
+            *("compare", "claims", "page", "verify"),
+            *("table sample_table1 --partial", "figure sample_figure1 --partial"),
+        )
+    ),
     ("diff results elsewhere", "elsewhere: no such folder"),
     ("pack --results elsewhere", "no results of scale small"),
     ("check-learning --results elsewhere", "no such file, since there is no folder "),
@@ -214,8 +221,8 @@ def test_a_full_memory_is_not_a_bug_and_other_errors_are(error):
 
 def test_a_place_that_cannot_be_written_is_one_line(project, call):
     # The kernel's own file system refuses new folders, to root as well.
-    line = call("compare", "--results", "/sys/fathom").one_line
-    assert line.startswith("fathom: /sys/fathom")
+    line = call("compare", "--results", "/sys").one_line
+    assert line.startswith("fathom: /sys/small")
     assert "give the right to write there" in line
 
 

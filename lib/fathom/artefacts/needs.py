@@ -58,16 +58,18 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the tables and figures of all papers depend on at a scale."""
+    """What the tables and figures of papers depend on at a scale."""
 
     project: Project
     scale: str
+    papers: tuple[str, ...] | None = None  # their names; None for all
 
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
         artefacts = []
-        for paper in self.project.papers.values():
+        names = self.project.papers if self.papers is None else self.papers
+        for paper in (self.project.papers[name] for name in names):
             cells = {
                 name: [
                     cell for cell in self.project.cells(table, self.scale) if cell.kind != "empty"

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, Seed, open_run, open_scale
+from fathom.cli.options import (
+    Json,
+    Results,
+    Scale,
+    Seed,
+    open_run,
+    open_scale,
+    require_results,
+)
 from fathom.cli.terminal import answer, report, suggest
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -95,8 +103,8 @@ def verify(
     from fathom.results.verify import verify
 
     project, paths = open_scale(scale, results)
-    if run is None and not paths.results.is_dir():
-        raise FathomError("no such folder", str(paths.results), "give --results")
+    if run is None:
+        require_results(paths)
     verified = verify(_folders(project, run, paths) if run else [paths.results])
     findings = verified.in_order(paths.results)
     unfit = [{"path": f.where, "what": f.what, "command": f.remedy} for f in findings]

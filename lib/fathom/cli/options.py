@@ -17,7 +17,7 @@ from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
 from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError, closest, nearest
 from fathom.io.screen import say
 from fathom.results.recipe import PACKAGE
 
@@ -108,14 +108,31 @@ def open_scale(
     )
 
 
-def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
-    """Return the tables and figures of the project at a scale."""
+def open_artefacts(
+    scale: str | None, results: str | None, seeds: str | None, of_results: bool = False
+) -> "Artefacts":
+    """Return the tables and figures of the project at a scale.
+
+    Args:
+        of_results: whether the folder of results must exist where the user names one.
+    """
     from fathom.artefacts.artefacts import Artefacts
 
     project, paths = open_scale(scale, results)
+    if of_results and results is not None:
+        require_results(paths)
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
+
+
+def require_results(paths: Paths) -> None:
+    """Refuse a folder of results that does not exist."""
+    folder = paths.results
+    if not folder.is_dir():
+        near = closest(folder.name, [each.name for each in folder.parent.glob("*/")])
+        remedy = f"nearest valid name: '{near}'" if near else "give --results"
+        raise FathomError("no such folder", str(folder), remedy)
 
 
 def check_artefacts(project: Project, paper: str | None = None) -> None:

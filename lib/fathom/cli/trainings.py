@@ -71,7 +71,9 @@ def plan(
     if seeds is not None:
         switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
         project = project.with_switches(switches)
-    targets = Targets(Needs(project, paths.scale), paths)
+    # Of one paper, so that a mistake in another stops nothing.
+    paper = next((name for name in project.papers if f"{target}_".startswith(f"{name}_")), None)
+    targets = Targets(Needs(project, paths.scale, paper and (paper,)), paths)
     if target not in targets.names:
         raise targets.unknown(target)
     plan = Plan(targets, gpu)

@@ -169,12 +169,12 @@ class Overview:
     def __init__(self, artefacts: Artefacts, papers: list[str]):
         self._papers = papers
         self._progresses = Progresses(artefacts.paths)
+        needs = Needs(artefacts.project, artefacts.scale, tuple(papers))
         # Whether each table and figure is drawn, by paper, verb and target.
         self._drawn: dict[str, dict[tuple[str, str], bool]] = {name: {} for name in papers}
-        for target, artefact in Needs(artefacts.project, artefacts.scale).artefacts.items():
-            if artefact.paper.name in papers:
-                there = artefacts.is_drawn(artefact.paper, artefact.spec)
-                self._drawn[artefact.paper.name][artefact.verb, target] = there
+        for target, artefact in needs.artefacts.items():
+            there = artefacts.is_drawn(artefact.paper, artefact.spec)
+            self._drawn[artefact.paper.name][artefact.verb, target] = there
         # How each training goes, by paper, and the run's name and seed.
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
