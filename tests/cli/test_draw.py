@@ -87,20 +87,15 @@ table2:
     assert "`fathom table sample_table2 --scale small`" in line
 
 
-def test_json_has_the_last_validation_of_each_seed(own, summarised, call):
-    own(summarised)
+def test_curves_of_runs_or_rows_have_files_of_their_own_and_the_last_validation(
+    own, summarised, call
+):
+    folder = own(summarised)
     static, gated = json.loads(call("curves", RUN, GATED, "--json").out)
     assert (static["label"], gated["run"]) == (RUN, f"sample/{GATED}")
     (seed,) = static["seeds"]
     assert (seed["seed"], seed["update"], seed["reason"]) == (1, 4, "")
     assert seed["last_validation"] == static["last_validation"] > 0
-
-
-def test_runs_are_drawn_with_all_their_points_in_files_of_their_own(own, summarised, call):
-    folder = own(summarised)
-    answer = call("curves", RUN, GATED)
-    assert answer.code == 0
-    assert [line.partition(":")[0] for line in answer.lines] == [RUN, GATED]
     (path,) = folder.glob("results/small/curves/*.csv")
     with open(path, encoding="utf-8", newline="") as stream:
         points = list(csv.DictReader(stream))
@@ -108,16 +103,17 @@ def test_runs_are_drawn_with_all_their_points_in_files_of_their_own(own, summari
     assert len([point for point in points if point["series"] == "nll.train"]) == 8
     drawn = path.with_suffix(".svg").read_text(encoding="utf-8")
     assert all(f">{name}</text>" in drawn for name in (RUN, GATED))
-    for names in ((GATED, RUN), (RUN,), (RUN, RUN)):
-        assert call("curves", *names).code == 0
-    assert len(list(folder.glob("results/small/curves/*.svg"))) == 3
-
-
-def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
-    folder = own(summarised)
-    answer = call("curves", "sample_table1")
-    assert [line.partition(":")[0] for line in answer.lines] == ["Static", "Gated"]
-    assert (folder / "results/small/curves/sample_table1.svg").is_file()
+    for names, labels in {
+        (GATED, RUN): [GATED, RUN],
+        (RUN,): [RUN],
+        (RUN, RUN): [RUN],
+        ("sample_table1",): ["Static", "Gated"],
+    }.items():
+        lines = call("curves", *names).lines
+        assert [line.partition(":")[0] for line in lines] == labels
+    written = {path.name for path in folder.glob("results/small/curves/*.svg")}
+    assert len(written) == 4
+    assert "sample_table1.svg" in written
 
 
 def test_metrics_go_to_tensorboard_where_a_folder_is_named(own, summarised, call):

@@ -1,6 +1,6 @@
 """The verbs that draw and judge: table, figure, curves, compare, claims, page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -24,10 +24,9 @@ from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
-    from fathom.artefacts.table.sources import ResultSource
     from fathom.artefacts.claims.judged import Judged
     from fathom.artefacts.table.view import TableView
-    from fathom.config.paper import Paper
+    from fathom.config.project import Project
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 _STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
@@ -149,8 +148,9 @@ def curves(
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
-    from fathom.artefacts.curves import COLUMNS, curve, rows, svg
+    from fathom.artefacts.curves import COLUMNS, curve, rows, svg, write_events
     from fathom.artefacts.rendering import write_csv
+    from fathom.io import metrics
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
@@ -169,20 +169,12 @@ def curves(
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
     report(f"curves: {path}.svg, csv")
     if tensorboard is not None:
-        for item in drawn:
-            _write_events(artefacts.source(item.run), tensorboard)
+        for source in (artefacts.source(item.run) for item in drawn):
+            for seed, folder in source.folders.items():
+                path = folder.parent / "metrics.tsv"
+                if path.is_file():
+                    write_events(metrics.read(path), tensorboard / source.name / str(seed))
         suggest(f"tensorboard --logdir {tensorboard}")
-
-
-def _write_events(source: "ResultSource", folder: Path) -> None:
-    """Write the metrics of all seeds of a run that were started for TensorBoard."""
-    from fathom.artefacts.curves import write_events
-    from fathom.io import metrics
-
-    for seed in source.folders:
-        path = source.folders[seed].parent / "metrics.tsv"
-        if path.is_file():
-            write_events(metrics.read(path), folder / source.name / str(seed))
 
 
 def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
@@ -299,7 +291,7 @@ def claims(
     papers, path = artefacts.project.papers, artefacts.paths.claims
     named = papers_named(artefacts.project, paper, "claims")
     if table:
-        of_table = _paper_of(papers, table)
+        of_table = _paper_of(artefacts.project, table)
         named = [name for name in named if name == of_table]
     every = len(named) == len(papers)
 
@@ -327,17 +319,17 @@ def claims(
     report(f"claims: {path}, html")
 
 
-def _paper_of(papers: "Mapping[str, Paper]", target: str) -> str:
+def _paper_of(project: "Project", target: str) -> str:
     """Return the name of the paper that has a table or figure, `<paper>_<table>`."""
-    for name in papers:
-        if target.startswith(f"{name}_") and target in _targets(papers[name]):
+    targets = []
+    # The paper that is named comes first: a mistake in another stops nothing.
+    for name in sorted(project.papers, key=lambda name: not target.startswith(f"{name}_")):
+        paper = project.papers[name]
+        here = [f"{name}_{each}" for each in (*paper.tables, *paper.figures)]
+        if target in here:
             return name
-    targets = [each for paper in papers.values() for each in _targets(paper)]
+        targets += here
     raise FathomError(f"no table or figure '{target}'", "claims", nearest(target, targets))
-
-
-def _targets(paper: "Paper") -> list[str]:
-    return [f"{paper.name}_{name}" for name in (*paper.tables, *paper.figures)]
 
 
 def page(

@@ -22,7 +22,7 @@ from threading import Event, Thread
 from typing import IO
 
 from fathom.io.errors import FathomError
-from fathom.io.files import leftovers, naming, remove_leftovers
+from fathom.io.files import leftovers, naming, remove_leftovers, write_text
 from fathom.io.machine import job_id
 
 LOCK, HOLDER = "lock", "lock.holder"
@@ -91,10 +91,8 @@ class Holder:
     def is_gone(self, alive: Alive, locked: bool) -> bool:
         """Return whether it is gone, given that its heartbeat has stopped.
 
-        Args:
-            alive: asks the scheduler about its job; no answer counts as alive.
-            locked: whether the kernel gave this process the lock, which is evidence where there is
-                no scheduler to ask.
+        No answer of the scheduler counts as alive. Without one, `locked`, whether the kernel gave
+        this process the lock, is the evidence.
         """
         if self.is_on_this_host:
             return not self.runs_here
@@ -109,16 +107,17 @@ UNKNOWN = Holder("", None, 0, None, None, "")
 
 def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
     """Name the holder of a lock, with `new` where no file is yet; False if another was faster."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = json.dumps(asdict(holder), allow_nan=False)
+    if not new:
+        write_text(path, text)
+        return True
     try:
-        with open(part if not new else path, "w" if not new else "x", encoding="utf-8") as stream:
-            json.dump(asdict(holder), stream, allow_nan=False)
+        with open(path, "x", encoding="utf-8") as stream:
+            stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
     except FileExistsError:
         return False
-    if not new:
-        os.replace(part, path)
     return True
 
 
@@ -135,8 +134,7 @@ def read_holder(path: Path) -> Holder | None:
 def silent_for(path: Path) -> float:
     """Return the seconds since a holder's last heartbeat, by the clock of the file system.
 
-    Raises:
-        FileNotFoundError: If the lock was freed.
+    FileNotFoundError says that the lock was freed.
     """
     probe = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -209,18 +207,15 @@ def only_writer(
 ) -> Iterator[Held]:
     """Hold a folder's lock while the block runs; it is freed however the process ends.
 
-    What killed writers left half-written in the folder is deleted.
+    The folder is made, and what killed writers left half-written in it is deleted. The file `lock`
+    stays in it; `lock.holder` names the process that holds the lock, or held it when it was killed.
 
     Args:
-        folder: it is made. The file `lock` stays in it; `lock.holder` names the process that holds
-            the lock, or held it when it was killed.
         report: called with a line where the file system has no locks, and for each process that is
             waited for.
-        waiting: called every POLL seconds while another process holds the lock; None ends instead.
+        waiting: called every POLL seconds while another process holds the lock; with None it is
+            refused instead.
         alive: asks a scheduler about the job of a holder on another host.
-
-    Raises:
-        FathomError: If another process holds the lock and `waiting` is None.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / HOLDER
