@@ -83,7 +83,9 @@ def plan(
         title: _sums(plan.trainings(names)) for title, names in plan.groups(target, table).items()
     }
     groups["all"] = _sums(trainings)
-    wall = _wall_hours(trainings, devices)
+    # Devices are always busy, and a training has one.
+    left = [each.seconds * each.left / _HOUR for each in trainings.values()]
+    wall = max([sum(left) / devices, *left])
     if as_json:
         content = {
             "groups": groups,
@@ -109,8 +111,8 @@ def plan(
         return
     print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in groups.items()))
     for row, names in plan.first(runs).items():
-        left = _time(_sums(plan.trainings(names))["hours_left"])
-        print(f"do first: {row}, {left}; other rows mean little before it is right")
+        first = _time(_sums(plan.trainings(names))["hours_left"])
+        print(f"do first: {row}, {first}; other rows mean little before it is right")
     print(f"wall time: {_time(wall)} of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
     if plan.count_measured:
@@ -132,12 +134,6 @@ def _sums(trainings: Mapping[tuple[str, int], "Planned"]) -> dict[str, float]:
         "gigabytes_left": sum(each.cost.disk for each in planned if not each.state.ended)
         / _GIGABYTE,
     }
-
-
-def _wall_hours(trainings: Mapping[tuple[str, int], "Planned"], devices: int) -> float:
-    """Return the hours of what is left: devices are always busy, and a training has one."""
-    left = [each.seconds * each.left / _HOUR for each in trainings.values()]
-    return max([sum(left) / devices, *left])
 
 
 def _cells(sums: Mapping[str, float]) -> list[str]:

@@ -131,10 +131,10 @@ def read_holder(path: Path) -> Holder | None:
         return UNKNOWN
 
 
-def silent_for(path: Path) -> float:
-    """Return the seconds since a holder's last heartbeat, by the clock of the file system.
+def is_silent(path: Path) -> bool:
+    """Return whether a holder's heartbeat has stopped for three periods.
 
-    FileNotFoundError says that the lock was freed.
+    Time is that of the file system. A lock that was freed is not silent.
     """
     probe = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -143,11 +143,13 @@ def silent_for(path: Path) -> float:
             stream.flush()
             os.fsync(stream.fileno())
             now = os.fstat(stream.fileno()).st_mtime
+        # Opened, since a network's file system answers from memory for a file that is not.
+        with open(path, "rb") as stream:
+            return now - os.fstat(stream.fileno()).st_mtime > 3 * PERIOD
+    except FileNotFoundError:
+        return False
     finally:
         probe.unlink(missing_ok=True)
-    # Opened, since a network's file system answers from memory for a file that is not.
-    with open(path, "rb") as stream:
-        return now - os.fstat(stream.fileno()).st_mtime
 
 
 def last_beat(path: Path) -> float | None:
@@ -255,7 +257,7 @@ def _take(
             _free(stream)
         holder = read_holder(path) or UNKNOWN
         what, remedy = f"locked by {holder}", "wait for it or stop it"
-        if _silent(path):
+        if is_silent(path):
             remedy = f"it has shown no life for a while; if it is gone, delete {path}"
         if waiting is None:
             raise FathomError(what, str(path.parent), remedy)
@@ -283,7 +285,7 @@ def _name_here(
         return Held(path, me, None)
     # The kernel frees a lock with its process, but maybe on this host alone.
     freed = bool(locked and holder.is_here)
-    if not freed and not (_silent(path) and holder.is_gone(alive, locked=bool(locked))):
+    if not freed and not (is_silent(path) and holder.is_gone(alive, locked=bool(locked))):
         return None
     last_seen = path.stat().st_mtime
     write_holder(path, me, new=False)
@@ -295,14 +297,6 @@ def _name_here(
     if not freed:
         report(f"{path.parent}: the lock of {holder}, which is gone, is taken over")
     return Held(path, me, last_seen)
-
-
-def _silent(path: Path) -> bool:
-    """Return whether a holder's heartbeat has stopped for three periods."""
-    try:
-        return silent_for(path) > 3 * PERIOD
-    except FileNotFoundError:
-        return False
 
 
 def _kernel_lock(stream: IO[bytes]) -> bool | None:
