@@ -179,17 +179,15 @@ def data_named(
         name: `<data set>-<hash8>`, of any scale, or a data set that the scale uses.
         folder: from data to the name of its folder at this stage.
     """
-    if "-" in name:
-        named = {
-            folder(data): data
-            for of_scale in project.scales
-            for data in project.data_folders(of_scale).values()
-        }
-        if name not in named:
-            raise FathomError(f"no data '{name}'", "data", nearest(name, named))
-        return named[name]
-    named = {folder(data): data for data in project.data_folders(scale).values()}
-    fitting = sorted(key for key in named if key.rpartition("-")[0] == name)
+    scales = project.scales if "-" in name else (scale,)
+    named = {
+        folder(data): data
+        for of_scale in scales
+        for data in project.data_folders(of_scale).values()
+    }
+    if "-" in name and name not in named:
+        raise FathomError(f"no data '{name}'", "data", nearest(name, named))
+    fitting = sorted(key for key in named if name in (key, key.rpartition("-")[0]))
     if not fitting:
         names = sorted({key.rpartition("-")[0] for key in named})
         raise FathomError(f"no data '{name}'", f"scale {scale}", nearest(name, names))
