@@ -361,7 +361,8 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
     families = [*project.families(paper.name), *project.methods]
     names = [*families, *paper.tables, *paper.figures]
     runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
-    misnamed = [*deviations.apply_faults(paper.deviations, names, runs)]
+    deviating = paper.file("deviations") or Value({})
+    misnamed = [*deviations.apply_faults(deviating, paper.deviations, names, runs)]
     # A name that is like another is a typing error, and of no file that is missing.
     misspelled = [finding for finding in misnamed if finding.remedy.startswith("nearest")]
     yield from misspelled
@@ -369,7 +370,7 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
     others = [finding for finding in misnamed if finding not in misspelled]
     yield from _or_absent(project, paper, (*kinds, "tables")[0], [*unread, *others])
     about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
-    yield from deviations.setting_faults(paper.deviations, about, cards)
+    yield from deviations.setting_faults(deviating, paper.deviations, about, cards)
     if (file := paper.file("runs")) is not None:
         entries, shown_in = project.runs_files[paper.name], _shown(paper, cells)
         silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)

@@ -93,6 +93,10 @@ class Section(BaseModel):
         defer_build=True,
     )
 
+    def given(self) -> dict[str, Any]:
+        """Return the settings that config gives; the others have their defaults."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
     def identity(self) -> dict[str, Any]:
         """Return what is hashed: every setting but those excluded or equal to `UnhashedValue`."""
         hashed: dict[str, Any] = {}

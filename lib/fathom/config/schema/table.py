@@ -32,10 +32,7 @@ class MetricSettings(Section):
 
     def over(self, other: "MetricSettings | None") -> "MetricSettings":
         """Return this metric with what another one, a table's or a block's, says instead."""
-        given = (
-            {} if other is None else {key: getattr(other, key) for key in other.model_fields_set}
-        )
-        return self.model_copy(update=given)
+        return self.model_copy(update=other.given() if other else {})
 
 
 # What marks mean: a significant gain over `to`; the number is a difference; it has one next to it.
