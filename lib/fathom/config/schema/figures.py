@@ -159,14 +159,14 @@ class Panel(Section):
 
     series: str | None = Doc("What is drawn.", None)
     x: str | None = Doc("The axis that runs from left to right.", None)
-    lines: dict[str, str | LineSettings] = Doc("The run of each line, by label.", factory=dict)
+    lines: dict[str, str | LineSettings] = Doc("The run of each line, by label.", {})
     at: At | None = Doc("The update, share of the training, or epoch.", None)
-    select: dict[str, str] = Doc("A place on an axis: first, last or a label.", factory=dict)
+    select: dict[str, str] = Doc("A place on an axis: first, last or a label.", {})
     line_by: str | None = Doc("An axis with a line for each of its places.", None)
     labels: Unique = Doc("Labels of these lines; evenly spread over them.", ())
     smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
     reference: float | None = Doc("A horizontal line.", None)
-    colours: dict[str, Colour] = Doc("A line's colour, by label.", factory=dict)
+    colours: dict[str, Colour] = Doc("A line's colour, by label.", {})
     log_y: bool = Doc("Whether the vertical axis is logarithmic.", False)
 
     def line(self, label: str) -> LineSettings:
@@ -179,7 +179,7 @@ class Panel(Section):
 class Lines(Panel, FigureSettings):
     """A figure of lines."""
 
-    panels: dict[str, Panel] = Doc("Panels from left to right, by title.", factory=dict)
+    panels: dict[str, Panel] = Doc("Panels from left to right, by title.", {})
 
     def parts(self) -> dict[str, Panel]:
         """Return the panels with all that they take from the figure."""
@@ -230,7 +230,7 @@ class Map(Section):
 class HeatMap(Map, FigureSettings):
     """A figure of heat maps."""
 
-    panels: dict[str, str | Map] = Doc("The run of each panel, by title.", factory=dict)
+    panels: dict[str, str | Map] = Doc("The run of each panel, by title.", {})
     range: Annotated[tuple[float | Literal["lowest possible"], float] | None, AsTuple] = Doc(
         "The values at both ends of the colours, in all panels.", None
     )

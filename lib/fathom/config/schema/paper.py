@@ -60,11 +60,11 @@ class PaperSettings(Section):
     url: str = Doc("Where the paper can be read.")
     citation: Citation
     equations: dict[EquationName, Equation] = Doc(
-        "Numbered equations and algorithms, all; others by their symbol.", factory=dict
+        "Numbered equations and algorithms, all; others by their symbol.", {}
     )
     summary: Summary = Doc("What was easy and what was hard.", Summary())
     metric: MetricSettings = Doc("How tables score that do not say otherwise.", MetricSettings())
-    marks: Marks = Doc("What marks mean in tables that have none.", factory=dict)
+    marks: Marks = Doc("What marks mean in tables that have none.", {})
 
     @property
     def reference(self) -> str:
