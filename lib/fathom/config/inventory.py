@@ -116,7 +116,7 @@ class Inventory:
     # Parts of config
 
     def _method(self, name: str) -> MethodCard:
-        return _right(read_method(name, self.files.read("method", name)))
+        return read_method(name, self.files.read("method", name))
 
     def _scale(self, name: str) -> Scale:
         return _right(check(Scale, self.scale_values(name)))
