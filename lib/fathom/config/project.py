@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.files import ConfigFiles
-from fathom.config.inventory import Inventory, Parts, kept
+from fathom.config.files import ConfigFiles, Parts
+from fathom.config.inventory import Inventory, kept
 from fathom.config.switches import Switches
 from fathom.io.errors import refuse
 
@@ -30,9 +30,9 @@ class Project(Inventory):
 
     def with_switches(self, switches: Switches) -> "Project":
         """Return the project with other switches; what is read already is shared."""
-        other = copy(self)
-        other.switches = switches
-        return other
+        project = copy(self)
+        project.switches = switches
+        return project
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
