@@ -6,9 +6,9 @@ import pytest
 
 from fathom.config import reported
 from fathom.config.load import load
+from fathom.config.measurement_keys import parse
 from fathom.config.paper import find
 from fathom.config.schema.columns import Tolerance
-from fathom.config.vocabulary import parse
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
 
@@ -228,7 +228,7 @@ def test_a_run_without_a_result_has_its_outcome_in_place_of_a_number(printed):
 def test_a_target_names_a_table_or_a_figure_of_a_paper(sample):
     paper, table = find(sample.papers, "deep_table5", "table")
     assert (paper.name, table.name) == ("deep", "table5")
-    assert find(sample.papers, "deep_figure2", "figure")[1].kind == "lines"
+    assert find(sample.papers, "deep_figure2", "figure")[1].name == "figure2"
 
 
 @pytest.mark.parametrize(
@@ -265,8 +265,9 @@ def test_a_paper_may_have_no_equations_figures_and_deviations(sample):
 
 def test_a_figure_like_another_has_its_kind_and_its_own_title(sample):
     figure = sample.papers["deep"].figures["figure3"]
-    assert (figure.kind, figure.title, figure.section) == ("lines", "Other curves", "§6")
-    assert (figure.settings.series, figure.settings.smooth) == ("nll.valid", 3)
+    settings = figure.settings
+    assert (settings.kind, settings.title, settings.section) == ("lines", "Other curves", "§6")
+    assert (settings.series, settings.smooth) == ("nll.valid", 3)
 
 
 def test_an_entry_on_a_deviation_keeps_its_parts(sample):

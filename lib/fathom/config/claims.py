@@ -6,7 +6,7 @@ from typing import Any
 
 from fathom.config.check import check
 from fathom.config.merge import combinations, fill_text, placeholders
-from fathom.config.schema.claims import Answer, ClaimSettings
+from fathom.config.schema.paper import Answer, ClaimSettings
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, findings_in, nearest, refuse
 

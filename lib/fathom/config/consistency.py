@@ -355,21 +355,22 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
     families = [*project.families(paper.name), *project.methods]
     names = [*families, *paper.tables, *paper.figures]
     runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
-    for finding in deviations.apply_faults(paper.deviations, names, runs):
+    stated = paper.file("deviations") or Value({})
+    missing = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
+    for finding in deviations.apply_faults(stated, paper.deviations, names, runs):
         # A name that is like another is a typing error, and of no file that is missing.
-        misspelled = finding.remedy.startswith("nearest")
-        missing = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
-        yield (
-            finding if misspelled or not missing else _missing(project, paper, missing[0], finding)
-        )
+        if finding.remedy.startswith("nearest") or not missing:
+            yield finding
+        else:
+            yield _missing(project, paper, missing[0], finding)
     about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
-    yield from deviations.setting_faults(paper.deviations, about, cards)
+    yield from deviations.setting_faults(stated, paper.deviations, about, cards)
     if (file := paper.file("runs")) is not None:
         entries, shown_in = project.runs_files[paper.name], _shown(paper, cells)
         silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
         for finding in silent:
-            missing = paper.file("deviations") is None
-            yield _missing(project, paper, "deviations", finding) if missing else finding
+            absent = paper.file("deviations") is None
+            yield _missing(project, paper, "deviations", finding) if absent else finding
 
 
 def _missing(project: Project, paper: Paper, kind: str, finding: FathomError) -> FathomError:

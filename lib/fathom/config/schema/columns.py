@@ -1,13 +1,18 @@
 """What can be measured, and the columns that tables share: config/columns.yaml."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 from pydantic import field_validator
 
+from fathom.config.check import checked
+from fathom.config.measurement_keys import NAMES, ShownValue, parse
 from fathom.config.schema.section import Doc, Section
+from fathom.config.yaml_values import Value
+from fathom.io.errors import FathomError, nearest, refuse
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) or the interval")
@@ -74,8 +79,41 @@ class Column(Section):
     value: str | None = Doc("What it shows; without one, the table's value.", None)
 
 
-class ColumnsFile(Section):
-    """The form of config/columns.yaml."""
+class Vocabulary(Section):
+    """The keys of config/columns.yaml: measurements and shared columns by name."""
 
     measurements: dict[str, Measurement]
     columns: dict[str, Column]
+
+    def measurement(self, value: ShownValue) -> Measurement:
+        """Return the measurement that a value shows."""
+        return self.measurements[value.measurement]
+
+    def title(self, column: str) -> str:
+        """Return the printed heading of a column."""
+        return self.columns[column].title if column in self.columns else column
+
+
+def read_vocabulary(file: Value) -> Vocabulary:
+    """Return what config/columns.yaml says.
+
+    Raises:
+        Findings: If anything is wrong in the file.
+    """
+    vocabulary = checked(Vocabulary, file)
+    refuse(_faults(vocabulary, file))
+    return vocabulary
+
+
+def _faults(vocabulary: Vocabulary, file: Value) -> Iterator[FathomError]:
+    for name in vocabulary.measurements:
+        if name not in NAMES:
+            where = file.place("measurements", name)
+            yield FathomError(f"nothing measures '{name}'", where, nearest(name, NAMES))
+    for name, column in vocabulary.columns.items():
+        try:
+            if column.value is not None:
+                parse(column.value, vocabulary.measurements)
+        except FathomError as error:
+            where = file.place("columns", name, "value")
+            yield FathomError(error.what, where, error.remedy)

@@ -157,7 +157,7 @@ class HeldOut(Section):
     test: Annotated[int, Ge(1)] = Doc("Sentences for test.")
     train: dict[str, Size] = Doc(
         "The most sentences for training of each task; without a number all are taken.",
-        factory=dict,
+        {},
     )
 
     @property
@@ -231,13 +231,13 @@ class Dataset(Section):
     citation: str = Doc("Where it is from, as a text would cite it.")
     licence: str = Doc("The terms of its text.")
     tasks: Tasks = Doc("The tasks, in the paper's order.")
-    languages: dict[str, Language] = Doc("Languages of tasks with another name.", factory=dict)
+    languages: dict[str, Language] = Doc("Languages of tasks with another name.", {})
     pivot: Language | None = Doc("The language that all tasks share; null: no pairs.", None)
     translates: Annotated[tuple[Language, Language], AsTuple] | None = Doc(
         "Source and target language, where all tasks have the same two.", None
     )
     shown_as: dict[str, str] = Doc(
-        "What tables and figures call a task whose text is not what its name says.", factory=dict
+        "What tables and figures call a task whose text is not what its name says.", {}
     )
 
     # Keys that determine the text, besides those of every card; an empty value is not hashed.
@@ -377,7 +377,7 @@ class _Dealt(BuiltDataset):
     parts: dict[Task, Tasks] = Doc(
         "Texts of several tasks: each task has a part of the training text, and all have the "
         "same validation and test.",
-        factory=dict,
+        {},
     )
     hashed = ("parts",)
 
@@ -412,7 +412,7 @@ class PackageDataset(_Dealt):
     messages: Task | None = Doc("Of sides alone: the task of the English texts.", None)
     reads: dict[str, Read] = Doc(
         "How each source is read: po, mo, json or verses; without this key all are po.",
-        factory=dict,
+        {},
     )
     cleaning: MessageCleaning = Doc("What is dropped.")
     split: KeyHash = Doc("By the hash of the English sentence, or of the one alone.")
@@ -523,7 +523,7 @@ class WikipediaDataset(BuiltDataset):
     format: Literal["wikipedia"] = Doc("The published plain text of Wikipedia.")
     cleaning: ArticleCleaning = Doc("What is dropped.")
     split: HeldOut = Doc("By the hashes of sentences.")
-    expected: dict[str, Counts] = Doc("How much text a task must have, if known.", factory=dict)
+    expected: dict[str, Counts] = Doc("How much text a task must have, if known.", {})
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
     compared: ClassVar[tuple[str, ...]] = SPLITS[1:]

@@ -208,7 +208,7 @@ class CardFile(Section):
     settings: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting] = Doc(
         "Every setting of the method; they are the keyword arguments of its class."
     )
-    presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", factory=dict)
+    presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", {})
     refused: Annotated[tuple[Refusal, ...], AsTuple] = Doc("Decodings that make no sense.", ())
     plain_with: Annotated[tuple[Gates, ...], AsTuple] = Doc(
         "The gates with which the kept layers are a plain Transformer, and nothing is added.", ()

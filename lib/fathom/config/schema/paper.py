@@ -1,10 +1,11 @@
-"""What a paper is: paper.yaml."""
+"""A paper's files of few keys: paper.yaml, claims.yaml, deviations.yaml and parameters.yaml."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from annotated_types import MinLen
 from pydantic import Field, StringConstraints
 
-from fathom.config.schema.section import AsTuple, Doc, Section
+from fathom.config.schema.section import AsTuple, Count, Doc, Section, Text
 from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
@@ -59,14 +60,78 @@ class PaperSettings(Section):
     url: str = Doc("Where the paper can be read.")
     citation: Citation
     equations: dict[EquationName, Equation] = Doc(
-        "Numbered equations and algorithms, all; others by their symbol.", factory=dict
+        "Numbered equations and algorithms, all; others by their symbol.", {}
     )
     summary: Summary = Doc("What was easy and what was hard.", Summary())
     metric: MetricSettings = Doc("How tables score that do not say otherwise.", MetricSettings())
-    marks: Marks = Doc("What marks mean in tables that have none.", factory=dict)
+    marks: Marks = Doc("What marks mean in tables that have none.", {})
 
     @property
     def reference(self) -> str:
         """One line that names the paper: authors, title, year."""
         end = "" if self.title[-1:] in ("?", "!") else "."
         return f"{', '.join(self.authors)}: {self.title}{end} {self.citation.year}"
+
+
+# claims.yaml
+
+Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
+
+
+class ClaimSettings(Section):
+    """An entry of claims.yaml."""
+
+    sentence: Text = Doc("As in the paper.")
+    section: str = Doc("Where it is.")
+    for_: Annotated[Any, Field(alias="for")] = Doc("One claim for each combination.", None)
+    claim: str = Doc("What must hold.")
+    guard: str | None = Doc("Where it is false, the claim is undecided.", None)
+    supports: Answer | dict[str, Answer] = Doc(
+        "The answer of the paper's own cells: one word, or one for each part."
+    )
+
+
+# deviations.yaml: what a paper leaves open or what is done differently, and why
+
+
+class DeviationSettings(Section):
+    """An entry of deviations.yaml."""
+
+    title: str = Doc("A few words that name the choice.")
+    paper: str = Doc("What the paper says, with the place, or that it is silent.")
+    released: str = Doc("What the released code does, where there is any.", "")
+    ours: str = Doc("What is done here, at the paper's own scale.")
+    why: str = Doc("What speaks for it.")
+    applies: Annotated[tuple[str, ...], AsTuple, MinLen(1)] = Doc(
+        "Families, methods, tables, figures, or `paper` for all of it; never runs."
+    )
+    settings: Annotated[tuple[str, ...], AsTuple] = Doc(
+        "What it decides, as training.clip or metric.tokenize.", ()
+    )
+
+
+# parameters.yaml: sizes of dictionaries, and printed counts that are not explained
+
+
+class VocabularySizes(Section):
+    """The sizes of the dictionaries of some runs."""
+
+    like: Text = Doc("A family of runs.yaml; the last entry that fits counts.")
+    source: Count = Doc("Entries of the source dictionary.")
+    target: Count = Doc("Entries of the target dictionary.")
+    origin: Text = Doc("How the sizes are known.")
+
+
+class Unexplained(Section):
+    """Printed counts that are no count of the network."""
+
+    tables: Annotated[tuple[str, ...], AsTuple, MinLen(1)] = Doc("Tables of the paper.")
+    columns: Annotated[tuple[str, ...], AsTuple] = Doc("Columns; none: all.", ())
+    reason: Text = Doc("What is known of it.")
+
+
+class Parameters(Section):
+    """The keys of parameters.yaml."""
+
+    vocabularies: Annotated[tuple[VocabularySizes, ...], AsTuple, MinLen(1)]
+    unexplained: Annotated[tuple[Unexplained, ...], AsTuple] = ()

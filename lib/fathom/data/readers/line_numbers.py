@@ -10,8 +10,8 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import IO
 
+from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
-from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY, one_length, plain, require, text_of, visit
 from fathom.data.split import published
 from fathom.data.texts import Pair, TaskText
