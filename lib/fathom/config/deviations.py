@@ -81,27 +81,21 @@ def setting_faults(
     """
     for entry in deviations:
         for number, dotted in enumerate(entry.settings):
-            wrong = _unknown(dotted, paper, cards)
-            if wrong and dotted not in _OF_ENTRIES:
+            if remedy := _unknown(dotted, paper, cards):
                 where = file.place(entry.name, "settings", number)
-                yield FathomError(f"no setting '{dotted}'", where, nearest(*wrong))
+                yield FathomError(f"no setting '{dotted}'", where, remedy)
 
 
-def _unknown(
-    dotted: str, paper: Value, cards: Collection[MethodCard]
-) -> tuple[str, Collection[str]] | None:
-    """Return the part of a path that neither runs nor paper.yaml have, and what is possible."""
+def _unknown(dotted: str, paper: Value, cards: Collection[MethodCard]) -> str | None:
+    """Return the remedy for a path that neither runs nor paper.yaml have, or None."""
     first, *others = dotted.split(".")
     if first not in OF_PAPER:
-        wrong = unknown_setting(dotted, cards)
-        if wrong and wrong[0] == first:
-            return first, [*wrong[1], *_OF_ENTRIES, *OF_PAPER]
-        return wrong
+        return unknown_setting(dotted, cards, (*_OF_ENTRIES, *OF_PAPER))
     value = paper.at((first,))
     for part in others:
         names = [name for name, _ in value.items()]
         if part not in names:
-            return part, names
+            return nearest(part, names)
         value = value.at((part,))
     return None
 

@@ -1,7 +1,9 @@
 """The YAML files of config/ and of papers elsewhere, by kind and name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.yaml_values import Value, name_of, read
@@ -11,6 +13,47 @@ _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "metho
 _OF_PAPERS = ("paper", "scales", "runs", "tables", "figures", "claims", "deviations", "parameters")
 # What a paper's folder may have in folders of its own.
 _IN_PAPERS = {"source": "sources", "dataset": "datasets"}
+T = TypeVar("T")
+
+
+class Parts(Mapping[str, T], Generic[T]):
+    """Parts of config by name; each is read and checked when it is first asked for.
+
+    Names are known without reading. To ask for a part raises what is wrong with it.
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], T]):
+        self._names = dict.fromkeys(names)
+        self._read = read
+        self._parts: dict[str, T | FathomError] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._parts and name in self._names:
+            try:
+                self._parts[name] = self._read(name)
+            except FathomError as error:
+                self._parts[name] = error
+        part = self._parts[name]
+        if isinstance(part, FathomError):
+            raise part
+        return part
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def faults(self) -> Iterator[FathomError]:
+        """Read all parts; yield what is wrong with them."""
+        for name in self._names:
+            try:
+                self[name]
+            except FathomError as error:
+                yield from findings_in(error)
 
 
 class ConfigFiles:
@@ -22,8 +65,8 @@ class ConfigFiles:
         self.root = root
         self.folders: dict[str, Path] = {}  # the papers' folders by name
         self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in (*_SHARED, *_OF_PAPERS)}
-        self._paths["config"] = {"config": config / "config.yaml"}
-        self._paths["columns"] = {"columns": config / "columns.yaml"}
+        for kind in ("config", "columns"):
+            self._paths[kind] = {kind: config / f"{kind}.yaml"}
         self._taken: list[FathomError] = []
         self._read: dict[Path, Value | FathomError] = {}
         for kind, folder in _SHARED.items():
@@ -39,13 +82,13 @@ class ConfigFiles:
             where: the switch that names them.
         """
         for folder in folders:
-            name, other = folder.name, self.folders.get(folder.name)
+            first = self.folders.get(folder.name)
             if not folder.is_dir():
                 yield FathomError("no such folder", f"{where} {folder}", "correct the path")
-            elif other is None:
+            elif first is None:
                 self._include(folder)
-            elif not other.samefile(folder):
-                what = f"the name '{name}' is taken by {self.name_of(other)}"
+            elif not first.samefile(folder):
+                what = f"the name '{folder.name}' is taken by {self.name_of(first)}"
                 yield FathomError(what, f"{where} {folder}", "rename the folder")
 
     def name_of(self, path: Path) -> str:
@@ -94,25 +137,23 @@ class ConfigFiles:
         """
         return {name: self.read(kind, name) for name in self.names(kind)}
 
-    def readable(self, kind: str) -> Iterator[tuple[str, Value]]:
-        """Yield the files of a kind that can be read, by name; `faults` has what others are."""
-        for name in self.names(kind):
-            try:
-                yield name, self.read(kind, name)
-            except FathomError:
-                continue
+    def missing(self, kind: str, paper: str, needed_by: str) -> FathomError:
+        """Return that a paper lacks a file, and what needs it."""
+        where = f"{self.name_of(self.folders[paper])}/{kind}.yaml"
+        return FathomError(f"no such file, and {needed_by}", where, "restore it")
 
     def faults(self) -> Iterator[FathomError]:
         """Read all files; yield what cannot be read, and what nothing reads."""
         yield from self._taken
+        names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), "reported", *_IN_PAPERS.values()]
         for folder in self.folders.values():
-            yield from self._unread(folder)
-        for kind, paths in self._paths.items():
-            for name in sorted(paths):
-                try:
-                    self.read(kind, name)
-                except FathomError as error:
-                    yield from findings_in(error)
+            # Hidden files and notes may be there.
+            for path in sorted(folder.glob("[!.]*")):
+                if path.name not in names and path.suffix != ".md":
+                    where, remedy = self.name_of(path), nearest(path.name, names)
+                    yield FathomError("nothing reads this file", where, remedy)
+        for kind in self._paths:
+            yield from Parts(self.names(kind), partial(self.read, kind)).faults()
 
     def _include(self, folder: Path) -> None:
         self.folders[folder.name] = folder
@@ -129,11 +170,3 @@ class ConfigFiles:
             if first != path:
                 what = f"the name '{path.stem}' is taken by {self.name_of(first)}"
                 self._taken.append(FathomError(what, self.name_of(path), "choose another name"))
-
-    def _unread(self, folder: Path) -> Iterator[FathomError]:
-        """Yield what nothing reads in a paper's folder; hidden files and notes may be there."""
-        known = [*(f"{kind}.yaml" for kind in _OF_PAPERS), "reported", *_IN_PAPERS.values()]
-        for path in sorted(folder.iterdir()):
-            if path.name not in known and path.name[0] != "." and path.suffix != ".md":
-                remedy = nearest(path.name, known)
-                yield FathomError("nothing reads this file", self.name_of(path), remedy)

@@ -9,8 +9,7 @@ from fathom.config import deviations
 from fathom.config.check import checked
 from fathom.config.deviations import Deviation
 from fathom.config.figures import Figure, read_figure
-from fathom.config.files import ConfigFiles
-from fathom.config.inventory import Parts
+from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import expand
 from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.paper import PaperSettings, Parameters

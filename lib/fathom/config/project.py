@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.files import ConfigFiles
-from fathom.config.inventory import Inventory, Parts, kept
+from fathom.config.files import ConfigFiles, Parts
+from fathom.config.inventory import Inventory, kept
 from fathom.config.switches import Switches
 
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
@@ -29,9 +29,9 @@ class Project(Inventory):
 
     def with_switches(self, switches: Switches) -> "Project":
         """Return the project with other switches; what is read already is shared."""
-        other = copy(self)
-        other.switches = switches
-        return other
+        project = copy(self)
+        project.switches = switches
+        return project
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":

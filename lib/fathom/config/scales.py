@@ -1,9 +1,10 @@
 """Scales: a scale's file on top of the one it is like, and a run's entry at a scale."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from fathom.config.check import check
+from fathom.config.files import ConfigFiles
 from fathom.config.merge import Entry, merge
 from fathom.config.schema.run import RunSettings
 from fathom.config.schema.scale import PaperScale, Rule, Scale
@@ -16,41 +17,60 @@ UPDATES: Key = ("training", "updates")
 ASKED = ("like", "run", "paper")
 
 
-def layered(
-    name: str, read: Callable[[str], Value], names: set[str], papers: Mapping[str, Value]
-) -> Value:
+def layered(name: str, files: ConfigFiles, paper: str | None = None) -> Value:
     """Return a scale's file with all that comes before it, and what papers say of each.
 
     Args:
         name: the scale.
-        read: returns a scale's file.
-        names: those of all scales.
-        papers: scales.yaml of the papers that have one.
+        files: those of config/.
+        paper: whose runs it is for: updates and rules of other papers are left out. Data sets of
+            all papers are substituted, for corpora are of no paper.
 
     Raises:
-        Findings: If a `like` names no scale or goes in a circle, or a paper's part is wrong.
+        FathomError: If a `like` names no scale or goes in a circle, or a value is wrong.
     """
-    chain = [name]
-    while isinstance(like := read(chain[0]).get("like"), str):
-        where = read(chain[0]).place("like")
-        if like in chain:
-            what = f"`like` goes in a circle: {' > '.join((*reversed(chain), like))}"
-            refuse([FathomError(what, where, "delete one of these `like`")])
-        if like not in names:
-            refuse([unknown("scale", like, where, names)])
-        chain.insert(0, like)
     layers: list[Value] = []
-    for layer in chain:
-        parts = {paper: part for paper, file in papers.items() if (part := file.find(layer))}
-        refuse(finding for part in parts.values() for finding in check(PaperScale, part)[1])
+    for scale in _chain(name, files):
         # Before papers' parts are laid over it, which would hide a wrong value.
-        refuse(check(Scale, read(layer), partial=True)[1])
-        layers += [read(layer), *(_of_paper(paper, part) for paper, part in parts.items())]
+        refuse(check(Scale, files.read("scale", scale), partial=True)[1])
+        layers.append(files.read("scale", scale))
+        for of_paper, file in files.all("scales").items():
+            part = file.find(scale)
+            if part is None:
+                continue
+            if of_paper != paper and isinstance(part.value, dict):
+                part = part.without("updates", "rules")
+            refuse(check(PaperScale, part)[1])
+            layers.append(_of_paper(of_paper, part))
     value = layers[0]
     for layer in layers[1:]:
         value = merge(value, layer, join=True)
     # A key that is missing is missing in the scale's own file.
-    return read(name).over(value.value)
+    return files.read("scale", name).over(value.value)
+
+
+def gives_updates(name: str, files: ConfigFiles) -> bool:
+    """Return whether a scale gives runs their updates, itself or in what any paper says of it."""
+    parts = files.all("scales").values()
+    return any(
+        files.read("scale", scale).get("updates")
+        or any(part.get(scale, "updates") for part in parts)
+        for scale in _chain(name, files)
+    )
+
+
+def _chain(name: str, files: ConfigFiles) -> list[str]:
+    """Return the scales whose values a scale has, itself last."""
+    chain = [name]
+    while isinstance(like := files.read("scale", chain[0]).get("like"), str):
+        where = files.read("scale", chain[0]).place("like")
+        if like in chain:
+            what = f"`like` goes in a circle: {' > '.join((*reversed(chain), like))}"
+            raise FathomError(what, where, "delete one of these `like`")
+        if like not in files.names("scale"):
+            raise unknown("scale", like, where, files.names("scale"))
+        chain.insert(0, like)
+    return chain
 
 
 def _of_paper(paper: str, part: Value) -> Value:
@@ -111,8 +131,8 @@ def _may_set(path: Key, entry: Entry, run: RunSettings) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
     if path[0] != "method":
         return True
-    known = len(path) == 2 and path[1] in fields_of(type(run.method))
-    return known and entry.values.find(*path) is None
+    exists = len(path) == 2 and path[1] in fields_of(type(run.method))
+    return exists and entry.values.find(*path) is None
 
 
 def applies(rule: Rule, entry: Entry, run: RunSettings, name: str) -> bool:

@@ -53,7 +53,9 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
             forms = "write 3 (seeds 1 to 3), 2-4, or 2,5"
             raise ValueError(f"'{brief(value)}' names no seeds; {forms}")
         low, high = int(first), int(last or first)
-        if max(low, high) >= SEED_LIMIT or not 0 <= high - low < MOST_SEEDS:
+        if low > high and "-" in str(value):
+            raise ValueError(f"'{brief(part)}' is the wrong way round; write {last}-{first}")
+        if max(low, high) >= SEED_LIMIT or high - low >= MOST_SEEDS:
             bounds = f"up to {MOST_SEEDS} seeds below {SEED_LIMIT}"
             raise ValueError(f"'{value}' is out of bounds; write {bounds}")
         seeds += range(low, high + 1)
