@@ -6,6 +6,7 @@ names, and settings that do not go together have more cases in tests/contracts.
 
 import os
 import re
+import shutil
 from contextlib import nullcontext
 
 import pytest
@@ -708,16 +709,34 @@ def test_mistakes_of_several_files_are_found_at_once(findings):
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("figure.yaml", "figures.yaml"),
-        ("tables.yml", "tables.yaml"),
-        ("report", "reported"),
-        ("reported/table8.csv", "table7.csv"),
+        ("papers/deep/figure.yaml", "figures.yaml"),
+        ("papers/deep/tables.yml", "tables.yaml"),
+        ("papers/deep/report", "reported"),
+        ("papers/deep/reported/table8.csv", "table7.csv"),
+        ("scales/other.yml", "other.yaml"),
+        ("sources/other.yml", "other.yaml"),
+        ("columns.yml", "columns.yaml"),
     ],
 )
 def test_a_file_that_nothing_reads_is_refused(findings, name, nearest):
-    (finding,) = findings((f"papers/deep/{name}", None, "x: 1\n"))
-    assert finding.where == f"config/papers/deep/{name}"
+    (finding,) = findings((name, None, "x: 1\n"))
+    assert finding.where == f"config/{name}"
     assert nearest in finding.remedy
+
+
+@pytest.mark.parametrize("files", [(), ("notes.md", "reported")])
+def test_a_papers_folder_without_its_files_is_refused(copied, findings, files):
+    """It was left out in silence, whatever its name."""
+    folder = copied / "config" / "papers" / "Bad-One"
+    folder.mkdir()
+    try:
+        for name in files:
+            (folder / name).touch()
+        (finding,) = findings()
+    finally:
+        shutil.rmtree(folder)
+    assert finding.where == "config/papers/Bad-One"
+    assert "paper.yaml" in finding.remedy
 
 
 @pytest.mark.parametrize("name", [".hidden", "notes.md", "reported/.hidden"])

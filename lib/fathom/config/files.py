@@ -71,7 +71,7 @@ class ConfigFiles:
         self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
-        for folder in sorted(path for path in config.glob("papers/*") if path.is_dir()):
+        for folder in sorted(path for path in config.glob("papers/[!.]*") if path.is_dir()):
             self._include(folder)
 
     def include(self, folders: Iterable[Path], where: str) -> Iterator[FathomError]:
@@ -138,15 +138,31 @@ class ConfigFiles:
     def faults(self) -> Iterator[FathomError]:
         """Read all files; yield what cannot be read, and what nothing reads."""
         yield from self._taken
-        names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), "reported", *_IN_PAPERS.values()]
-        for folder in self.folders.values():
-            # Hidden files and notes may be there.
-            for path in sorted(folder.glob("[!.]*")):
-                if path.name not in names and path.suffix != ".md":
-                    where, remedy = self.name_of(path), nearest(path.name, names)
-                    yield FathomError("nothing reads this file", where, remedy)
+        yield from self._unread()
         for kind in self._paths:
             yield from self.all(kind).faults()
+
+    def _unread(self) -> Iterator[FathomError]:
+        """Yield what nothing reads, `*.yml` included; hidden files and notes may be there."""
+        names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), *_IN_PAPERS.values(), "reported"]
+        for folder in self.folders.values():
+            paths = [path for path in sorted(folder.glob("[!.]*")) if path.suffix != ".md"]
+            if {path.name for path in paths} <= {"reported"}:
+                remedy = "write paper.yaml, or delete the folder"
+                yield FathomError("a paper without files", self.name_of(folder), remedy)
+            for path in paths:
+                if path.name not in names:
+                    where, remedy = self.name_of(path), nearest(path.name, names)
+                    yield FathomError("nothing reads this file", where, remedy)
+        config = self.root / "config"
+        misnamed = [config / "config.yml", config / "columns.yml"]
+        for folder in (config, *self.folders.values()):
+            for name in _SHARED.values():
+                misnamed += sorted(folder.glob(f"{name}/[!.]*.yml"))
+        for path in misnamed:
+            if path.exists():
+                remedy = f"rename it to {path.stem}.yaml, or delete it"
+                yield FathomError("nothing reads this file", self.name_of(path), remedy)
 
     def _include(self, folder: Path) -> None:
         self.folders[folder.name] = folder

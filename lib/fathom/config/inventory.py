@@ -73,7 +73,7 @@ class Inventory:
     # Parts of config
 
     def _method(self, name: str) -> MethodCard:
-        return _right(read_method(name, self.files.read("method", name)))
+        return read_method(name, self.files.read("method", name))
 
     def _dataset(self, name: str) -> Dataset:
         file = self.files.read("dataset", name)

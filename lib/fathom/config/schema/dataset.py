@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.schema.section import AsTuple, Doc, Names, Pattern, Section, Text, plain
+from fathom.config.schema.section import AsTuple, Count, Doc, Names, Pattern, Section, Text, plain
 from fathom.config.schema.source import Source
 from fathom.config.yaml_values import Key
 from fathom.io.errors import nearest
@@ -24,6 +24,9 @@ Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
 Tasks = Annotated[tuple[Task, ...], *Names]
 Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Codes = Annotated[tuple[str, ...], *Names]
+Texts = Annotated[tuple[Text, ...], *Names]
+# Of pairs; sentences without pairs have none.
+Pivot = Annotated[Language, Doc("The language that all tasks share.")]
 PerMille = Annotated[int, Ge(0), Le(1000)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
@@ -66,26 +69,24 @@ class MessageCleaning(Section):
     equal_plurals: Literal["both", "plural"] = Doc(
         "Pairs of a message with equal translations for one and for many: both, or one."
     )
-    max_characters: Annotated[int, Ge(1)] = Doc("The most characters of either side.")
+    max_characters: Count = Doc("The most characters of either side.")
     max_ratio: Annotated[float, Ge(1)] = Doc(
         "The most characters of the other side per English one."
     )
     min_ratio: Annotated[float, Ge(0), Le(1)] = Doc("The fewest characters of it per English one.")
-    ratio_from: Annotated[int, Ge(1)] = Doc("English characters from which on ratios count.")
+    ratio_from: Count = Doc("English characters from which on ratios count.")
 
 
 class ArticleCleaning(Section):
     """What is dropped of the sentences of articles."""
 
-    max_characters: Annotated[int, Ge(1)] = Doc("The most characters of a sentence.")
+    max_characters: Count = Doc("The most characters of a sentence.")
 
 
 class TalkCleaning(Section):
     """What is dropped of the TED talks."""
 
-    missing_marks: Annotated[tuple[Text, ...], *Names] = Doc(
-        "Text that marks a cell without translation, anywhere in the cell."
-    )
+    missing_marks: Texts = Doc("Text that marks a cell without translation, anywhere in the cell.")
 
 
 class NoCleaning(Section):
@@ -139,8 +140,8 @@ class ByFile(Section):
     """A split by file: some are for validation, some for test, all others for training."""
 
     by: Literal["file"] = Doc("By file.")
-    valid: Annotated[tuple[Text, ...], *Names] = Doc("For validation, by name on the task's side.")
-    test: Annotated[tuple[Text, ...], *Names] = Doc("For test, by name on the task's side.")
+    valid: Texts = Doc("For validation, by name on the task's side.")
+    test: Texts = Doc("For test, by name on the task's side.")
     clean: Clean = False
 
     def split_of(self, name: str) -> str:
@@ -153,8 +154,8 @@ class HeldOut(Section):
 
     by: Literal["held_out"] = Doc("Some distinct sentences are held out, by hash.")
     salt: Salt
-    valid: Annotated[int, Ge(1)] = Doc("Sentences for validation.")
-    test: Annotated[int, Ge(1)] = Doc("Sentences for test.")
+    valid: Count = Doc("Sentences for validation.")
+    test: Count = Doc("Sentences for test.")
     train: dict[str, Size] = Doc(
         "The most sentences for training of each task; without a number all are taken.",
         {},
@@ -203,7 +204,7 @@ class Verses(Section):
 
     kind: Literal["verses"] = Doc("Verses of a Bible in a SQLite database.")
     database: Text = Doc("The database's path in the package.")
-    books: Annotated[tuple[Annotated[int, Ge(1)], ...], *Names] = Doc(
+    books: Annotated[tuple[Count, ...], *Names] = Doc(
         "The books that are read, by number: Genesis is 1, Matthew 40."
     )
 
@@ -364,13 +365,6 @@ class BuiltDataset(Dataset):
                     yield ("expected",), f"no counts for '{task}'", remedy
 
 
-class _Pairs(BuiltDataset):
-    """Sentences in a task's language and in the pivot."""
-
-    # Types know no field that is required although its base has a default.
-    pivot: Language = Doc("The language that all tasks share.")
-
-
 class _Dealt(BuiltDataset):
     """A data set in which several tasks may share a text."""
 
@@ -455,18 +449,20 @@ class PackageDataset(_Dealt):
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
-class TalkDataset(_Pairs):
+class TalkDataset(BuiltDataset):
     """The TED talks."""
 
     format: Literal["ted"] = Doc("The TED talks archive of Qi et al.")
+    pivot: Pivot
     cleaning: TalkCleaning = Doc("What is dropped.")
     split: Published = Doc("As the archive has it.")
 
 
-class NumberedDataset(_Pairs, _Dealt):
+class NumberedDataset(_Dealt):
     """Pairs of plain text, chosen by the published numbers of their lines."""
 
     format: Literal["line_numbers"] = Doc("Plain text on two sides, and numbers of lines.")
+    pivot: Pivot
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
     split: LineNumbers = Doc("By published numbers of lines.")
     hashed = ("parts", "order")
@@ -488,10 +484,11 @@ class NumberedDataset(_Pairs, _Dealt):
                 yield ("split", "files"), f"no files for '{task}'", "give its files of numbers"
 
 
-class ParallelDataset(_Pairs):
+class ParallelDataset(BuiltDataset):
     """Pairs of plain text or of sgm, in a file for each side."""
 
     format: Literal["parallel"] = Doc("Text or sgm with a file for each side.")
+    pivot: Pivot
     pieces: Literal["marked"] | None = Doc(
         "marked: the text comes cut into pieces; `@@` ends each but the last of a word.", None
     )
@@ -558,10 +555,10 @@ def _unknown(
     kind: str, names: Iterable[str], valid: Iterable[str | None], *path: str
 ) -> Iterator[Fault]:
     """Yield the names at a path that do not exist, with the nearest valid one."""
-    known = [name for name in valid if name]
+    valid_names = [name for name in valid if name]
     for name in names:
-        if name not in known:
-            yield (*path, name), f"no {kind} '{name}'", nearest(name, known)
+        if name not in valid_names:
+            yield (*path, name), f"no {kind} '{name}'", nearest(name, valid_names)
 
 
 def _needless_pivot(dataset: Dataset) -> Iterator[Fault]:

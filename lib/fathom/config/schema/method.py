@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le, Len, Lt, MinLen
 from pydantic import Field, create_model
 
-from fathom.config.check import check
+from fathom.config.check import check, checked
 from fathom.config.schema.run import MethodSettings
 from fathom.config.schema.section import (
     MOST,
@@ -28,7 +28,7 @@ from fathom.config.schema.section import (
     UnhashedValue,
 )
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, brief, nearest, unknown
+from fathom.io.errors import FathomError, brief, refuse, unknown
 
 METHODS = Path(__file__).parents[2] / "methods"
 # What a rule of a card may name besides the method's settings.
@@ -86,14 +86,6 @@ class CardSetting(Section):
         if "absent" in self.model_fields_set:
             kind = Annotated[kind, UnhashedValue(self.absent)]
         return kind
-
-    @property
-    def value(self) -> Any:
-        """The default in the setting's type."""
-        if isinstance(self.default, list):
-            return tuple(self.default)
-        whole = isinstance(self.default, int) and not isinstance(self.default, bool)
-        return float(self.default) if whole and self.type == "number" else self.default
 
 
 class Requirement(Section):
@@ -237,22 +229,15 @@ class MethodCard:
             "stacks": (stacks, self.about.stacks),
         }
         for name, setting in self.about.settings.items():
-            fields[name] = (setting.annotation, setting.value)
+            fields[name] = (setting.annotation, setting.default)
         return create_model(self.name, __base__=MethodSettings, **fields)
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """Every setting's default, by name."""
-        return {name: setting.value for name, setting in self.about.settings.items()}
 
     def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
         """Return why a run is not decoded with these gates, or None if it may be."""
-        reasons = (
-            refusal.reason
-            for refusal in self.about.refused
-            if refusal.gates == gates and refusal.holds(settings)
-        )
-        return next(reasons, None)
+        for refusal in self.about.refused:
+            if refusal.gates == gates and refusal.holds(settings):
+                return refusal.reason
+        return None
 
     def gates(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the gates with which a run is decoded: those that the card does not refuse."""
@@ -266,39 +251,33 @@ def module_names() -> list[str]:
     return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
 
 
-def read_method(name: str, file: Value) -> tuple[MethodCard | None, list[FathomError]]:
-    """Check a card; its own defaults, presets and example must be possible values.
+def read_method(name: str, file: Value) -> MethodCard:
+    """Return a card; its own defaults, presets and example must be possible values.
 
-    Returns:
-        The card and no findings, or None and all findings: no run is checked against a wrong card.
+    Raises:
+        Findings: If anything is wrong: no run is checked against a wrong card.
     """
-    about, findings = check(CardFile, file)
-    if about is None:
-        return None, findings
-    card = MethodCard(name, about, file)
-    settings = file.at(("settings",))
-    defaults = settings.over({key: item.value["default"] for key, item in settings.items()})
-    findings = _possible(card, defaults)
-    if not findings:
-        findings = [*_rules(card), *_names(card)]
-        parts = [("presets", preset) for preset in about.presets]
-        parts += [("refused", number, "settings") for number in range(len(about.refused))]
-        parts += [("neutral", "settings")] if about.neutral else []
-        for path in (*parts, ("example", "settings")):
-            findings += _possible(card, file.at(path))
-    return (None if findings else card), findings
+    card = MethodCard(name, checked(CardFile, file), file)
+    about, settings = card.about, file.at(("settings",))
+    defaults = {key: item.value["default"] for key, item in settings.items()}
+    refuse(_possible(card, settings.over(defaults)))
+    findings = [*_rules(card)]
+    for key, setting in about.settings.items():
+        if setting.stacks_of not in (None, *about.settings):
+            where = file.place("settings", key, "stacks_of")
+            findings.append(unknown("setting", setting.stacks_of, where, about.settings))
+    parts = [("presets", preset) for preset in about.presets]
+    parts += [("refused", number, "settings") for number in range(len(about.refused))]
+    parts += [("neutral", "settings")] if about.neutral else []
+    for path in (*parts, ("example", "settings")):
+        findings += _possible(card, file.at(path))
+    refuse(findings)
+    return card
 
 
 def _possible(card: MethodCard, settings: Value) -> list[FathomError]:
     """Return which of some settings a run of the method could not have."""
     return check(card.method, settings, also={"name": card.name})[1]
-
-
-def _names(card: MethodCard) -> Iterator[FathomError]:
-    for name, setting in card.about.settings.items():
-        if setting.stacks_of not in (None, *card.about.settings):
-            where = card.file.place("settings", name, "stacks_of")
-            yield unknown("setting", setting.stacks_of, where, card.about.settings)
 
 
 def _rules(card: MethodCard) -> Iterator[FathomError]:
@@ -312,4 +291,4 @@ def _rules(card: MethodCard) -> Iterator[FathomError]:
             continue
         for name in requirement.names:
             if name not in names:
-                yield FathomError(f"no setting '{name}'", where, nearest(name, names))
+                yield unknown("setting", name, where, names)
