@@ -9,11 +9,10 @@ from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
 from fathom.config.runs import Resolved, runs_faults, unknown_setting, without_source
-from fathom.config.scales import ASKED, applies, gives_updates, values_of
+from fathom.config.scales import ASKED, applies, gives_updates, leaves, values_of
 from fathom.config.schema.method import module_names
 from fathom.config.schema.run import Tokenizer
 from fathom.config.schema.scale import Rule
-from fathom.config.show import leaves
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, table_faults
 from fathom.config.yaml_values import Value
@@ -42,12 +41,12 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.sources.faults()
     yield from project.datasets.faults()
     for paper in files.names("runs"):
-        yield from _asking(lambda paper=paper: runs_faults(files.read("runs", paper)))
+        yield from _asking(lambda paper: runs_faults(files.read("runs", paper)), paper)
     for name in project.scales:
         for paper in (None, *files.names("scales")):
-            yield from _asking(lambda name=name, paper=paper: project.scale(name, paper))
+            yield from _asking(project.scale, name, paper)
     for paper in files.names("scales"):
-        yield from _asking(lambda paper=paper: _unknown_scales(project, paper))
+        yield from _asking(_unknown_scales, project, paper)
     yield from _asking(lambda: project.vocabulary)
     for paper in project.papers.values():
         yield from _paper_faults(project, paper)
@@ -83,20 +82,21 @@ def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
 def conflicts(project: Project) -> list[FathomError]:
     """Return what is wrong between files, each of which is right alone.
 
-    Scales are checked where all runs and tables are right, and papers where all scales are, too.
+    What may follow from another finding is looked for only where there is none.
     """
     cells: Cells = {}
     return (
         [*_runs(project, cells)]
         or [*_scales(project)]
-        or [*_runs_at_scales(project), *_papers(project, cells)]
+        or [*_runs_at_scales(project)]
+        or [*_equal_runs(project), *_papers(project, cells)]
     )
 
 
-def _asking(ask: Callable[[], object]) -> Iterator[FathomError]:
+def _asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
     """Yield what is wrong with a part that is asked for, or the findings that it returns."""
     try:
-        answer = ask()
+        answer = ask(*arguments)
     except FathomError as error:
         yield from findings_in(error)
         return
@@ -114,9 +114,9 @@ def _runs(project: Project, cells: Cells) -> Iterator[FathomError]:
     """
     yield from _cards(project)
     for name in project.datasets:
-        yield from _asking(lambda name=name: project.definition(name))
+        yield from _asking(project.definition, name)
     for name in project.entries:
-        yield from _asking(lambda name=name: project.spec(name))
+        yield from _asking(project.spec, name)
     for paper in project.papers.values():
         for name, table in paper.tables.items():
             try:
@@ -221,59 +221,48 @@ def _rules(project: Project) -> Iterator[FathomError]:
             if remedy := unknown_setting(dotted, cards):
                 wrong = True
                 yield FathomError(f"no setting '{dotted}'", value.place(part, dotted), remedy)
-    runs = {name: project.resolved(name) for name in project.entries}
+    runs = [project.resolved(name) for name in project.entries]
     for rule, value, paper in rules.values() if not wrong else ():
         yield from _idle(rule, value.at(("when",)), paper, runs)
 
 
-def _idle(
-    rule: Rule, when: Value, paper: str, runs: Mapping[str, Resolved]
-) -> Iterator[FathomError]:
+def _idle(rule: Rule, when: Value, paper: str, runs: list[Resolved]) -> Iterator[FathomError]:
     """Yield the values of a rule's `when` that no run has, or else that the rule fits no run.
 
     Args:
         rule: the rule.
         when: its `when`, for the places.
         paper: whose rule it is, which names the paper's runs alone; empty for a scale's.
-        runs: all runs by name.
+        runs: all runs.
     """
     wrong = False
     for key, wanted in rule.when.items():
-        there = [
-            value
-            for name, run in runs.items()
-            for value in values_of(key, run.entry, run.run, name)
-        ]
+        values = [value for run in runs for value in values_of(key, run)]
+        names = dict.fromkeys(shown(value) for value in values if value is not None)
         for value in wanted if isinstance(wanted, list) else [wanted]:
-            if value not in there:
+            if value not in values:
                 wrong = True
-                name, *names = (
-                    shown(each).removeprefix(f"{paper}/")
-                    for each in (value, *dict.fromkeys(map(shown, there)))
-                    if each is not None
-                )
-                yield FathomError(
-                    f"no run has {key} '{brief(name)}'", when.place(key), nearest(name, names)
-                )
-    if not wrong and not any(applies(rule, run.entry, run.run, name) for name, run in runs.items()):
+                name = shown(value).removeprefix(f"{paper}/")
+                remedy = nearest(name, [valid.removeprefix(f"{paper}/") for valid in names])
+                yield FathomError(f"no run has {key} '{brief(name)}'", when.place(key), remedy)
+    if not wrong and not any(applies(rule, run) for run in runs):
         yield FathomError("the rule fits no run", when.where, "check its `when`, or delete it")
 
 
-# Runs at scales
+# Settings of runs
 
 
 def _runs_at_scales(project: Project) -> Iterator[FathomError]:
-    """Yield what is wrong with runs at scales, and runs with equal settings."""
+    """Yield what is wrong with runs at scales."""
     for name in project.entries:
         seen: set[str] = set()
         for scale in project.scales:
-            for finding in _asking(lambda name=name, scale=scale: project.spec(name, scale)):
+            for finding in _asking(project.spec, name, scale):
                 # A scale has the findings of the scale that it is like.
                 if str(finding) not in seen:
                     seen.add(str(finding))
                     what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
                     yield FathomError(what, finding.where, finding.remedy)
-    yield from _equal_runs(project)
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
@@ -282,11 +271,8 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
     for scale in (None, *project.scales):
         names: dict[str, list[str]] = defaultdict(list)
         for name in project.entries:
-            try:
-                if name not in copies:
-                    names[project.spec(name, scale).identity].append(name)
-            except FathomError:
-                continue  # reported with the run
+            if name not in copies:
+                names[project.spec(name, scale).identity].append(name)
         for first, *equal in names.values():
             for name in equal:
                 yield _copy(project, name, first, scale)

@@ -68,7 +68,7 @@ class ConfigFiles:
         for kind in ("config", "columns"):
             self._paths[kind] = {kind: config / f"{kind}.yaml"}
         self._taken: list[FathomError] = []
-        self._read: dict[Path, Value | FathomError] = {}
+        self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
         for folder in sorted(path for path in config.glob("papers/[!.]*") if path.is_dir()):
@@ -100,14 +100,20 @@ class ConfigFiles:
         """The kinds of files, such as runs."""
         return [*self._paths]
 
-    def names(self, kind: str) -> list[str]:
-        """Return the names of a kind's files in alphabetical order, also of unreadable ones."""
-        return sorted(self._paths[kind])
-
     @property
     def papers(self) -> list[str]:
         """The names of the papers, which have a file of any kind."""
         return sorted({name for kind in _OF_PAPERS for name in self._paths[kind]})
+
+    def all(self, kind: str) -> Parts[Value]:
+        """Return the files of a kind by name, in alphabetical order."""
+        if kind not in self._files:
+            self._files[kind] = Parts(sorted(self._paths[kind]), partial(self._read, kind))
+        return self._files[kind]
+
+    def names(self, kind: str) -> list[str]:
+        """Return the names of a kind's files in alphabetical order, also of unreadable ones."""
+        return sorted(self._paths[kind])
 
     def read(self, kind: str, name: str) -> Value:
         """Return a file.
@@ -115,27 +121,14 @@ class ConfigFiles:
         Raises:
             FathomError: If it cannot be read, or its name is none that a file may have.
         """
+        return self.all(kind)[name]
+
+    def _read(self, kind: str, name: str) -> Value:
         path = self._paths[kind][name]
-        if path not in self._read:
-            try:
-                if not NAME.fullmatch(name):
-                    place = path.parent if kind in _OF_PAPERS else path
-                    raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
-                self._read[path] = read(path, self.root)
-            except FathomError as error:
-                self._read[path] = error
-        value = self._read[path]
-        if isinstance(value, FathomError):
-            raise value
-        return value
-
-    def all(self, kind: str) -> dict[str, Value]:
-        """Return the files of a kind by name.
-
-        Raises:
-            FathomError: If one of them cannot be read.
-        """
-        return {name: self.read(kind, name) for name in self.names(kind)}
+        if not NAME.fullmatch(name):
+            place = path.parent if kind in _OF_PAPERS else path
+            raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
+        return read(path, self.root)
 
     def missing(self, kind: str, paper: str, needed_by: str) -> FathomError:
         """Return that a paper lacks a file, and what needs it."""
@@ -147,7 +140,7 @@ class ConfigFiles:
         yield from self._taken
         yield from self._unread()
         for kind in self._paths:
-            yield from Parts(self.names(kind), partial(self.read, kind)).faults()
+            yield from self.all(kind).faults()
 
     def _unread(self) -> Iterator[FathomError]:
         """Yield what nothing reads, `*.yml` included; hidden files and notes may be there."""

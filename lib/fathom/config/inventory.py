@@ -209,11 +209,10 @@ class Inventory:
             FathomError: If one of them is wrong.
         """
         if scale is None:
-            return resolve(self.entry(name), self.methods)
+            return resolve(name, self.entry(name), self.methods)
         papers, paper = self.resolved(name), name.partition("/")[0]
-        at_scale, values = self.scale(scale, paper), self.scale_values(scale, paper)
-        entry = scaled(papers.entry, papers.run, name, at_scale, values)
-        return papers if entry is papers.entry else resolve(entry, self.methods)
+        entry = scaled(papers, self.scale(scale, paper), self.scale_values(scale, paper))
+        return papers if entry is papers.entry else resolve(name, entry, self.methods)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
         """Return a run's checked settings, or raise as `resolved`."""

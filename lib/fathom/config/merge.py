@@ -100,46 +100,38 @@ def combinations(given: Value) -> list[dict[str, Any]]:
 
 
 def expand(
-    *sections: Value, normal: Callable[[Value, list[FathomError]], Value] | None = None
+    *sections: Value,
+    normal: Callable[[Value, list[FathomError]], Value] | None = None,
+    findings: list[FathomError] | None = None,
 ) -> list[dict[str, Entry]]:
-    """Return the entries of each section by name, as `entries_in`.
-
-    Raises:
-        Findings: If `for`, `like` or a name is wrong.
-    """
-    entries, findings = entries_in(*sections, normal=normal)
-    refuse(findings)
-    return entries
-
-
-def entries_in(
-    *sections: Value, normal: Callable[[Value, list[FathomError]], Value] | None = None
-) -> tuple[list[dict[str, Entry]], list[FathomError]]:
-    """Return the entries of each section by name, and what is wrong with `for`, `like` and names.
-
-    An entry lacks what is wrong in it.
+    """Return the entries of each section by name; `like` may name an entry of any of them.
 
     Args:
-        sections: mappings of named entries; `like` may name an entry of any of them.
+        sections: mappings of named entries.
         normal: writes an entry's short forms out, before entries are merged, and adds findings.
+        findings: gets what is wrong, which entries then lack.
+
+    Raises:
+        Findings: If `for`, `like` or a name is wrong, and no `findings` are given.
     """
-    findings: list[FathomError] = []
+    wrong: list[FathomError] = [] if findings is None else findings
     entries: dict[str, Value] = {}
     names: list[list[str]] = []
-    written = [[*_written(section, findings)] for section in sections]
+    written = [[*_written(section, wrong)] for section in sections]
     # An entry that cannot be read may be the one that a `like` names.
-    inheritance = _Inheritance(entries, [] if findings else findings)
+    inheritance = _Inheritance(entries, [] if wrong else wrong)
     for section in written:
         names.append([])
         for name, entry in section:
             if name in entries:
-                findings.append(_taken(name, entry, entries[name]))
+                wrong.append(_taken(name, entry, entries[name]))
                 continue
-            entries[name] = normal(entry, findings) if normal else entry
+            entries[name] = normal(entry, wrong) if normal else entry
             names[-1].append(name)
-    return [
-        {name: inheritance.entry(name) for name in of_section} for of_section in names
-    ], findings
+    expanded = [{name: inheritance.entry(name) for name in section} for section in names]
+    if findings is None:
+        refuse(wrong)
+    return expanded
 
 
 def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str, Value]]:

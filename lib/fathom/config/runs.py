@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fathom.config.check import check, field_names
-from fathom.config.merge import Entry, entries_in
+from fathom.config.merge import Entry, expand
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import RunSettings
 from fathom.config.yaml_values import Value, leaves
@@ -45,8 +45,9 @@ def read_runs(file: Value) -> RunsFile:
 
 
 def _entries(file: Value) -> tuple[RunsFile, list[FathomError]]:
+    findings: list[FathomError] = []
     sections = [file.at((key,)) for key in _SECTIONS]
-    (families, runs), findings = entries_in(*sections, normal=written_out)
+    families, runs = expand(*sections, normal=written_out, findings=findings)
     for key, value in file.items():
         if key not in _SECTIONS:
             what, remedy = f"unknown key '{key}'", nearest(key, _SECTIONS)
@@ -131,14 +132,16 @@ def unknown_setting(
 class Resolved:
     """A run's entry with its preset written out, and its checked settings."""
 
+    name: str  # `<paper>/<run>`
     entry: Entry
     run: RunSettings
 
 
-def resolve(entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
+def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
 
     Args:
+        run_name: `<paper>/<run>`.
         entry: with all that it inherits.
         cards: the methods' cards by name.
 
@@ -160,7 +163,7 @@ def resolve(entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
     if run is None or findings:
         raise Findings([*findings, *wrong])
-    return Resolved(Entry(entry.name, values, entry.ancestors), run)
+    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run)
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

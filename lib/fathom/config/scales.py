@@ -6,7 +6,7 @@ from typing import Any
 from fathom.config.check import check
 from fathom.config.files import ConfigFiles
 from fathom.config.merge import Entry, merge
-from fathom.config.schema.run import RunSettings
+from fathom.config.runs import Resolved
 from fathom.config.schema.scale import PaperScale, Rule, Scale
 from fathom.config.schema.section import Section, fields_of, plain
 from fathom.config.yaml_values import Key, Value
@@ -93,30 +93,29 @@ def _of_papers_runs(paper: str, rule: Value) -> Value:
     return rule.put(("when",), when.over(asked))
 
 
-def scaled(entry: Entry, run: RunSettings, name: str, scale: Scale, file: Value) -> Entry:
+def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
     a later one wins.
 
     Args:
-        entry: the run as runs.yaml gives it, its preset written out.
-        run: the same, checked and with all defaults.
-        name: `<paper>/<run>`.
+        resolved: the run at the paper's own settings.
         scale: the scale.
         file: its values, for their places.
     """
+    entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}
     for key in ("dataset", "pieces_of"):
         if (dataset := getattr(run.data, key)) in scale.datasets:
             changes["data", key] = file.at(("datasets", dataset))
-    changes |= _by_unit(run, name.partition("/")[0], scale, file)
+    changes |= _by_unit(resolved, scale, file)
     for number, rule in enumerate(scale.rules):
-        if not applies(rule, entry, run, name):
+        if not applies(rule, resolved):
             continue
         for dotted in rule.set:
             path = tuple(dotted.split("."))
-            if _may_set(path, entry, run):
+            if _may_set(path, resolved):
                 # What was set before loses its place too, so that a later rule comes later.
                 changes.pop(path, None)
                 changes[path] = file.at(("rules", number, "set", dotted))
@@ -127,55 +126,58 @@ def scaled(entry: Entry, run: RunSettings, name: str, scale: Scale, file: Value)
     return entry if values is entry.values else Entry(entry.name, values, entry.ancestors)
 
 
-def _may_set(path: Key, entry: Entry, run: RunSettings) -> bool:
+def _may_set(path: Key, resolved: Resolved) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
     if path[0] != "method":
         return True
-    exists = len(path) == 2 and path[1] in fields_of(type(run.method))
-    return exists and entry.values.find(*path) is None
+    exists = len(path) == 2 and path[1] in fields_of(type(resolved.run.method))
+    return exists and resolved.entry.values.find(*path) is None
 
 
-def applies(rule: Rule, entry: Entry, run: RunSettings, name: str) -> bool:
+def applies(rule: Rule, resolved: Resolved) -> bool:
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
     return all(
-        any(value in _as_list(wanted) for value in values_of(key, entry, run, name))
+        any(value in _as_list(wanted) for value in values_of(key, resolved))
         for key, wanted in rule.when.items()
     )
 
 
-def values_of(key: str, entry: Entry, run: RunSettings, name: str) -> list[Any]:
+def values_of(key: str, resolved: Resolved) -> list[Any]:
     """Return what a run has for a key of `when`; several values where it has a list."""
-    origins = {"run": name, "paper": name.partition("/")[0], "like": entry.ancestors}
+    name, ancestors = resolved.name, resolved.entry.ancestors
+    origins = {"run": name, "paper": name.partition("/")[0], "like": ancestors}
     if key in origins:
         return _as_list(origins[key])
-    value: Any = run
+    value: Any = resolved.run
     for part in key.split("."):
         value = getattr(value, part, None)
     return [plain(item) for item in _as_list(value)]
 
 
-def units(section: Section, above: Key = ()) -> Iterator[tuple[Key, str, Any]]:
-    """Yield path, unit and value of each setting of a run that has a unit."""
+def leaves(section: Section, above: Key = ()) -> Iterator[tuple[Key, Any, dict[str, Any]]]:
+    """Yield path, value and what is known of each setting; a null section is one value."""
     for key, field in fields_of(type(section)).items():
         value, extra = getattr(section, key), field.json_schema_extra
         if isinstance(value, Section):
-            yield from units(value, (*above, key))
-        elif isinstance(extra, dict) and "unit" in extra and value is not None:
-            yield (*above, key), str(extra["unit"]), value
+            yield from leaves(value, (*above, key))
+        else:
+            yield (*above, key), value, extra if isinstance(extra, dict) else {}
 
 
-def _by_unit(run: RunSettings, paper: str, scale: Scale, file: Value) -> dict[Key, Value]:
+def _by_unit(resolved: Resolved, scale: Scale, file: Value) -> dict[Key, Value]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
     changes: dict[Key, Value] = {}
+    run, paper = resolved.run, resolved.name.partition("/")[0]
     group, whole = run.group or "", run.training.updates
     updates = scale.updates.get(paper, {}).get(group)
     updates_place = file.at(("updates", paper, group))
-    for path, unit, value in units(run):
+    for path, value, extra in leaves(run):
+        unit = extra.get("unit")
         if unit in scale.times and value:
             up, down = map(int, scale.times[unit].split("/"))
             number = max(1, int(value * up / down + 0.5))
             changes[path] = file.at(("times", unit)).over(type(value)(number))
-        if unit != "updates" or updates is None or path == UPDATES:
+        if unit != "updates" or updates is None or value is None or path == UPDATES:
             continue
         # Where the run's length is in epochs, the ratio is known only with the corpus.
         if isinstance(whole, int) and isinstance(value, int):
