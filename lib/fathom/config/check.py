@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fathom.config.schema.section import PATTERN
 from fathom.config.yaml_values import Key, Value
-from fathom.io.errors import FathomError, brief, closest, nearest
+from fathom.io.errors import FathomError, Findings, brief, closest, nearest
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -82,6 +82,18 @@ def check(
         FathomError(of_key[0][0], value.place(*path), _either(remedy for _, remedy in of_key))
         for path, of_key in messages.items()
     ]
+
+
+def checked(model: type[P], value: Value) -> P:
+    """Return a value checked against a class.
+
+    Raises:
+        Findings: If anything is wrong.
+    """
+    part, findings = check(model, value)
+    if part is None:
+        raise Findings(findings)
+    return part
 
 
 def field_names(model: type[BaseModel], location: Key) -> list[str]:

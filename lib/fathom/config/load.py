@@ -14,8 +14,8 @@ from fathom.io.errors import FathomError, findings_in, refuse, unknown
 def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Project:
     """Read config/ under a folder.
 
-    With `check` there are two rounds of findings: what is wrong in each file alone, or else what is
-    wrong between files. Without it, a part is checked when it is first asked for.
+    With `check`, what is wrong in each file alone is found first, or else what is wrong between
+    files. Without it, a part is checked when it is first asked for.
 
     Args:
         root: the project's folder.

@@ -159,15 +159,10 @@ class Spec:
     @cached_property
     def described(self) -> dict[str, Any]:
         """Everything that determines the training, as JSON and YAML have it."""
-        parts: dict[str, Any] = {
-            "data": self.data.hashed,
-            "model": self.model.identity(),
-            "method": self.method.identity(),
-            "training": self.training.identity(),
-            "outcome": self.outcome.identity(),
-        }
-        if self.masking is not None:
-            parts["masking"] = self.masking.identity()
+        parts: dict[str, Any] = {"data": self.data.hashed}
+        for name in ("model", "method", "training", "outcome", "masking"):
+            if (part := getattr(self, name)) is not None:
+                parts[name] = part.identity()
         if self.start is not None:
             parts["start"] = self.start.hashed
         return parts
