@@ -132,7 +132,7 @@ def definition_of(wildcards):
 
 def caption_of(wildcards):
     """Return the caption of a table or figure, as text that is no markup."""
-    return plain_text(artefact_of(wildcards).spec.caption)
+    return plain_text(artefact_of(wildcards).spec.settings.caption)
 
 
 def reduced_of(wildcards):
