@@ -140,7 +140,7 @@ def _method(name: str, card: MethodCard, given: Mapping[str, Mapping[str, list[s
     lines = [f"## method {name}", "", card.about.summary, ""]
     for key, setting in card.about.settings.items():
         unit = f"; scaled by {setting.unit}" if setting.unit else ""
-        default = f"default {_text(setting.value)}, {setting.source}{unit}"
+        default = f"default {_text(setting.default)}, {setting.source}{unit}"
         lines.append(f"- `method.{key}` ({default}): {setting.description}")
         for value, places in _of(given.get(f"method.{key}", {}), name).items():
             lines.append(f"    - {value}: {'; '.join(places)}")

@@ -7,7 +7,8 @@ by an entry.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from fathom.config.check import check
+from fathom.config.check import checked
+from fathom.config.files import Parts
 from fathom.config.runs import RunsFile, unknown_setting
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.paper import DeviationSettings
@@ -36,15 +37,13 @@ def load(file: Value) -> tuple[Deviation, ...]:
     Raises:
         Findings: If anything is wrong in an entry.
     """
-    entries: list[Deviation] = []
-    findings: list[FathomError] = []
-    for name, values in file.items():
-        settings, wrong = check(DeviationSettings, values)
-        findings += wrong
-        if settings is not None:
-            entries.append(Deviation(name=name, **vars(settings)))
-    refuse(findings)
-    return tuple(entries)
+
+    def entry(name: str) -> Deviation:
+        return Deviation(name=name, **vars(checked(DeviationSettings, file.at((name,)))))
+
+    entries = Parts((name for name, _ in file.items()), entry)
+    refuse(entries.faults())
+    return tuple(entries.values())
 
 
 def apply_faults(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.schema.section import AsTuple, Count, Doc, Names, Pattern, Section, Text, plain
+from fathom.config.schema.section import AsTuple, Count, Doc, Pattern, Section, Text, Unique, plain
 from fathom.config.schema.source import Source
 from fathom.config.yaml_values import Key
 from fathom.io.errors import nearest
@@ -21,10 +21,10 @@ SPLITS = ("train", "valid", "test")
 Fault = tuple[Key, str, str]
 
 Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
-Tasks = Annotated[tuple[Task, ...], *Names]
+Tasks = Unique[Task]
 Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
-Codes = Annotated[tuple[str, ...], *Names]
-Texts = Annotated[tuple[Text, ...], *Names]
+Codes = Unique[str]
+Texts = Unique[Text]
 # Of pairs; sentences without pairs have none.
 Pivot = Annotated[Language, Doc("The language that all tasks share.")]
 PerMille = Annotated[int, Ge(0), Le(1000)]
@@ -204,9 +204,7 @@ class Verses(Section):
 
     kind: Literal["verses"] = Doc("Verses of a Bible in a SQLite database.")
     database: Text = Doc("The database's path in the package.")
-    books: Annotated[tuple[Count, ...], *Names] = Doc(
-        "The books that are read, by number: Genesis is 1, Matthew 40."
-    )
+    books: Unique[Count] = Doc("The books that are read, by number: Genesis is 1, Matthew 40.")
 
 
 # A word is the kind alone, without settings.

@@ -7,7 +7,16 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from fathom.config.schema.section import STACKS, AsTuple, Doc, Pattern, Section, unique
+from fathom.config.schema.section import (
+    STACKS,
+    AsTuple,
+    Doc,
+    ListOf,
+    Pattern,
+    Section,
+    Unique,
+    unique,
+)
 from fathom.config.schema.table import Id, Ids
 from fathom.io.errors import FathomError, nearest
 
@@ -24,8 +33,7 @@ At = (
 )
 PartT = TypeVar("PartT", bound=Section)
 # Ids of a table may be numbers, here as there.
-Unique = Annotated[Ids, AfterValidator(unique)]
-SomeNames = Annotated[Unique, Field(min_length=1)]
+UniqueIds = Annotated[Ids, AfterValidator(unique)]
 # A dozen of matplotlib's names, which are checked without it.
 Colour = (
     Literal[
@@ -163,7 +171,7 @@ class Panel(Section):
     at: At | None = Doc("The update, share of the training, or epoch.", None)
     select: dict[str, str] = Doc("A place on an axis: first, last or a label.", {})
     line_by: str | None = Doc("An axis with a line for each of its places.", None)
-    labels: Unique = Doc("Labels of these lines; evenly spread over them.", ())
+    labels: UniqueIds = Doc("Labels of these lines; evenly spread over them.", ())
     smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
     reference: float | None = Doc("A horizontal line.", None)
     colours: dict[str, Colour] = Doc("A line's colour, by label.", {})
@@ -208,10 +216,10 @@ class Map(Section):
     series: str | None = Doc("What is drawn.", None)
     rows: str | None = Doc("The axis from bottom to top; none for one row a place.", None)
     columns: str | None = Doc("The axis from left to right.", None)
-    at: At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None = Doc(
+    at: At | Annotated[ListOf[At], AfterValidator(unique)] | None = Doc(
         "An update, a share of the training or an epoch; or several, with `rows: none`.", None
     )
-    order: Unique = Doc("Names along both axes of tasks, in this order.", ())
+    order: UniqueIds = Doc("Names along both axes of tasks, in this order.", ())
     numbers: bool = Doc("Whether each field shows its number.", False)
     smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
 
@@ -267,10 +275,10 @@ class GroupedBars(FigureSettings):
     """A figure of grouped bars."""
 
     table: str = Doc("The table whose rows are drawn.")
-    columns: SomeNames = Doc("A group of bars for each; `tasks` means all tasks.")
+    columns: Unique[Id] = Doc("A group of bars for each; `tasks` means all tasks.")
     less: Id = Doc("The row that is subtracted.")
     bars: Annotated[dict[str, Id], Field(min_length=1)] = Doc("The row of each bar, by label.")
-    not_drawn: Unique = Doc("Rows that are in the csv alone.", ())
+    not_drawn: UniqueIds = Doc("Rows that are in the csv alone.", ())
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -12,16 +12,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Le, Len, Lt, MinLen
+from annotated_types import Ge, Gt, Le, Len, Lt
 from pydantic import Field, create_model
 
 from fathom.config.check import check, checked
 from fathom.config.schema.run import MethodSettings
 from fathom.config.schema.section import (
     MOST,
-    AsTuple,
     Count,
     Doc,
+    ListOf,
+    NonEmpty,
     Section,
     StackName,
     Text,
@@ -56,7 +57,7 @@ class CardSetting(Section):
     default: Any = Doc("The value where a run gives none.")
     source: Text = Doc("Where the paper gives the default, or why it was chosen.")
     unit: Literal["layers", "width", "updates"] | None = Doc("What a scale multiplies.", None)
-    values: Annotated[tuple[str, ...], AsTuple] = Doc(
+    values: ListOf[str] = Doc(
         "What is possible. A list without them is one of numbers; bounds are its items'.", ()
     )
     minimum: float | None = Doc("The smallest value.", None)
@@ -77,7 +78,7 @@ class CardSetting(Section):
             if limit is not None:
                 kind = Annotated[kind, bound(limit)]
         if self.type == "list":
-            kind = Annotated[tuple[kind, ...], AsTuple]
+            kind = ListOf[kind]
             if self.length is not None:
                 kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
@@ -189,25 +190,23 @@ class CardFile(Section):
     title: Text = Doc("The method's name, as tables print it.")
     summary: Text = Doc("What the method does, in one sentence.")
     paper: str | None = Doc("The paper whose equations the method computes.")
-    equations: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...], AsTuple
-    ] = Doc("The equations that the method's files compute, as their tags name them.")
-    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc("The stacks on which it can act.")
+    equations: ListOf[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")]] = Doc(
+        "The equations that the method's files compute, as their tags name them."
+    )
+    stacks: ListOf[StackName] = Doc("The stacks on which it can act.")
     gates: bool = Doc("Whether it has gates; runs are then decoded soft and hard.")
-    norms: Annotated[tuple[Norm, ...], AsTuple, MinLen(1)] = Doc(
+    norms: NonEmpty[Norm] = Doc(
         "The norms with which its layers make sense.", ("pre", "post", "lingvo", "none")
     )
     settings: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting] = Doc(
         "Every setting of the method; they are the keyword arguments of its class."
     )
     presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", {})
-    refused: Annotated[tuple[Refusal, ...], AsTuple] = Doc("Decodings that make no sense.", ())
-    plain_with: Annotated[tuple[Gates, ...], AsTuple] = Doc(
+    refused: ListOf[Refusal] = Doc("Decodings that make no sense.", ())
+    plain_with: ListOf[Gates] = Doc(
         "The gates with which the kept layers are a plain Transformer, and nothing is added.", ()
     )
-    requires: Annotated[tuple[Requirement, ...], AsTuple] = Doc(
-        "Rules without which the method does not work.", ()
-    )
+    requires: ListOf[Requirement] = Doc("Rules without which the method does not work.", ())
     neutral: Neutral | None = Doc("When it equals the static model; null: never.")
     example: Example
 
@@ -223,7 +222,7 @@ class MethodCard:
     @cached_property
     def method(self) -> type[MethodSettings]:
         """The class of the method's settings: name, stacks, and every setting of the card."""
-        stacks = Annotated[tuple[StackName, ...], AsTuple, Doc("The stacks on which it acts.")]
+        stacks = Annotated[ListOf[StackName], Doc("The stacks on which it acts.")]
         fields: dict[str, Any] = {
             "name": (Literal[self.name], ...),
             "stacks": (stacks, self.about.stacks),

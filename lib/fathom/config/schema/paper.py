@@ -2,10 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from annotated_types import MinLen
 from pydantic import Field, StringConstraints
 
-from fathom.config.schema.section import AsTuple, Count, Doc, Section, Text
+from fathom.config.schema.section import Count, Doc, ListOf, NonEmpty, Section, Text
 from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
@@ -48,15 +47,15 @@ class Citation(Section):
 class Summary(Section):
     """What reproducing the paper was like; a page of its own shows it."""
 
-    easy: Annotated[tuple[str, ...], AsTuple] = Doc("What was easy, a sentence or more each.", ())
-    hard: Annotated[tuple[str, ...], AsTuple] = Doc("What was hard, a sentence or more each.", ())
+    easy: ListOf[str] = Doc("What was easy, a sentence or more each.", ())
+    hard: ListOf[str] = Doc("What was hard, a sentence or more each.", ())
 
 
 class PaperSettings(Section):
     """The form of paper.yaml."""
 
     title: str = Doc("The paper's title.")
-    authors: Annotated[tuple[str, ...], AsTuple, Field(min_length=1)] = Doc("In the paper's order.")
+    authors: NonEmpty[str] = Doc("In the paper's order.")
     url: str = Doc("Where the paper can be read.")
     citation: Citation
     equations: dict[EquationName, Equation] = Doc(
@@ -102,12 +101,10 @@ class DeviationSettings(Section):
     released: str = Doc("What the released code does, where there is any.", "")
     ours: str = Doc("What is done here, at the paper's own scale.")
     why: str = Doc("What speaks for it.")
-    applies: Annotated[tuple[str, ...], AsTuple, MinLen(1)] = Doc(
+    applies: NonEmpty[str] = Doc(
         "Families, methods, tables, figures, or `paper` for all of it; never runs."
     )
-    settings: Annotated[tuple[str, ...], AsTuple] = Doc(
-        "What it decides, as training.clip or metric.tokenize.", ()
-    )
+    settings: ListOf[str] = Doc("What it decides, as training.clip or metric.tokenize.", ())
 
 
 # parameters.yaml: sizes of dictionaries, and printed counts that are not explained
@@ -125,13 +122,13 @@ class VocabularySizes(Section):
 class Unexplained(Section):
     """Printed counts that are no count of the network."""
 
-    tables: Annotated[tuple[str, ...], AsTuple, MinLen(1)] = Doc("Tables of the paper.")
-    columns: Annotated[tuple[str, ...], AsTuple] = Doc("Columns; none: all.", ())
+    tables: NonEmpty[str] = Doc("Tables of the paper.")
+    columns: ListOf[str] = Doc("Columns; none: all.", ())
     reason: Text = Doc("What is known of it.")
 
 
 class Parameters(Section):
     """The keys of parameters.yaml."""
 
-    vocabularies: Annotated[tuple[VocabularySizes, ...], AsTuple, MinLen(1)]
-    unexplained: Annotated[tuple[Unexplained, ...], AsTuple] = ()
+    vocabularies: NonEmpty[VocabularySizes]
+    unexplained: ListOf[Unexplained] = ()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from annotated_types import MinLen
 from pydantic import field_validator
 
-from fathom.config.schema.section import AsTuple, Count, Doc, Positive, Section, Seeds, Text
+from fathom.config.schema.section import Count, Doc, ListOf, Positive, Section, Seeds, Text
 from fathom.io.errors import brief, nearest
 
 _RATIO = re.compile(r"[1-9][0-9]{0,5}/[1-9][0-9]{0,5}")
@@ -41,7 +41,7 @@ class Scale(Section):
     updates: dict[str, dict[str, Count]] = Doc(
         "Updates by paper and group; settings in updates follow the run's own ratio.", {}
     )
-    rules: Annotated[tuple[Rule, ...], AsTuple] = Doc("From top to bottom; a later rule wins.", ())
+    rules: ListOf[Rule] = Doc("From top to bottom; a later rule wins.", ())
     check_learning: CheckLearning | None = None
 
     @field_validator("times")
@@ -60,6 +60,4 @@ class PaperScale(Section):
 
     datasets: dict[str, str] = Doc("The data set that substitutes another.", {})
     updates: dict[str, Count] = Doc("Updates by group.", {})
-    rules: Annotated[tuple[Rule, ...], AsTuple] = Doc(
-        "After the scale's; for the paper's runs.", ()
-    )
+    rules: ListOf[Rule] = Doc("After the scale's; for the paper's runs.", ())

@@ -157,8 +157,10 @@ def unique(values: tuple[T, ...]) -> tuple[T, ...]:
     return values
 
 
-# Marks of a list of texts: not empty, nothing twice.
-Names = (AsTuple, Field(min_length=1), AfterValidator(unique))
+# Lists of YAML: any, those that are not empty, and those that also have nothing twice.
+ListOf = Annotated[tuple[T, ...], AsTuple]
+NonEmpty = Annotated[tuple[T, ...], AsTuple, MinLen(1)]
+Unique = Annotated[tuple[T, ...], AsTuple, MinLen(1), AfterValidator(unique)]
 # A number n is the seeds 1 to n. A seed that is there twice would count twice in means.
 Seeds = (
     Annotated[int, Ge(1), Le(MOST_SEEDS)]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
-from fathom.config.schema.section import AsTuple, Doc, Section
+from fathom.config.schema.section import AsTuple, Doc, ListOf, Section
 
 
 def _text(value: Any) -> Any:
@@ -13,7 +13,7 @@ def _text(value: Any) -> Any:
 
 
 Id = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer"]})]
-Ids = Annotated[tuple[Id, ...], AsTuple]
+Ids = ListOf[Id]
 
 
 Tokenize = Literal[
