@@ -143,7 +143,7 @@ def reduced_of(wildcards):
 def labels_of(wildcards):
     """Return how the report names a table or figure: `Table <number> · <title>`."""
     spec = artefact_of(wildcards).spec
-    return {"artefact": script_text(label(spec.name, spec.title))}
+    return {"artefact": script_text(label(spec.name, spec.settings.title))}
 
 
 def category_of(wildcards):
