@@ -73,8 +73,9 @@ def check(
     for path, error in errors:
         if error["type"] == "missing" and path in meant:
             continue
-        if _is_vague(error["type"]) and any(p[: len(path)] == path != p for p, _ in errors):
-            continue
+        vague = error["type"] in (*_TYPES, "too_short")
+        if vague and any(key[: len(path)] == path != key for key, _ in errors):
+            continue  # it says nothing new where a part of its value has an error, too
         of_key = messages.setdefault(path, [])
         # Of a union's branches, what a validator of ours says counts most.
         of_key.insert(0 if error["type"] == "value_error" else len(of_key), _message(error, model))
@@ -141,11 +142,6 @@ def _path(location: Key, value: Any, kind: str) -> Key:
             path.append(part)
             value = value[part]
     return tuple(path)
-
-
-def _is_vague(kind: str) -> bool:
-    """Return whether an error says nothing new where a part of its value has one too."""
-    return kind in _TYPES or kind == "too_short"
 
 
 def _meant(path: Key, error: Mapping[str, Any], model: type[BaseModel]) -> Key | None:

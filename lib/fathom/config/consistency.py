@@ -191,7 +191,10 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
         missing = sorted(groups - {*given}) if given else []
         for group in given:
             if group not in groups:
-                yield unknown("group", group, place.place(group), missing or sorted(groups))
+                # The only group without updates is meant, like it or not.
+                meant = missing[0] if len(missing) == 1 else group
+                remedy = nearest(meant, missing or sorted(groups))
+                yield FathomError(f"no group '{group}'", place.place(group), remedy)
         for group in missing if groups.issuperset(given) else ():
             what = f"no updates for the group '{group}' of {paper}"
             yield FathomError(what, place.where, f"add `{group}: 300`, for example")

@@ -9,7 +9,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from fathom.config.check import check
+from fathom.config.check import check, checked
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
 from fathom.config.rules import faults, start_faults
@@ -36,7 +36,6 @@ from fathom.io.errors import (
     unknown,
 )
 
-T = TypeVar("T")
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 SectionT = TypeVar("SectionT", bound=Section)
 
@@ -106,12 +105,10 @@ class Inventory:
                 what = f"'{brief(name)}': {NAME_RULE}"
                 raise FathomError(what, choices.where, "choose other values")
             file = fill(file.without("for"), chosen)
-            missing = [
-                (value, each) for _, value in file.items() for each in placeholders(value.plain)
-            ]
             refuse(
-                FathomError(f"`for` gives no <{each}>", value.where, nearest(each, chosen))
-                for value, each in missing
+                FathomError(f"`for` gives no <{missing}>", value.where, nearest(missing, chosen))
+                for _, value in file.items()
+                for missing in placeholders(value.plain)
             )
         return _card_of_kind(sources.KINDS, "kind", name, file)
 
@@ -134,7 +131,7 @@ class Inventory:
         """
         if name not in self.scales:
             raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
-        return _right(check(Scale, self.scale_values(name, paper)))
+        return checked(Scale, self.scale_values(name, paper))
 
     @kept
     def scale_values(self, name: str, paper: str | None = None) -> Value:
@@ -233,7 +230,9 @@ class Inventory:
         run, values = self.run(name, scale), self.resolved(name, scale).entry.values
         card, data = self.methods[run.method.name], self._data(run, values)
         wrong = [*faults(run, data, card, self.datasets[data.dataset])]
-        start = self.start_name(name)
+        base, start = self.start_name(name), None
+        if base is not None and run.start is not None:
+            start = StartSpec.of(self.spec(base, scale), run.start.freeze)
         spec = Spec(
             *name.split("/"),
             data=data,
@@ -242,13 +241,13 @@ class Inventory:
             training=run.training,
             outcome=run.outcome,
             masking=run.masking,
-            start=self._start(run, start, scale),
+            start=start,
             gates=card.gates(run.method.settings),
             decoding=run.decoding,
             scoring=run.scoring,
         )
-        if start is not None:
-            wrong += start_faults(spec, self.spec(start, scale))
+        if base is not None:
+            wrong += start_faults(spec, self.spec(base, scale))
         refuse(FathomError(what, values.place(*key), remedy) for key, what, remedy in wrong)
         return spec
 
@@ -278,13 +277,6 @@ class Inventory:
             raise FathomError(what, where, "name a run that starts from nothing")
         return base
 
-    def _start(self, run: RunSettings, base: str | None, scale: str | None) -> StartSpec | None:
-        if base is None or run.start is None:
-            return None
-        spec = self.spec(base, scale)
-        average_of = spec.decoding.average_of if spec.decoding else 1
-        return StartSpec(spec.paper, spec.run, spec.identity, average_of, run.start.freeze)
-
     def seeds(self, name: str, scale: str | None) -> tuple[int, ...]:
         """Return the seeds with which a run is trained at a scale; the user's own come first.
 
@@ -305,10 +297,10 @@ class Inventory:
 
     def not_built(self, name: str, scale: str) -> str:
         """Return why a run cannot be trained yet at a scale; empty if it can."""
-        return "; ".join(self._not_built(name, scale))
+        return "; ".join(self._reasons(name, scale))
 
-    def _not_built(self, name: str, scale: str) -> list[str]:
-        """Return the reasons of the run, then those that only the run it starts from has."""
+    def _reasons(self, name: str, scale: str) -> list[str]:
+        """Return why a run is not built, then why only the run that it starts from is not."""
         run, paper = self.run(name, scale), name.partition("/")[0]
         reasons = [
             f"data set {dataset}: {self.datasets[dataset].not_built}"
@@ -320,7 +312,7 @@ class Inventory:
             what = f"scale {scale} gives its group '{run.group}' no updates"
             reasons.append(f"{what}; add them to scales.yaml of {paper}")
         if (base := self.start_name(name)) is not None:
-            inherited = self._not_built(base, scale)
+            inherited = self._reasons(base, scale)
             reasons += [f"{base}: {reason}" for reason in inherited if reason not in reasons]
         return [*dict.fromkeys(reasons)]
 
@@ -366,14 +358,6 @@ class Inventory:
         return folders
 
 
-def _right(checked: tuple[T | None, list[FathomError]]) -> T:
-    """Return a checked part, or raise what is wrong with it."""
-    part, findings = checked
-    if part is None:
-        raise Findings(findings)
-    return part
-
-
 def _card(model: type[SectionT], name: str, file: Value) -> SectionT:
     """Return a card, which is called like its file.
 
@@ -384,8 +368,9 @@ def _card(model: type[SectionT], name: str, file: Value) -> SectionT:
     if "name" in file.value:
         remedy = "delete it: a card is called like its file"
         findings.append(FathomError("unknown key 'name'", file.place("name"), remedy))
-    refuse(findings)
-    return _right((card, findings))
+    if card is None or findings:
+        raise Findings(findings)
+    return card
 
 
 def _card_of_kind(

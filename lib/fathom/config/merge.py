@@ -154,7 +154,11 @@ def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str,
                 findings.append(_not_chosen(missing[0], chosen, entry))
                 break
             if not NAME.fullmatch(name):
-                findings.append(_misnamed(name, entry, bool(chosen)))
+                # With `for` the message says which of several names it is.
+                what = f"'{brief(name)}': {NAME_RULE}" if chosen else NAME_RULE
+                lists = ", or write `for` as a list with a name for each value" if chosen else ""
+                remedy = f"choose another name{lists}"
+                findings.append(FathomError(what, entry.where, remedy))
             yield name, fill(entry.without("for"), chosen)
 
 
@@ -168,14 +172,6 @@ def _not_chosen(name: str, chosen: Mapping[str, Any], entry: Value) -> FathomErr
         where = entry.place(misspelled)
         return FathomError(f"unknown key '{misspelled}'", where, nearest("for", ["for"]))
     return FathomError(what, entry.where, f"add `for: {{{name}: [values]}}`")
-
-
-def _misnamed(name: str, entry: Value, chosen: bool) -> FathomError:
-    """Return that no entry can have this name; with `for`, which of several names it is."""
-    if not chosen:
-        return FathomError(NAME_RULE, entry.where, "choose another name")
-    remedy = "choose another name, or write `for` as a list with a name for each value"
-    return FathomError(f"'{brief(name)}': {NAME_RULE}", entry.where, remedy)
 
 
 def _taken(name: str, entry: Value, first: Value) -> FathomError:
