@@ -57,7 +57,7 @@ def answer(text, **values):
     return truth(text, "here", Numbers(**values))
 
 
-def curve(values, axis="update", **parts):
+def curve(values, axis="update"):
     """Return a curve of one seed."""
     frame = DataFrame({axis: range(1, len(values) + 1), "value": values})
-    return Curve("c", (axis,), "p/run", {1: frame}, **parts)
+    return Curve(Term("c"), (axis,), {1: frame})

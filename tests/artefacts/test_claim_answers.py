@@ -170,8 +170,10 @@ def test_runs_that_all_diverged_are_not_close_to_each_other():
 
 def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
     bad = [quantity(name, "diverged") for name in "uvw"]
-    assert (NUMBERS["mean"](Slice(tuple(bad))) - bad[0] * 0.5 - bad[1] * 0.5).value == 0
-    assert bad[0] * 0.1 + bad[0] * 0.2 - bad[0] * 0.3 == Sum()
+    first, second, _ = bad
+    halves = first.scaled(-0.5) + second.scaled(-0.5)
+    assert (NUMBERS["mean"](Slice(tuple(bad))) + halves).value == 0
+    assert first.scaled(0.1) + first.scaled(0.2) + first.scaled(-0.3) == Sum()
     assert math.isnan((bad[0] - bad[1] + Sum(constant=2.0)).value)
 
 
@@ -223,9 +225,9 @@ def test_a_gain_of_a_row_with_a_diverged_seed_is_not_certain():
 
 # Rows are tasks, columns are layers; both tasks take layers 1 and 4, and neither takes 3.
 PICTURE = Curve(
-    "p",
+    Term("p"),
     ("task", "layer"),
-    by_seed={
+    {
         1: DataFrame(
             [
                 (task, layer, value)
@@ -237,9 +239,9 @@ PICTURE = Curve(
     },
 )
 SIMILAR = Curve(
-    "s",
+    Term("s"),
     ("task", "task_2"),
-    by_seed={
+    {
         1: DataFrame(
             [("a", "a", 1.0), ("a", "b", 0.7), ("a", "c", 0.9), ("b", "b", 1.0), ("b", "a", 0.6)],
             columns=["task", "task_2", "value"],
@@ -252,7 +254,7 @@ VALUES = {
     "C": curve([8, 7, 6, 5, 4, 3, 2, 1]),
     "P": PICTURE,
     "M": SIMILAR,
-    "L": Curve("l", ("update",), "p/lost", words="diverged at update 3", worst=math.inf),
+    "L": Curve(Term("l", words="diverged at update 3", worst=math.inf), ("update",)),
     "O": curve([]),
 }
 
@@ -326,12 +328,11 @@ def test_a_median_is_not_known_where_a_number_is_not():
 
 def test_a_curve_is_summarised_in_each_seed_and_says_how():
     frames = {seed: DataFrame({"x": [1, 2], "value": [3.0, 2.0 * seed]}) for seed in (2, 4)}
-    several = Curve(
-        "c", ("x",), "p/run", frames, worst=math.inf, lost="2 of 4 seeds diverged", awaited=1
-    )
+    of_all = Term("c", worst=math.inf, lost="2 of 4 seeds diverged", awaited=1)
+    several = Curve(of_all, ("x",), frames)
     (term,) = NUMBERS["end"](several).weights
     assert (dict(term.by_seed), term.value, term.name) == ({2: 4.0, 4: 8.0}, 6.0, "end of c")
-    assert (term.worst, term.lost, term.awaited) == (math.inf, several.lost, 1)
+    assert (term.worst, term.lost, term.awaited) == (math.inf, of_all.lost, 1)
     (term,) = NUMBERS["max"](-several).weights
     assert (term.value, term.worst) == (-3.0, -math.inf)
     (term,) = NUMBERS["mean"](NUMBERS["first"](several, Sum(constant=0.5))).weights
@@ -340,5 +341,5 @@ def test_a_curve_is_summarised_in_each_seed_and_says_how():
 
 def test_a_field_of_a_failed_training_has_the_worst_value():
     """It had the value 1, so that a diverged run was below 3."""
-    lost = Curve("l", (), "p/lost", words="diverged at update 3", worst=math.inf)
+    lost = Curve(Term("l", words="diverged at update 3", worst=math.inf), ())
     assert answer("A < 3", A=lost).answer == "fails"

@@ -8,9 +8,8 @@ import pytest
 from pandas import DataFrame, Series
 
 from fathom.artefacts.figures.inputs import (
-    at_place,
+    at_places,
     in_order,
-    place_notes,
     selected,
     shared_title,
     smoothed,
@@ -212,14 +211,15 @@ def frame():
 def test_a_place_is_the_nearest_recorded_update(tmp_path, frame, place, updates, expected):
     small = run(tmp_path, updates=updates)
     write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
-    assert at_place(frame, place, small)["update"].tolist() == [expected]
+    rows, notes = at_places(frame, [place], small)
+    assert rows[["update", "place"]].to_numpy().tolist() == [[expected, str(place)]]
+    late = ["epoch 9 did not end, update 100 is drawn"]
+    assert notes == (late if place == "epoch 9" else [])
 
 
-def test_an_epoch_ends_at_the_first_update_logged_after_it_or_is_noted(small, frame):
+def test_an_epoch_ends_at_the_first_update_logged_after_it(small):
     write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
     assert (small.epoch_ends(1), small.epoch_ends(2)) == (45, math.inf)
-    assert place_notes(frame, ["epoch 1", "50%"], small) == []
-    assert place_notes(frame, ["epoch 2"], small) == ["epoch 2 did not end, update 100 is drawn"]
 
 
 def test_numbers_are_in_order_of_size_and_names_as_they_come():
