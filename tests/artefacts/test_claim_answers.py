@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 
 from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
-from fathom.artefacts.claims.numbers import Curve, Largest, Slice, Sum, Term
+from fathom.artefacts.claims.numbers import Curve, Largest, Sum, Term, minus, plus, scaled
 from fathom.artefacts.claims.truths import (
     CANCEL,
     NO_WORST,
@@ -146,7 +146,7 @@ def test_a_number_among_those_that_it_is_compared_with_is_not_above_itself():
     best, other = world.values.values()
     cases = (
         (best, ">", ">=", Largest(1, (best, other))),
-        (-best, "<", "<=", Largest(-1, (-best, -other))),
+        (scaled(best, -1), "<", "<=", scaled(Largest(1, (best, other)), -1)),
     )
     for one, strict, loose, among in cases:
         truth = compare(world.interval, one, strict, among)
@@ -171,10 +171,11 @@ def test_runs_that_all_diverged_are_not_close_to_each_other():
 def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
     bad = [quantity(name, "diverged") for name in "uvw"]
     first, second, _ = bad
-    halves = first.scaled(-0.5) + second.scaled(-0.5)
-    assert (NUMBERS["mean"](Slice(tuple(bad))) + halves).value == 0
-    assert first.scaled(0.1) + first.scaled(0.2) + first.scaled(-0.3) == Sum()
-    assert math.isnan((bad[0] - bad[1] + Sum(constant=2.0)).value)
+    halves = plus(scaled(first, 0.5), scaled(second, 0.5))
+    assert minus(NUMBERS["mean"](tuple(bad)), halves).value == 0
+    tenths = plus(scaled(first, 0.1), scaled(first, 0.2))
+    assert minus(tenths, scaled(first, 0.3)) == Sum()
+    assert math.isnan(plus(minus(first, second), Sum(constant=2.0)).value)
 
 
 def test_the_evidence_is_what_decides_and_reads_as_the_claim():
@@ -322,7 +323,7 @@ def test_a_median_is_not_known_where_a_number_is_not():
     unknown = Sum({Term("d", math.nan, "diverged"): 1.0})
     lost = Sum({Term("d", 3.0, lost="1 of 2 seeds diverged", worst=-math.inf): 1.0})
     for other in (unknown, lost):
-        some_of = Slice((*(quantity(str(at), at) for at in (1.0, 2.0)), other))
+        some_of = (*(quantity(str(at), at) for at in (1.0, 2.0)), other)
         assert answer("median(A) > 0", A=some_of).answer == "inconclusive"
 
 
@@ -333,7 +334,7 @@ def test_a_curve_is_summarised_in_each_seed_and_says_how():
     (term,) = NUMBERS["end"](several).weights
     assert (dict(term.by_seed), term.value, term.name) == ({2: 4.0, 4: 8.0}, 6.0, "end of c")
     assert (term.worst, term.lost, term.awaited) == (math.inf, of_all.lost, 1)
-    (term,) = NUMBERS["max"](-several).weights
+    (term,) = NUMBERS["max"](scaled(several, -1)).weights
     assert (term.value, term.worst) == (-3.0, -math.inf)
     (term,) = NUMBERS["mean"](NUMBERS["first"](several, Sum(constant=0.5))).weights
     assert term.name == "mean of the first 50% of c"

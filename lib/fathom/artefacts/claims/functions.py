@@ -22,6 +22,8 @@ from fathom.artefacts.claims.numbers import (
     added,
     is_written,
     items_of,
+    minus,
+    scaled,
 )
 from fathom.artefacts.claims.truths import Intervals, Operator, Truth, compare, every, term_text
 from fathom.artefacts.figures.inputs import VALUE
@@ -47,7 +49,7 @@ def mean(values: Any) -> Number:
     if isinstance(values, Curve):
         return values.number("mean", lambda points: points.mean())
     items = items_of(values)
-    return added(items).scaled(1 / len(items))
+    return scaled(added(items), 1 / len(items))
 
 
 def median(values: Any) -> Number:
@@ -64,7 +66,7 @@ def median(values: Any) -> Number:
         return added(unknown or [Sum({term: 1.0}) for term in lost])
     ordered = sorted(items, key=lambda item: item.value)
     middle = ordered[(len(items) - 1) // 2 : len(items) // 2 + 1]
-    return added(middle).scaled(1 / len(middle))
+    return scaled(added(middle), 1 / len(middle))
 
 
 def spread(values: Any) -> Number:
@@ -73,15 +75,15 @@ def spread(values: Any) -> Number:
         unknown = values.chosen(values.name, lambda points: points, worst=math.nan)
         return unknown.number("spread", lambda points: float(points.max()) - float(points.min()))
     items = _several(values, "spread")
-    return Largest(1, items).plus(-Largest(-1, items))
+    return minus(Largest(1, items), Largest(-1, items))
 
 
 def abs_(values: Any) -> Any:
     """Return sizes without sign."""
     if isinstance(values, Curve):
         return values.mapped(f"|{values.name}|", abs)
-    sizes = tuple(Largest(1, (item, -item)) for item in items_of(values))
-    return Slice(sizes) if isinstance(values, Slice) else sizes[0]
+    sizes = tuple(Largest(1, (item, scaled(item, -1))) for item in items_of(values))
+    return sizes if isinstance(values, tuple) else sizes[0]
 
 
 def _part(name: Literal["first", "last"], curve: Any, share: Any) -> Curve:
@@ -144,8 +146,8 @@ def others(picture: Any, row: str) -> Curve:
 
 def near(intervals: Intervals, value: Any, target: Any, by: Any) -> Truth:
     """Return whether two numbers differ by at most an amount."""
-    _need(not isinstance(by, Slice), "near", "one number", by, "name one row and one column")
-    return compare(intervals, abs_(value - target), "<=", by)
+    _need(not isinstance(by, tuple), "near", "one number", by, "name one row and one column")
+    return compare(intervals, abs_(minus(value, target)), "<=", by)
 
 
 def _ordered(operator: Operator, name: str, intervals: Intervals, values: Any) -> Truth:
@@ -185,16 +187,16 @@ TRUTHS: dict[str, Callable[..., Truth]] = {
 def _need(fits: bool, taker: str, needed: str, value: Any, remedy: str) -> None:
     """Refuse an argument that a function does not take."""
     if not fits:
-        given = "several numbers" if isinstance(value, Slice) else "one number"
+        given = "several numbers" if isinstance(value, tuple) else "one number"
         if isinstance(value, Curve):
             given = ("one number", "a curve", "a picture")[len(value.axes)]
         raise Unfit(f"{taker} needs {needed}, and gets {given}", remedy)
 
 
-def _several(values: Any, taker: str) -> tuple[Number, ...]:
-    fits = isinstance(values, Slice)
+def _several(values: Any, taker: str) -> Slice:
+    fits = isinstance(values, tuple)
     _need(fits, taker, "several numbers", values, "name several cells, or `:` for all")
-    return values.items
+    return values
 
 
 def _curve(value: Any, taker: str, axes: tuple[int, ...] = (1,)) -> Curve:
@@ -209,7 +211,7 @@ def _curve(value: Any, taker: str, axes: tuple[int, ...] = (1,)) -> Curve:
 
 def _terms(cells: Any, taker: str) -> list[Term]:
     """Return the terms of cells of a table, which come without arithmetic."""
-    items = items_of(cells) if isinstance(cells, Sum | Slice) else [None]
+    items = items_of(cells) if isinstance(cells, Sum | tuple) else [None]
     terms = [
         term
         for item in items

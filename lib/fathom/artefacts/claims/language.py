@@ -8,7 +8,6 @@ executed: a node that is not named here is refused.
 """
 
 import ast
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
@@ -16,7 +15,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
-from fathom.artefacts.claims.numbers import Sum, Term, Unfit
+from fathom.artefacts.claims.numbers import Sum, Term, Unfit, minus, plus, scaled, times
 from fathom.artefacts.claims.truths import Interval, Operator, Truth, compare, every, some
 from fathom.io.errors import FathomError, brief, nearest
 
@@ -24,7 +23,7 @@ from fathom.io.errors import FathomError, brief, nearest
 TASKS, RESULTS = "tasks", "results"
 LARGEST = 1e15  # a float holds every whole number up to it
 _COMPARED: dict[type, Operator] = {ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
-_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+_COMPUTED = {ast.Add: plus, ast.Sub: minus, ast.Mult: times}
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class _Evaluation:
                     raise _refused(node, "is too large", f"write a number up to {LARGEST:g}")
                 return Sum(constant=float(value))
             case ast.UnaryOp(op=ast.USub(), operand=part):
-                return -self.number(part)
+                return scaled(self.number(part), -1)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _COMPUTED:
                 return _COMPUTED[type(sign)](self.number(left), self.number(right))
             case ast.Subscript():

@@ -50,31 +50,8 @@ class Term:
     mark: str = ""  # a sign that the number is in doubt
 
 
-class Quantity:
-    """What can be added, subtracted and multiplied by a written number."""
-
-    scaled: Callable[[float], Any]  # it times a factor
-
-    def __mul__(self, other: Any) -> Any:
-        left, right = (other, self) if is_written(self) else (self, other)
-        return left.scaled(written(right, SHIFT if isinstance(left, Curve) else PRODUCT))
-
-    def __neg__(self) -> Any:
-        return self.scaled(-1)
-
-    def __add__(self, other: Any) -> Any:
-        for curve, number in ((self, other), (other, self)):
-            if isinstance(curve, Curve):
-                return curve.plus(number)
-        sums = tuple(first.plus(second) for first, second in together(self, other))
-        return Slice(sums) if Slice in (type(self), type(other)) else sums[0]
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-
 @dataclass(frozen=True)
-class Sum(Quantity):
+class Sum:
     """A weighted sum of terms and a constant; a term that cancels is left out.
 
     A number that the claim itself writes is a constant alone.
@@ -104,25 +81,9 @@ class Sum(Quantity):
             return math.nan
         return math.copysign(math.inf, infinite) if infinite else total((*finite, self.constant))
 
-    def scaled(self, factor: float) -> "Sum":
-        """Return it times a factor."""
-        weights = {term: factor * weight for term, weight in self.weights.items() if factor}
-        return Sum(weights, factor * self.constant)
-
-    def plus(self, other: "Number") -> "Number":
-        """Return the sum of two numbers."""
-        if isinstance(other, Largest):
-            return Largest(other.sign, tuple(self.plus(option) for option in other.options))
-        weights = {
-            term: total((self.weights.get(term, 0.0), other.weights.get(term, 0.0)))
-            for term in (*self.weights, *other.weights)
-        }
-        weights = {term: factor for term, factor in weights.items() if factor}
-        return Sum(weights, self.constant + other.constant)
-
 
 @dataclass(frozen=True)
-class Largest(Quantity):
+class Largest:
     """The largest (sign 1) or the smallest (sign -1) of several numbers.
 
     A comparison with it is one with each of them: `max(a, b) > c` is `a > c or b > c`. So it needs
@@ -143,32 +104,13 @@ class Largest(Quantity):
         values = [option.value for option in self.options if not math.isnan(option.value)]
         return self.sign * max((self.sign * value for value in values), default=math.nan)
 
-    def scaled(self, factor: float) -> "Largest":
-        """Return it times a factor; a negative one makes the largest the smallest."""
-        options = tuple(option.scaled(factor) for option in self.options)
-        return Largest(1 if self.sign * factor >= 0 else -1, options)
-
-    def plus(self, other: "Number") -> "Largest":
-        """Return the sum of two numbers."""
-        return Largest(self.sign, tuple(option.plus(other) for option in self.options))
-
 
 Number = Sum | Largest
+Slice = tuple[Number, ...]  # several numbers, in the order of the table
 
 
 @dataclass(frozen=True)
-class Slice(Quantity):
-    """Several numbers, in the order of the table."""
-
-    items: tuple[Number, ...]
-
-    def scaled(self, factor: float) -> "Slice":
-        """Return each number times a factor."""
-        return Slice(tuple(item.scaled(factor) for item in self.items))
-
-
-@dataclass(frozen=True)
-class Curve(Quantity):
+class Curve:
     """A curve or a picture of one run, as it is drawn, of each of its seeds."""
 
     term: Term  # its name, and what all numbers of the curve have
@@ -181,16 +123,6 @@ class Curve(Quantity):
     def name(self) -> str:
         """What the output calls it."""
         return self.term.name
-
-    def scaled(self, factor: float) -> "Curve":
-        """Return it with each value times a factor."""
-        return self.mapped(f"{factor:g} × {self.name}", lambda values: values * factor)
-
-    def plus(self, number: Any) -> "Curve":
-        """Return it with a written number added to each value."""
-        number = written(number, SHIFT)
-        name = f"{self.name} {'-' if number < 0 else '+'} {abs(number):g}"
-        return self.mapped(name, lambda values: values + number)
 
     def mapped(self, name: str, function: Callable[[Any], Any]) -> "Curve":
         """Return the curve with a name, and a function of each value, also of the worst."""
@@ -235,12 +167,62 @@ def is_written(value: Any) -> bool:
     return isinstance(value, Sum) and not value.weights
 
 
-def written(value: Any, otherwise: str) -> float:
-    """Return a written number.
+def scaled(value: Any, factor: float) -> Any:
+    """Return a quantity times a factor; a negative one makes the largest the smallest."""
+    if isinstance(value, Curve):
+        return value.mapped(f"{factor:g} × {value.name}", lambda values: values * factor)
+    if isinstance(value, tuple):
+        return tuple(scaled(item, factor) for item in value)
+    if isinstance(value, Largest):
+        options = tuple(scaled(option, factor) for option in value.options)
+        return Largest(1 if value.sign * factor >= 0 else -1, options)
+    weights = {term: factor * weight for term, weight in value.weights.items() if factor}
+    return Sum(weights, factor * value.constant)
+
+
+def plus(first: Any, second: Any) -> Any:
+    """Return a sum: of numbers, of slices pair by pair, or of a curve and a written number.
 
     Raises:
-        Unfit: If it is measured, with what that means.
+        Unfit: If they do not fit together.
     """
+    if isinstance(second, Curve):
+        first, second = second, first
+    if isinstance(first, Curve):
+        number = _written(second, SHIFT)
+        name = f"{first.name} {'-' if number < 0 else '+'} {abs(number):g}"
+        return first.mapped(name, lambda values: values + number)
+    if isinstance(first, tuple) or isinstance(second, tuple):
+        return tuple(plus(*pair) for pair in together(first, second))
+    if isinstance(first, Largest):
+        return Largest(first.sign, tuple(plus(option, second) for option in first.options))
+    if isinstance(second, Largest):
+        return Largest(second.sign, tuple(plus(first, option) for option in second.options))
+    weights = {
+        term: total((first.weights.get(term, 0.0), second.weights.get(term, 0.0)))
+        for term in (*first.weights, *second.weights)
+    }
+    weights = {term: factor for term, factor in weights.items() if factor}
+    return Sum(weights, first.constant + second.constant)
+
+
+def minus(first: Any, second: Any) -> Any:
+    """Return a difference."""
+    return plus(first, scaled(second, -1))
+
+
+def times(first: Any, second: Any) -> Any:
+    """Return a product with a written number.
+
+    Raises:
+        Unfit: If both factors are measured.
+    """
+    value, factor = (second, first) if is_written(first) else (first, second)
+    return scaled(value, _written(factor, SHIFT if isinstance(value, Curve) else PRODUCT))
+
+
+def _written(value: Any, otherwise: str) -> float:
+    """Return a written number, and refuse a measured one with what that means."""
     if not is_written(value):
         raise Unfit(otherwise, "take a written number, or summarise a curve, e.g. by end(…)")
     return value.constant
@@ -255,7 +237,7 @@ def total(numbers: Iterable[float]) -> float:
 
 def added(numbers: Iterable[Number]) -> Number:
     """Return the sum of some numbers."""
-    return reduce(lambda whole, number: number.plus(whole), numbers, Sum())
+    return reduce(lambda whole, number: plus(number, whole), numbers, Sum())
 
 
 def items_of(value: Any) -> tuple[Number, ...]:
@@ -265,7 +247,7 @@ def items_of(value: Any) -> tuple[Number, ...]:
         Unfit: If it is a curve.
     """
     if not isinstance(value, Curve):
-        return value.items if isinstance(value, Slice) else (value,)
+        return value if isinstance(value, tuple) else (value,)
     if value.axes:
         raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
     return (value.number("", lambda points: points.iloc[0]),)

@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fathom.artefacts.claims.numbers import Largest, Number, Sum, Term, is_written, together
+from fathom.artefacts.claims.numbers import (
+    Largest,
+    Number,
+    Sum,
+    Term,
+    is_written,
+    minus,
+    scaled,
+    together,
+)
 
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
 Operator = Literal["<", ">", "<=", ">="]
@@ -86,7 +95,7 @@ def compare(intervals: Intervals, left: Any, operator: Operator, right: Any) -> 
     A number compared with nothing but itself has no answer.
     """
     pairs = together(left, right)
-    differences = [first.plus(-second) for first, second in pairs]
+    differences = [minus(*pair) for pair in pairs]
     truths = [_compared(intervals, difference, operator) for difference in differences]
     truth = every(truths)
     if truth.evidence or all(is_written(number) for pair in pairs for number in pair):
@@ -106,22 +115,23 @@ def _compared(intervals: Intervals, difference: Number, operator: Operator) -> T
     if isinstance(difference, Largest):
         parts = [_compared(intervals, option, operator) for option in difference.options]
         return some(parts) if (operator in _ABOVE) == (difference.sign > 0) else every(parts)
+    number: Sum = difference
     if next(iter(difference.weights.values()), 1.0) < 0:
         # `0.7 <= a - b` reads better as `a - b >= 0.7`.
-        difference, operator = difference.scaled(-1), _MIRRORED[operator]
-    gap, values = difference.value, [term.value for term in difference.terms]
+        number, operator = scaled(difference, -1), _MIRRORED[operator]
+    gap, values = number.value, [term.value for term in number.terms]
     answer: Answer = ABSENT
     interval = Interval(None, "")
-    if any(term.missing for term in difference.terms):
+    if any(term.missing for term in number.terms):
         gap = math.nan
     elif math.isnan(gap):
         why = NO_WORST if any(map(math.isnan, values)) else CANCEL
         answer, interval = INCONCLUSIVE, Interval(None, why)
     else:
         if values and all(map(math.isfinite, values)):
-            interval = intervals(difference.weights)
-        answer = _answer(*_bounds(difference, gap, interval), operator)
-    facts = (_evidence(difference, gap, operator, answer, interval),) if values else ()
+            interval = intervals(number.weights)
+        answer = _answer(*_bounds(number, gap, interval), operator)
+    facts = (_evidence(number, gap, operator, answer, interval),) if values else ()
     return Truth(answer, facts)
 
 

@@ -18,7 +18,7 @@ from fathom.artefacts.claims.names import (
     labelled,
     places,
 )
-from fathom.artefacts.claims.numbers import Curve, Slice, Sum, Term, Unfit
+from fathom.artefacts.claims.numbers import Curve, Sum, Term, Unfit
 from fathom.artefacts.claims.truths import Interval
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
@@ -93,7 +93,7 @@ class _World(ABC):
         found = [terms[place] for place in meant] or [Term(name, words=NO_CELL, missing=True)]
         numbers = tuple(Sum({term: 1.0}) for term in found)
         single = len(reference.keys) == 2 and not any(key.several for key in reference.keys)
-        return numbers[0] if single else Slice(numbers)
+        return numbers[0] if single else numbers
 
     @abstractmethod
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
