@@ -30,7 +30,7 @@ from fathom.artefacts.table.differences import difference
 from fathom.config.schema.figures import Drawn
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
-from fathom.scoring.bootstrap import drawn_scores, draws
+from fathom.scoring.bootstrap import drawn_scores
 from fathom.scoring.metrics import bleu
 from fathom.scoring.sentences import read
 from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
@@ -90,17 +90,6 @@ def test_the_interval_of_two_rows_is_that_of_an_independent_bootstrap(files):
     other = BLEU().corpus_score(BAD["bos"][0], [references]).score
     assert fact.difference == pytest.approx(value - other, abs=1e-5)
     assert "in pairs" in fact.basis
-
-
-def test_each_draw_is_scored_as_sacrebleu_scores_its_text(files):
-    counts = read(files.decoding("p/deep", 1, "test", "plain"), "bos").statistics(
-        bleu.metric("13a")
-    )
-    own, references = GOOD["bos"]
-    for row, score in zip(draws(len(own), 20), drawn_scores([[counts]], samples=20), strict=True):
-        drawn = [at for at, times in enumerate(row) for _ in range(int(times))]
-        lines = [own[at] for at in drawn], [[references[at] for at in drawn]]
-        assert score == pytest.approx(BLEU().corpus_score(*lines).score)
 
 
 @pytest.mark.parametrize("column", ["bos", "avg"])
