@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ class _World(ABC):
 
     def __init__(self, project: Project, paper: Paper):
         self.project, self.paper = project, paper
-        self._tables: dict[str, tuple[list[Cell], dict[Place, Term]]] = {}
+        self._table = cache(self._read)
 
     def shown(self, reference: Reference) -> Any:
         """Return cells, a curve or a picture.
@@ -83,9 +84,7 @@ class _World(ABC):
         if name not in self.paper.tables:
             valid = (*self.paper.tables, *self.paper.figures)
             raise Unfit(f"no table or figure '{name}'", nearest(name, valid))
-        if name not in self._tables:
-            self._tables[name] = self._read(name)
-        cells, terms = self._tables[name]
+        cells, terms = self._table(name)
         meant = places(reference, cells)
         for place in meant:
             terms.setdefault(place, _bare(name, place, words=NO_CELL, missing=True))
@@ -156,7 +155,7 @@ class Results(_World):
         self.artefacts = artefacts
         self._points: dict[str, dict[int, DataFrame]] = {}
         self._sources: dict[str, ResultSource] = {}
-        self._sets: dict[Term, dict[str, list[SentenceCounts]]] = {}
+        self._counts = cache(self._read_counts)
         self._drawn: dict[tuple, np.ndarray] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -219,16 +218,14 @@ class Results(_World):
             drawn.append(weights[term] * self._draws(term, chosen))
         return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
-    def _counts(self, term: Term) -> "dict[str, list[SentenceCounts]]":
+    def _read_counts(self, term: Term) -> "dict[str, list[SentenceCounts]]":
         """Return what was counted in a cell's sentences, by task; nothing if they were not kept."""
-        if term not in self._sets:
-            sets = None
-            if term.cell is not None and is_score(term.cell) and term.by_seed:
-                sets = counts_of(term.cell.cell, self._sources)
-            fits = all(len(each[0].counts) > 1 and same_references(each) for each in sets or ())
-            tasks = tasks_of(term.cell.cell) if term.cell and sets and fits else ()
-            self._sets[term] = dict(zip(tasks, sets or (), strict=False))
-        return self._sets[term]
+        if term.cell is None or not is_score(term.cell) or not term.by_seed:
+            return {}
+        sets = counts_of(term.cell.cell, self._sources) or []
+        if not all(len(each[0].counts) > 1 and same_references(each) for each in sets):
+            return {}
+        return dict(zip(tasks_of(term.cell.cell), sets, strict=bool(sets)))
 
     def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
         """Return a cell's score of each draw, in the unit that it prints."""

@@ -1,6 +1,6 @@
 """Heat maps: a series over two axes, one panel for each run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from fathom.artefacts.figures.inputs import (
     NOTE,
     VALUE,
     Inputs,
+    Parts,
     RunFiles,
     at_places,
     in_order,
@@ -36,7 +37,7 @@ def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     for title, part in settings.parts().items():
         run = inputs.runs[part.run or ""]
         fields = partial(_fields, settings, part, run)
-        frames += run.drawn(part.series or "", title or run.name, {"panel": title}, fields)
+        frames += run.csv_lines(part.series or "", title or run.name, {"panel": title}, fields)
     columns = [
         "panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE,
         "row_shown", "column_shown",
@@ -44,9 +45,7 @@ def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _fields(
-    settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame"
-) -> Iterator[tuple[dict[str, Any], list[str], "DataFrame"]]:
+def _fields(settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame") -> Parts:
     """Yield the fields of one panel; what is neither row nor column is averaged."""
     frame, notes = at_places(frame, part.places, run)
     row, column = part.axes

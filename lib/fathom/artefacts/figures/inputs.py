@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 VALUE, NOTE, METRIC = "value", "note", "metric"
 NOTES = "; "  # between the notes of one line of the csv
-# Parts of a series that are drawn: columns for the csv, notes, points.
-Drawn = Callable[["DataFrame"], Iterable[tuple[dict[str, Any], list[str], "DataFrame"]]]
+# Parts of a series: columns for the csv, notes, points.
+Parts = Iterable[tuple[dict[str, Any], list[str], "DataFrame"]]
 
 
 def title_of(text: str) -> str:
@@ -97,27 +97,27 @@ class RunFiles:
             notes.append(f"seed {self.seed} is drawn, and not {', '.join(map(str, others))}")
         return [note for note in notes if note]
 
-    def drawn(
-        self, series: str, name: str, about: Mapping[str, Any], parts: Drawn
+    def csv_lines(
+        self, name: str, title: str, about: dict[str, Any], parts: "Callable[[DataFrame], Parts]"
     ) -> "list[DataFrame]":
         """Return the lines of the csv for a series; where it was not recorded, one with words.
 
         Args:
-            series: its name.
-            name: what notes call it.
+            name: of the series.
+            title: what notes call it.
             about: columns of all lines.
             parts: a function of the series in long form.
         """
         from pandas import DataFrame
 
         about = {**about, "run": self.name, "seed": self.seed}
-        named_series = series_named(series)
-        frame = self.read(named_series)
+        series = series_named(name)
+        frame = self.read(series)
         if frame is None:
             return [DataFrame([about | {"words": self.words}])]
-        of_run = self.notes(named_series)
+        of_run = self.notes(series)
         return [
-            points.assign(**about | columns, words="", **{NOTE: named(name, [*of_run, *notes])})
+            points.assign(**about | columns, words="", **{NOTE: named(title, [*of_run, *notes])})
             for columns, notes, points in parts(frame)
         ]
 

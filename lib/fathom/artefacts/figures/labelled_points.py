@@ -1,10 +1,9 @@
 """Labelled points: the places of one axis, the others projected to a plane."""
 
-from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, RunFiles
+from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, Parts, RunFiles
 from fathom.config.schema.figures import UPDATE, LabelledPoints
 
 if TYPE_CHECKING:
@@ -25,15 +24,13 @@ def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
     frames = []
     for title, name in settings.panels.items():
         points = partial(_points, settings, inputs.runs[name])
-        frames += inputs.runs[name].drawn(settings.series, title, {"panel": title}, points)
+        frames += inputs.runs[name].csv_lines(settings.series, title, {"panel": title}, points)
     columns = ["panel", "run", "seed", "label", "x", "y", "explained_x", "explained_y", "words"]
     columns += [NOTE, "shown"]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _points(
-    settings: LabelledPoints, run: RunFiles, frame: "DataFrame"
-) -> Iterator[tuple[dict[str, Any], list[str], "DataFrame"]]:
+def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Parts:
     """Yield the points of one panel."""
     from pandas import DataFrame
 

@@ -1,6 +1,6 @@
 """Curves: a series over updates or layers, one line for each run or for each place on an axis."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from fathom.artefacts.figures.inputs import (
     NOTE,
     VALUE,
     Inputs,
+    Parts,
     RunFiles,
     at_places,
     in_order,
@@ -39,14 +40,12 @@ def rows(settings: Lines, inputs: Inputs) -> "DataFrame":
             line = part.line(label)
             run = inputs.runs[line.run]
             about = {"panel": title, "line": label, "label": label}
-            frames += run.drawn(line.series or "", label, about, partial(_curves, part, run))
+            frames += run.csv_lines(line.series or "", label, about, partial(_curves, part, run))
     columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words", NOTE]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _curves(
-    part: Panel, run: RunFiles, frame: "DataFrame"
-) -> Iterator[tuple[dict[str, Any], list[str], "DataFrame"]]:
+def _curves(part: Panel, run: RunFiles, frame: "DataFrame") -> Parts:
     """Yield the names, the notes and the points of each line of a run, from left to right."""
     frame, notes = at_places(frame, [] if part.at is None else [part.at], run)
     frame = selected(frame, part.select, run)
