@@ -240,7 +240,7 @@ def compare(
     every = [compared for of_paper in tables.values() for compared in of_paper]
     path = artefacts.paths.compare
     write_csv(path, COLUMNS, lines(every))
-    references = {name: paper.reference for name, paper in papers.items()}
+    references = {name: paper.about.reference for name, paper in papers.items()}
     write_text(path.with_suffix(".html"), comparison_page(references, tables))
     write_text(path.with_name("deviations.md"), deviations.page(papers))
     shown = [compared for compared in every if chosen in (None, compared.table)]
