@@ -123,8 +123,8 @@ class Progresses:
         file = self.paths.training(spec, seed).resolve()
         job = self._by_output.get(file)
         self._matched |= {job.number} if job else set()
-        asked = spec.training.updates
-        updates = state.updates or (asked if isinstance(asked, int) else None)
+        setting = spec.training.updates
+        updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
         if kind == RUNNING:
             return Progress(kind, state, updates, run_state.pace(folder), job)
