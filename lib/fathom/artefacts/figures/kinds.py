@@ -29,7 +29,7 @@ def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
     Raises:
         FathomError: If a file that it is drawn from cannot be used.
     """
-    return _module(figure.kind).rows(figure.settings, inputs)
+    return _module(figure.settings.kind).rows(figure.settings, inputs)
 
 
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
@@ -61,7 +61,7 @@ def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Draw
     from fathom.artefacts.figures import drawing
 
     with matplotlib.rc_context(drawing.style()):
-        drawn = _module(figure.kind).draw(figure.settings, frame)
+        drawn = _module(figure.settings.kind).draw(figure.settings, frame)
         drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
         yield drawn
 
