@@ -31,6 +31,7 @@ PLACES = (
         (CURVES, "a: small", "a: smal", "lines.a", "'small'"),
         (CURVES, "nll.train", "nll.trian", "series", "'nll.train'"),
         (CURVES, "nll.train", "nll.train in bit", "series", "'bits'"),
+        (SAMPLES, "samples.decoder", "samples.decoder in bits", "series", "no unit 'bits' of samp"),
         (CURVES, "series: nll.train, ", "", "figure1: ", "no series is given"),
         (CURVES, "x: update", "x: updates", "x", "'update'"),
         (CURVES, "lines: {a", "colours: {c: red}, lines: {a", "colours.c", "valid names: a, b"),
