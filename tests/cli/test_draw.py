@@ -116,6 +116,13 @@ def test_curves_of_runs_or_rows_have_files_of_their_own_and_the_last_validation(
     assert "sample_table1.svg" in written
 
 
+@pytest.mark.parametrize("names", [("sample_table1", RUN), (RUN, "sample_table1")])
+def test_a_table_and_a_run_are_not_drawn_together(project, call, names):
+    """The table was called an unknown run."""
+    line = call("curves", *names).one_line
+    assert "sample_table1: a table is drawn alone; name one table, or runs" in line
+
+
 def test_metrics_go_to_tensorboard_where_a_folder_is_named(own, summarised, call):
     pytest.importorskip("tensorboardX")
     folder = own(summarised)
@@ -263,6 +270,7 @@ QUESTIONS = {
     "compare --table sample_table1": ["tables.yaml"],
     "claims sample": ["claims.yaml", "figures.yaml"],
     "claims --table sample_table1": ["claims.yaml", "figures.yaml"],
+    "page sample": [],
     "plan sample_table1": [],
     "plan sample": [],
     "status sample": [],

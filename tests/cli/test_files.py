@@ -89,6 +89,9 @@ def test_all_results_are_read_from_one_file(own, summarised, call):
         (read / f"small/sample/{name}").unlink()
     assert call("table", "sample_table1", "--partial", "--results", "results-small").code == 0
     assert call("diff", "own", "results-small").code == 0
+    line, last = call("verify", "--results", "results-small").lines
+    assert "files of text or weights are missing here and in " in line
+    assert last.endswith("1 do not fit")
     assert "results-small: there is such" in call("unpack", "results-small.tar.gz").one_line
 
 
@@ -107,6 +110,21 @@ def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(own, tra
     assert call("train", RUN).code == 0
     assert call("translate", RUN).code == 0
     assert "the run is here already" in call("unpack", "run.tar.gz").one_line
+
+
+@pytest.mark.slow
+def test_several_archives_are_unpacked_all_or_none(own, trained, call):
+    """Runs were written before the place of all results was refused."""
+    folder = own(trained)
+    assert call("pack", RUN, "--out", "run.tar.gz").code == 0
+    assert call("pack", "--out", "all.tar.gz").code == 0
+    content = (folder / "run.tar.gz").read_bytes()
+    (folder / "cut.tar.gz").write_bytes(content[: len(content) // 2])
+    for archives in (("run", "all"), ("all", "run"), ("run", "run"), ("all", "cut")):
+        words = [f"{name}.tar.gz" for name in archives]
+        assert call("unpack", *words, "--results", "new").code == 1
+        assert not (folder / "new").exists()
+    assert not [*folder.glob(".*.part")]
 
 
 @pytest.mark.slow

@@ -154,10 +154,8 @@ def curves(
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
-    drawn = [
-        curve(label, artefacts.source(run), artefacts.updates(run)) for run, label in labels.items()
-    ]
-    drawn = [item for item in drawn if item.seeds]
+    started = [curve(label, artefacts.source(run)) for run, label in labels.items()]
+    drawn = [item for item in started if item.seeds]
     if not drawn:
         what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
         command = artefacts.paths.command("train", next(iter(labels)))
@@ -193,6 +191,9 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
             remedy = f"name runs, or draw it with `{artefacts.paths.command('table', names[0])}`"
             raise FathomError("the table shows no runs", names[0], remedy)
         return names[0], names[0], labels
+    for name in names:
+        if name in tables:
+            raise FathomError("a table is drawn alone", name, "name one table, or runs")
     runs = list(dict.fromkeys(project.run_name(name) for name in names))
     title, stem = runs[0], runs[0].replace("/", "_")
     if len(runs) > 1:

@@ -193,28 +193,27 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
 
     A run is accepted where its settings, its text and the recipe of the code are
     the same, and every file is the one that was packed. All results of a scale are
-    written to a new folder, named as the file or by --results. Nothing is overwritten.
+    written to a new folder, named as the file or by --results. Nothing is overwritten,
+    and where one file is refused nothing is written.
 
     Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.tar.gz
     """
     from fathom.results import archive as packed
 
-    records = [(archive, packed.read(archive)) for archive in archives]
-    of_runs = [(archive, record) for archive, record in records if record.run]
-    if of_runs:
-        project, paths = open_scale(scale, results)
-        # All places are checked before anything is written.
-        folders = [packed.place(project, paths, archive, record) for archive, record in of_runs]
-        for (archive, record), folder in zip(of_runs, folders, strict=True):
-            packed.unpack(archive, record, folder)
-            report(f"{folder}: {len(record.files)} files")
-    for archive, record in records:
-        if record.run is None:
-            folder = Path(results or archive.name.removesuffix(packed.SUFFIX))
-            packed.unpack_results(archive, record, folder)
-            options = f"--scale {record.scale} --results {folder}"
-            read_by = f"read them with fathom compare {options}"
-            report(f"{folder}: {len(record.files)} files; {read_by}")
+    records = [packed.read(archive) for archive in archives]
+    opened = open_scale(scale, results) if any(record.run for record in records) else None
+    places = []
+    for archive, record in zip(archives, records, strict=True):
+        if opened and record.run:
+            folder = packed.place(*opened, archive, record)
+        else:
+            folder = packed.new_folder(Path(results or archive.name.removesuffix(packed.SUFFIX)))
+        places.append((archive, record, folder))
+    packed.unpack(places)
+    for _, record, folder in places:
+        options = f"--scale {record.scale} --results {folder}"
+        read_by = "" if record.run else f"; read them with fathom compare {options}"
+        report(f"{folder}: {len(record.files)} files{read_by}")
 
 
 Kinds = Annotated[

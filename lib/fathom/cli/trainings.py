@@ -63,7 +63,6 @@ def plan(
 
     Example: fathom plan latent_depth_table5 --scale paper --gpu h200
     """
-    from fathom.artefacts.needs import Needs
     from fathom.workflow.plan import DEFAULT, Plan
     from fathom.workflow.targets import Targets
 
@@ -73,7 +72,7 @@ def plan(
         project = project.with_switches(switches)
     # Of one paper where one is named, so that a mistake in another stops nothing.
     named = tuple(name for name in project.papers if f"{target}_".startswith(f"{name}_"))
-    targets = Targets(Needs(project, paths.scale, named or None), paths)
+    targets = Targets(project, paths.scale, paths, papers=named or None)
     if target not in targets.names:
         raise targets.unknown(target)
     plan = Plan(targets, gpu)
@@ -89,7 +88,7 @@ def plan(
     if as_json:
         content = {
             "groups": groups,
-            "measured_trainings": plan.count_measured,
+            "measured_trainings": len(plan.measured),
             "downloads": [{"source": each.name, "bytes": each.size} for each in downloads],
             "trainings": [
                 {
@@ -115,8 +114,8 @@ def plan(
         print(f"do first: {row}, {first}; other rows mean little before it is right")
     print(f"wall time: {_time(wall)} of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
-    if plan.count_measured:
-        report(f"times: measured on {plan.count_measured} trainings here, others by these")
+    if plan.measured:
+        report(f"times: measured on {len(plan.measured)} trainings here, others by these")
     else:
         peak = f"the peak of one {gpu or DEFAULT}"
         report(f"times: stated shares of {peak}; nothing was measured")
