@@ -162,9 +162,9 @@ class Overview:
     def __init__(self, artefacts: Artefacts, papers: list[str]):
         self._papers = papers
         self._progresses = Progresses(artefacts.paths)
+        needs = Needs(artefacts.project, artefacts.scale, papers=tuple(papers))
         # Whether each table and figure is drawn, by paper, and verb and target.
         self._drawn: dict[str, dict[str, bool]] = {name: {} for name in papers}
-        needs = Needs(artefacts.project, artefacts.scale, papers=tuple(papers))
         for target, artefact in needs.artefacts.items():
             there = artefacts.is_drawn(artefact.paper, artefact.spec)
             self._drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
