@@ -163,7 +163,7 @@ class Overview:
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
         }
-        for name in artefacts.project.entries:
+        for name in needs.runs:
             spec = artefacts.project.spec(name, artefacts.scale)
             for seed in artefacts.seeds_of(name):
                 label = name if seed == 1 else f"{name} seed {seed}"

@@ -132,13 +132,13 @@ class Targets(Needs):
     @cached_property
     def runs_not_built(self) -> dict[str, str]:
         """Why a run cannot be trained yet, by its full name; what is built is left out."""
-        reasons = {name: self.project.not_built(name, self.scale) for name in self.project.entries}
+        reasons = {name: self.project.not_built(name, self.scale) for name in self.runs}
         return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property
     def built(self) -> tuple[str, ...]:
         """The full names of the runs that can be trained."""
-        return tuple(name for name in self.project.entries if name not in self.runs_not_built)
+        return tuple(name for name in self.runs if name not in self.runs_not_built)
 
     def _require_built(self, name: str) -> None:
         if name in self.runs_not_built:
@@ -193,7 +193,7 @@ class Targets(Needs):
 
     @cached_property
     def _run_folders(self) -> dict[str, str]:
-        specs = {name: self.spec(name) for name in self.project.entries}
+        specs = {name: self.spec(name) for name in self.runs}
         return {f"{spec.paper}/{spec.folder}": name for name, spec in specs.items()}
 
     def run(self, folder: str) -> Spec:
