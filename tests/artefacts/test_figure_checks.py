@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from matplotlib.colors import is_color_like
 
-from fathom.config.schema.figures import Colour, KindSettings
+from fathom.config.schema.figures import Colour, FigureSettings
 from fathom.io.errors import Findings
 from tests.support.small_figures import (
     BARS,
@@ -176,7 +176,7 @@ def test_only_measured_series_have_keys(tmp_path):
     assert figure(tmp_path, SAMPLES).settings.measurements("small") == ()
     assert figure(tmp_path, SIMILARITY).settings.measurements("small") == ("similarity", "masks")
     assert figure(tmp_path, MASKS).settings.measurements("small") == ("masks",)
-    nothing = KindSettings()
+    nothing = FigureSettings(kind="lines", title="A title", section="§4")
     assert (nothing.runs, nothing.tables, nothing.measurements("a")) == ((), (), ())
 
 

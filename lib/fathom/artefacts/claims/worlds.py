@@ -36,9 +36,9 @@ from fathom.artefacts.table.sources import MISSING, ResultSource
 from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
+from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import DIFFERENCE, GAIN
 from fathom.config.tables import Cell
-from fathom.config.vocabulary import Vocabulary
 from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 

@@ -20,7 +20,7 @@ from fathom.config.schema.figures import (
     series_named,
 )
 from fathom.config.schema.section import STACKS
-from fathom.config.spec import Spec, full_name
+from fathom.config.spec import Spec
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Key
 from fathom.io.errors import FathomError, nearest, unknown
@@ -73,11 +73,12 @@ class _Check:
 
     def run(self, name: str, path: Key) -> Spec | None:
         """Return what a run is."""
-        run = full_name(self.figure.paper, name)
-        if self.project.has_run(run):
-            return self.project.spec(run)
-        self.name("run", name, self.project.names_in(self.figure.paper), path)
-        return None
+        try:
+            run = self.project.run_in(self.figure.paper, name, self.where(path))
+        except FathomError as error:
+            self.found.append(error)
+            return None
+        return self.project.spec(run)
 
     def series(self, name: str | None) -> Series | None:
         """Return a series."""

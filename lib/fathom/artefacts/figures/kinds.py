@@ -31,7 +31,7 @@ def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
     Raises:
         FathomError: If a file that it is drawn from cannot be used.
     """
-    return _module(figure.kind).rows(figure.settings, inputs)
+    return _module(figure.settings.kind).rows(figure.settings, inputs)
 
 
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
@@ -62,7 +62,7 @@ def _drawn(
     from fathom.artefacts.figures import drawing
 
     with matplotlib.rc_context(drawing.style()):
-        picture = _module(figure.kind).draw(figure.settings, frame)
+        picture = _module(figure.settings.kind).draw(figure.settings, frame)
         drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(frame)])
         return written(picture)
 
