@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from numpy import ndarray
     from pandas import DataFrame
 
+DIGITS = 9  # of a weight that are beyond the rounding of a decomposition
+
 
 def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
     """Return a line for each point: panel, run, label, x, y, and the variance that both explain.
@@ -47,8 +49,9 @@ def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Part
 def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
     """Return the first two principal components of some vectors.
 
-    The sign of a component is not determined; its largest weight, the last of equal ones, is made
-    positive.
+    The sign of a component is not determined; its largest weight is made positive, of equally
+    large ones the last. Columns of masks are often opposites, and their weights equal but for the
+    sign and for rounding, which differs between CPUs.
 
     Args:
         vectors: (N, D), one for each point; N and D are 2 or more.
@@ -61,9 +64,9 @@ def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
 
     centred = vectors - vectors.mean(axis=0)
     left, sizes, right = np.linalg.svd(centred, full_matrices=False)
-    # Masks are 0 or 1, so weights may be equal but for rounding, which differs between machines.
-    largest = right.shape[1] - 1 - np.abs(right).round(9)[:, ::-1].argmax(axis=1)
-    signs = np.where(right[np.arange(len(right)), largest] < 0, -1.0, 1.0)
+    from_last = right[:, ::-1]
+    largest = np.abs(from_last).round(DIGITS).argmax(axis=1)
+    signs = np.where(from_last[np.arange(len(right)), largest] < 0, -1.0, 1.0)
     total = (sizes**2).sum()
     explained = sizes[:2] ** 2 / total if total > 0 else np.zeros(2)
     return (left * sizes * signs)[:, :2], explained
