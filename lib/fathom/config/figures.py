@@ -30,5 +30,5 @@ def read_figure(paper: str, entry: Entry) -> Figure:
     if kind is not None and str(kind) not in KINDS:
         raise unknown("kind of figure", kind, entry.values.place("kind"), KINDS)
     # A figure without a kind is refused for that.
-    settings = checked(KINDS.get(kind, FigureSettings), entry.values)
+    settings = checked(KINDS.get(str(kind), FigureSettings), entry.values)
     return Figure(paper, entry.name, settings, entry.values)

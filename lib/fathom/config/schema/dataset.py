@@ -26,7 +26,7 @@ Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Codes = Unique[str]
 Texts = Unique[Text]
 # Of pairs; sentences without pairs have none.
-Pivot = Annotated[Language, Doc("The language that all tasks share.")]
+PIVOT = "The language that all tasks share."
 PerMille = Annotated[int, Ge(0), Le(1000)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
@@ -451,7 +451,7 @@ class TalkDataset(BuiltDataset):
     """The TED talks."""
 
     format: Literal["ted"] = Doc("The TED talks archive of Qi et al.")
-    pivot: Pivot
+    pivot: Language = Doc(PIVOT)
     cleaning: TalkCleaning = Doc("What is dropped.")
     split: Published = Doc("As the archive has it.")
 
@@ -460,7 +460,7 @@ class NumberedDataset(_Dealt):
     """Pairs of plain text, chosen by the published numbers of their lines."""
 
     format: Literal["line_numbers"] = Doc("Plain text on two sides, and numbers of lines.")
-    pivot: Pivot
+    pivot: Language = Doc(PIVOT)
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
     split: LineNumbers = Doc("By published numbers of lines.")
     hashed = ("parts", "order")
@@ -486,7 +486,7 @@ class ParallelDataset(BuiltDataset):
     """Pairs of plain text or of sgm, in a file for each side."""
 
     format: Literal["parallel"] = Doc("Text or sgm with a file for each side.")
-    pivot: Pivot
+    pivot: Language = Doc(PIVOT)
     pieces: Literal["marked"] | None = Doc(
         "marked: the text comes cut into pieces; `@@` ends each but the last of a word.", None
     )
