@@ -102,29 +102,6 @@ def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_i
         assert bool(inputs.warnings) == warns, name
 
 
-def test_one_table_shows_a_run_that_others_share(artefacts):
-    write_scores(artefacts, RUN)
-    compared = artefacts.compared(*drawn(artefacts, "latent_depth", "table5"))
-    values = {
-        (item.result.cell.row, item.result.cell.column): item.result.value
-        for item in compared.cells
-    }
-    assert values["12/12", "avg"] == values["12/12", "kor"] == 20.0
-    assert values["6/6", "avg"] is None
-
-
-def test_a_figure_gets_its_runs_and_tables(artefacts):
-    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure4"))
-    assert (list(inputs.tables), dict(inputs.runs)) == (["table5"], {})
-    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure6"))
-    assert list(inputs.runs) == ["beta_0", "beta_1", "beta_10"]
-    assert inputs.runs["beta_0"].name == "latent_depth/beta_0"
-    assert (
-        inputs.runs["beta_0"].updates
-        == artefacts.project.spec("latent_depth/beta_0", "tiny").training.updates
-    )
-
-
 @pytest.mark.parametrize(
     ("paper", "name", "missing", "verb"),
     [
@@ -198,11 +175,21 @@ def test_a_table_needs_the_measurements_that_its_cells_show_and_a_figure_those_o
     }
     assert set(figure.runs) == set(table.runs)
     assert (table.tables, figure.tables, table.series) == (("table1",), ("table1",), ())
+    assert table.rows == {"Static": (f"sample/{STATIC}",), "Gated": (f"sample/{GATED}",)}
 
 
-def test_the_runs_of_a_row_are_those_of_its_cells(needs):
-    rows = {"Static": (f"sample/{STATIC}",), "Gated": (f"sample/{GATED}",)}
-    assert needs.artefacts["sample_table1"].rows == rows
+def test_an_artefact_may_need_a_corpus_what_trainings_recorded_or_no_decoding(of_papers):
+    corpus, curves = (
+        of_papers.artefacts[name] for name in ("lamgd_table2", "latent_depth_figure6")
+    )
+    assert (corpus.runs, corpus.corpora) == ((), ("ted8_related", "ted8_diverse"))
+    assert of_papers.dataset("ted8_related") == "po_wheels_related"
+    assert curves.series == tuple(f"latent_depth/beta_{beta}" for beta in (0, 1, 10))
+    assert curves.tables == ()
+    masked = "latent_depth/masked_lm_24"
+    assert of_papers.decodings(masked) == ()
+    keys = of_papers.artefacts["latent_depth_table2"].keys[masked]
+    assert keys == ("parameters", "perplexity.valid.plain")
 
 
 def test_a_run_is_decoded_as_all_tables_together_ask(needs, of_papers):
@@ -225,25 +212,6 @@ def test_a_metric_is_scored_where_a_table_shows_it(needs, tmp_path):
     assert needs.metrics(f"sample/{STATIC}") == ()
     assert shown.metrics(f"sample/{STATIC}") == ("ter",)
     assert shown.decodings(f"sample/{STATIC}") == (("test", "plain"),)
-
-
-def test_a_masked_language_model_has_no_decodings(of_papers):
-    run = "latent_depth/masked_lm_24"
-    assert of_papers.decodings(run) == ()
-    keys = ("parameters", "perplexity.valid.plain")
-    assert of_papers.artefacts["latent_depth_table2"].keys[run] == keys
-
-
-def test_a_figure_of_what_trainings_recorded_names_their_runs(of_papers):
-    figure = of_papers.artefacts["latent_depth_figure6"]
-    assert figure.series == tuple(f"latent_depth/beta_{beta}" for beta in (0, 1, 10))
-    assert figure.tables == ()
-
-
-def test_a_table_of_a_corpus_needs_no_run(of_papers):
-    table = of_papers.artefacts["lamgd_table2"]
-    assert (table.runs, table.corpora) == ((), ("ted8_related", "ted8_diverse"))
-    assert of_papers.dataset("ted8_related") == "po_wheels_related"
 
 
 def test_what_cannot_be_made_says_of_how_many_runs_and_why(of_papers, project):

@@ -60,6 +60,9 @@ def test_a_curve_has_both_series_and_the_baseline(tmp_path):
     assert seed.validation == ((50.0, 6.5),)
     assert (seed.unigram, drawn.last) == (6.06, 6.5)
     assert "unigram baseline 6.06" in drawn.words
+    assert [(line["series"], line["nll"]) for line in rows([drawn])] == [
+        ("nll.train", 7.0), ("nll.train", 6.0), ("nll.valid", 6.5), ("unigram", 6.06),
+    ]  # fmt: skip
 
 
 def curve_of(*seeds):
@@ -139,14 +142,6 @@ def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_byte
     texts, _ = drawn_lines(drawn)
     assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
     assert drawn == svg("<Table> & $more$", curves)
-
-
-def test_the_numbers_are_all_there(tmp_path):
-    lines = rows([curve("Row", source_of(tmp_path))])
-    found = [(line["series"], line["nll"]) for line in lines]
-    assert found == [
-        ("nll.train", 7.0), ("nll.train", 6.0), ("nll.valid", 6.5), ("unigram", 6.06),
-    ]  # fmt: skip
 
 
 @pytest.fixture

@@ -10,10 +10,18 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.figures import page_figures, table_curves
-from fathom.artefacts.page.page import bibtex, head, link, page, software
+from fathom.artefacts.page.page import (
+    bibtex,
+    head,
+    link,
+    page,
+    page_figures,
+    software,
+    table_curves,
+)
 from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import PageTable, details, minus, spoken
+from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, read_record, write_record
@@ -214,11 +222,14 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")
 
 
-def test_runs_that_were_not_trained_say_so_and_those_of_figures_are_there_too(artefacts):
+def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):
     runs = paper_runs(artefacts, "lamgd", "table3")
     for run in runs.values():
         assert (run.ended, run.below_unigram, run.learned) == ((), None, False)
         assert run.words == "not run"
+        changed = {setting.path for setting in run.differing}
+        assert {"model.width", "data.dataset", "training.updates"} <= changed
+        assert run.deviations
     of_figures = paper_runs(artefacts, "lamgd")
     assert set(of_figures) < set(paper_runs(artefacts, *("lamgd", "table3", "table4")))
 
@@ -239,14 +250,6 @@ def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
     assert run.below_unigram == pytest.approx(6.06 - 4.5)
     assert run.learned
     assert run.trainings[0].logs == (log, jobs / f"{spec.folder}.1.log")
-
-
-def test_settings_that_a_scale_changes_are_listed_and_deviations_apply(artefacts):
-    run = next(iter(paper_runs(artefacts, "lamgd", "table3").values()))
-    assert not run.source.comparable
-    changed = {setting.path for setting in run.differing}
-    assert {"model.width", "data.dataset", "training.updates"} <= changed
-    assert run.deviations
 
 
 def timed(*devices, seconds=1800.0):
@@ -295,7 +298,7 @@ def data(results):
 @pytest.fixture
 def prepared(tmp_path):
     """A corpus of four lines in the place of the run's."""
-    folder = data(tmp_path).folder
+    folder = data(tmp_path)["folder"]
     text = {
         "train": (["eins", "zwei", "drei"], ["one", "two", "three"]),
         "valid": (["vier"], ["four"]),
@@ -314,20 +317,25 @@ def prepared(tmp_path):
     return folder
 
 
-def test_data_that_is_not_prepared_has_its_licence_and_what_it_replaces(tmp_path):
+def test_data_that_is_not_prepared_says_what_it_replaces(tmp_path):
     item = data(tmp_path)
-    assert item.dataset.name != item.replaces != ""
-    assert (item.tasks, item.overlap) == ([], {})
+    assert item["dataset"].name != item["replaces"] != ""
+    assert (item["tasks"], item["sides"]) == ([], [])
 
 
 def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path, prepared):
     item = data(tmp_path)
-    assert item.tasks[0].counts == {"train": 3, "valid": 1, "test": 2}
-    counts = {"deu": ["2 (100.0%)"], "eng": ["1 (50.0%)"], "both sides": ["1 (50.0%)"]}
-    assert item.overlap == counts
+    (task,) = item["tasks"]
+    assert task["counts"] == {"train": 3, "valid": 1, "test": 2}
+    assert task["shared"] == {"deu": 2, "eng": 1, "both sides": 1}
+    assert item["sides"] == ["deu", "eng", "both sides"]
+    shown = environment(autoescape=True).get_template("data.html")
+    text = shown.render(data=[item], link=str, inside=str)
+    assert "<td>2 (100.0%)</td>" in text
+    assert '<abbr title="no letter 1,200">1,200</abbr>' in text
     (prepared / "deu/train.eng").unlink()
     without_text = data(tmp_path)
-    assert (without_text.tasks[0].counts["test"], without_text.overlap) == (2, {})
+    assert (without_text["tasks"][0]["counts"]["test"], without_text["sides"]) == (2, [])
 
 
 @pytest.mark.parametrize(

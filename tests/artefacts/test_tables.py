@@ -87,12 +87,6 @@ def test_each_reported_cell_has_a_verdict(usual, row, column, words):
     assert item(usual, row, column).verdict.words == words
 
 
-def test_the_verdict_is_by_run_and_not_by_the_scales_name(tmp_path):
-    results = typical(tmp_path / "results", comparable=False)
-    other = compared(tmp_path, results, scale="my")
-    assert item(other, "6/6", "avg").verdict.words == "not comparable (my)"
-
-
 def test_the_cell_of_a_task_has_a_wider_tolerance_than_a_mean(tmp_path, results):
     results.write("p/deep", {BLEU: scores(20.0, 20.0)})
     printed = (reported("24/24", "avg", "20.9"), reported("24/24", "bos", "20.9"))
