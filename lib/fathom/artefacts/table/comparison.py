@@ -51,6 +51,11 @@ class ComparedTable:
         names = (source.shown_as.items() for source in self.sources.values())
         return dict(chain.from_iterable(names))
 
+    def called(self, name: str) -> str:
+        """Return what a row or column is called; a task may have another text than its name."""
+        called = {task.lower(): words for task, words in self.shown_as.items()}
+        return called.get(name.lower(), self.table.vocabulary.title(name))
+
 
 def compare_table(
     table: Table,
