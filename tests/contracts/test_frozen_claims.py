@@ -6,6 +6,8 @@ import pytest
 
 from tests.contracts.frozen_claims import FROZEN, WORLDS, answers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def both():

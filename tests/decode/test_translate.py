@@ -20,10 +20,11 @@ from fathom.decode.translate import (
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
 from fathom.nn.network import FAIRSEQ
-from tests.decode.conftest import CPU, sentences
+from tests.decode.conftest import sentences
 from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
 from tests.support.trained import (
+    CPU,
     end,
     stir_method,
     through,
@@ -164,7 +165,7 @@ def test_a_task_without_any_layer_is_an_outcome_and_has_no_hypotheses(paths):
     assert content["no_layer"] == ["bel"]
     assert sorted(content["tasks"]) == ["bos", "kor"]
     assert not (folder / "bel.txt").exists()
-    assert f"test, hard: {'bel has no layer left'}" in lines
+    assert "test, hard: bel has no layer left" in lines
     assert decode(run, "soft")[1]["no_layer"] == []
 
 

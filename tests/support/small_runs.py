@@ -1,5 +1,6 @@
 """Runs on the small corpus, and their encoded text."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,16 +8,18 @@ from typing import Any
 import torch
 
 from fathom.config.spec import DataSpec, Spec
+from fathom.data import subwords
 from fathom.data.encode import encode
-from fathom.data.subwords import train
 from fathom.data.tensors import load
+from fathom.io.files import read_json
 from fathom.methods.build import build
 from fathom.train.batches.collate import collate
 from fathom.train.batches.sampler import Sampler
-from fathom.train.loop import RuntimeOptions
+from fathom.train.loop import RuntimeOptions, TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
+from fathom.train.train import train
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MicroBatches, UpdateBatches
 from tests.support import specs
@@ -127,9 +130,22 @@ def update_batches(
 def encoded(folder: Path, data: DataSpec | None = None) -> Path:
     """Make the small corpus's tensors under a folder, and return their own folder."""
     data, corpus = data or small_data(), write_corpus(folder / "corpus")
-    train(data, corpus, folder / "subwords", silent)
+    subwords.train(data, corpus, folder / "subwords", silent)
     encode(data, corpus, folder / "subwords", folder / "tensors", silent)
     return folder / "tensors"
+
+
+def train_run(
+    spec: Spec,
+    tensors: Path,
+    folder: Path,
+    options: RuntimeOptions = OPTIONS,
+    report: Callable[[str], None] = silent,
+    start: Path | None = None,
+) -> dict[str, Any]:
+    """Train a run to its end, and return its training.json."""
+    train(spec, 1, TrainPaths(tensors, folder, start), options, report)
+    return read_json(folder / "training.json")
 
 
 class Run:

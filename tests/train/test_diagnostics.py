@@ -9,18 +9,15 @@ from math import isnan
 import pytest
 import torch
 
-from fathom.io.files import read_json
 from fathom.io.series import read
 from fathom.io.signals import Stopped
 from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
-from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks
-from fathom.train.train import train
-from tests.support.processes import FORK, start_together
+from tests.support.processes import kill, killed, start_together, train_and_be_killed
 from tests.support.refused import says
-from tests.support.small_corpus import silent
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
-from tests.support.small_runs import OPTIONS, Run, latent, specification, without_dropout
+from tests.support.small_runs import OPTIONS, Run, latent, specification, train_run, without_dropout
+from tests.support.states import require_equal, state
 
 ALONE = Ranks(0, 1)
 TASKS = ("bos", "nan")
@@ -234,54 +231,20 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in sorted((folder / "diagnostics").glob("*"))}
 
 
-def weights(folder):
-    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
-
-
-def killed_at(spec, tensors, folder, launch, update, damage=False):
-    """Train in a process that is killed after an update, perhaps while it writes the tables."""
-
-    def child():
-        one_update, write = Training._one_update, Diagnostics.write
-
-        def then_kill(self):
-            ending = one_update(self)
-            if self.update == update:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return ending
-
-        def write_half(self, complete=None):
-            write(self, complete)
-            if (folder / "checkpoints" / "last.pt").exists():
-                path = folder / "diagnostics" / "decoder_samples.tsv.gz"
-                path.write_bytes(path.read_bytes()[:-5])
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        Training._one_update = then_kill
-        if damage:
-            Diagnostics.write = write_half
-        train(spec, 1, TrainPaths(tensors, folder), launch, silent)
-
-    process = FORK.Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("member", [2, 5, 500])
+@pytest.mark.parametrize("member", [2, 5])
 def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
     tensors, tmp_path, monkeypatch, member
 ):
     monkeypatch.setattr("fathom.train.diagnostics.MEMBER", member)
     launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
     spec = latent({"training": {"updates": 12}})
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, TrainPaths(tensors, whole), launch, silent)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train_run(spec, tensors, whole, launch)
     for update in (1, 5, 10):
-        killed_at(spec, tensors, killed, launch, update)
-    train(spec, 1, TrainPaths(tensors, killed), launch, silent)
-    assert contents(whole) == contents(killed)
+        train_and_be_killed(spec, tensors, broken, update, launch)
+    train_run(spec, tensors, broken, launch)
+    assert contents(whole) == contents(broken)
     updates = read(whole / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
     assert updates == [1, 2, 3, 4, 6, 8, 10, 12]
 
@@ -292,13 +255,27 @@ def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(
 ):
     monkeypatch.setattr("fathom.train.diagnostics.MEMBER", 2)
     spec = latent({"training": {"updates": 12}})
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
-    killed_at(spec, tensors, killed, EVERY_UPDATE, 12, damage=True)
-    said = []
-    train(spec, 1, TrainPaths(tensors, killed), EVERY_UPDATE, said.append)
-    says("damaged rows are dropped", where="decoder_samples.tsv.gz").check(said)
-    assert contents(whole) == contents(killed)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train_run(spec, tensors, whole, EVERY_UPDATE)
+
+    def child():
+        write = Diagnostics.write
+
+        def write_half(self, complete=None):
+            write(self, complete)
+            if (broken / "checkpoints" / "last.pt").exists():
+                path = broken / "diagnostics" / "decoder_samples.tsv.gz"
+                path.write_bytes(path.read_bytes()[:-5])
+                kill()
+
+        Diagnostics.write = write_half
+        train_run(spec, tensors, broken, EVERY_UPDATE)
+
+    killed(child)
+    lines = []
+    train_run(spec, tensors, broken, EVERY_UPDATE, lines.append)
+    says("damaged rows are dropped", where="decoder_samples.tsv.gz").check(lines)
+    assert contents(whole) == contents(broken)
 
 
 @pytest.mark.slow
@@ -309,10 +286,10 @@ def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
 
     spec = latent({"training": {"updates": 9}})
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
+    train_run(spec, tensors, whole, EVERY_UPDATE)
     with pytest.raises(Stopped):
-        train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, stop_at_update_four)
-    train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, silent)
+        train_run(spec, tensors, stopped, EVERY_UPDATE, stop_at_update_four)
+    train_run(spec, tensors, stopped, EVERY_UPDATE)
     assert contents(whole) == contents(stopped)
 
 
@@ -320,13 +297,7 @@ def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, 
     stale = tmp_path / "run" / "diagnostics" / "encoder_gradient_ratio.tsv.gz"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(gzip.compress(b"update\tvalue\n1\t99\n"))
-    train(
-        latent({"training": {"updates": 3}}),
-        1,
-        TrainPaths(tensors, tmp_path / "run"),
-        EVERY_UPDATE,
-        silent,
-    )
+    train_run(latent({"training": {"updates": 3}}), tensors, tmp_path / "run", EVERY_UPDATE)
     assert read(stale)["update"] == [1, 2, 3]
     assert 99 not in read(stale)["value"]
 
@@ -334,15 +305,14 @@ def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, 
 @pytest.mark.slow
 def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
     for name, launch in (("blind", OPTIONS), ("seeing", EVERY_UPDATE)):
-        train(latent(), 1, TrainPaths(tensors, tmp_path / name), launch, silent)
-    blind, seeing = weights(tmp_path / "blind"), weights(tmp_path / "seeing")
-    assert all(torch.equal(blind[name], seeing[name]) for name in blind)
+        train_run(latent(), tensors, tmp_path / name, launch)
+    require_equal(*(state(tmp_path / name)["model"] for name in ("blind", "seeing")))
     assert not (tmp_path / "blind" / "diagnostics").exists()
 
 
 def test_a_run_that_diverges_has_its_tables_up_to_there(tensors, tmp_path):
     exploding = specification(changes={"outcome": {"exploded_above": 1e-9, "exploded_for": 5}})
-    train(exploding, 1, TrainPaths(tensors, tmp_path), EVERY_UPDATE, silent)
-    assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "diverged"
+    ended = train_run(exploding, tensors, tmp_path, EVERY_UPDATE)
+    assert ended["outcome"]["kind"] == "diverged"
     found = read(tmp_path / "diagnostics" / "encoder_gradient_ratio.tsv.gz")
     assert found["update"] == [1, 2, 3, 4, 5]

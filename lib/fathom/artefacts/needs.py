@@ -1,6 +1,6 @@
 """What each table and figure depends on: runs, measurements, decodings, corpora."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from fathom.config.figures import Figure
@@ -57,17 +57,19 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the tables and figures of all papers depend on at a scale."""
+    """What the tables and figures of papers depend on at a scale."""
 
     project: Project
     scale: str
+    papers: tuple[str, ...] | None = field(default=None, kw_only=True)  # names; None for all
 
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
+        names = self.project.papers if self.papers is None else self.papers
         artefacts = [
             self.of(paper, spec)
-            for paper in self.project.papers.values()
+            for paper in (self.project.papers[name] for name in names)
             for spec in (*paper.tables.values(), *paper.figures.values())
         ]
         return {artefact.target: artefact for artefact in artefacts}

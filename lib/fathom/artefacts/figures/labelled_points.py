@@ -49,7 +49,8 @@ def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
 def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
     """Return the first two principal components of some vectors.
 
-    The sign of a component is not determined; its largest weight is made positive.
+    The sign of a component is not determined; its largest weight, the last of equal ones, is made
+    positive.
 
     Args:
         vectors: (N, D), one for each point; N and D are 2 or more.
@@ -62,7 +63,8 @@ def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
 
     centred = vectors - vectors.mean(axis=0)
     left, sizes, right = np.linalg.svd(centred, full_matrices=False)
-    largest = np.abs(right).argmax(axis=1)
+    # Masks are 0 or 1, so weights may be equal but for rounding, which differs between machines.
+    largest = right.shape[1] - 1 - np.abs(right).round(9)[:, ::-1].argmax(axis=1)
     signs = np.where(right[np.arange(len(right)), largest] < 0, -1.0, 1.0)
     total = (sizes**2).sum()
     explained = sizes[:2] ** 2 / total if total > 0 else np.zeros(2)
