@@ -32,7 +32,7 @@ def artefacts(project, tmp_path):
     return Artefacts(project, Paths(tmp_path, "tiny"))
 
 
-def drawn(artefacts, paper, name):
+def named(artefacts, paper, name):
     """Return a paper and its table or figure."""
     paper = artefacts.project.papers[paper]
     return paper, {**paper.tables, **paper.figures}[name]
@@ -60,13 +60,13 @@ def write_scores(artefacts, name, value=20.0):
 
 
 def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_path):
-    own, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
+    usual, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
     write_scores(Artefacts(project, Paths(tmp_path, "tiny"), (4,)), RUN)
-    assert list(own.source(RUN).files(KEY)) == [1]
-    assert own.source(RUN).unused == (4,)
+    assert list(usual.source(RUN).files(KEY)) == [1]
+    assert usual.source(RUN).unused == (4,)
     assert list(every.source(RUN).files(KEY)) == [1, 4]
     assert every.source(RUN).unused == ()
-    compared = own.compared(*drawn(own, "latent_depth", "table5"))
+    compared = usual.compared(*named(usual, "latent_depth", "table5"))
     assert compared.sources[RUN].unused == (4,)
 
 
@@ -83,7 +83,7 @@ def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, 
     for name in ("domains6", "lamgd/domains_lamgd"):
         assert artefacts.source(name).shown_as["law"] == "LAW~places"
         assert full.source(name).shown_as == {}
-    table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
+    table = artefacts.compared(*named(artefacts, "lamgd", "table4"))
     assert table.shown_as["law2"] == "LAW2~places"
     # In the order of the cells, and not in another one in each process.
     names = "LAW~places, LAW1~places, LAW2~places."
@@ -95,10 +95,10 @@ def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_i
 ):
     paper_scale = Artefacts(project, Paths(tmp_path / "results", "paper"))
     for name, warns in {"table5": False, "table6": True, "table3": False, "table2": False}.items():
-        compared = paper_scale.compared(*drawn(paper_scale, "latent_depth", name))
+        compared = paper_scale.compared(*named(paper_scale, "latent_depth", name))
         assert bool(compared.warnings) == warns, name
     for name, warns in {"figure7": True, "figure8": False}.items():
-        inputs = paper_scale.inputs(*drawn(paper_scale, "latent_depth", name))
+        inputs = paper_scale.inputs(*named(paper_scale, "latent_depth", name))
         assert bool(inputs.warnings) == warns, name
 
 
@@ -113,7 +113,7 @@ def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_i
 )
 def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, missing, verb):
     with pytest.raises(FathomError) as caught:
-        artefacts.require(*drawn(artefacts, paper, name))
+        artefacts.require(*named(artefacts, paper, name))
     assert missing in caught.value.what
     target = f"{paper}_{name}"
     results = artefacts.paths.results
@@ -123,9 +123,9 @@ def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, m
 
 
 def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_path):
-    asked = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
+    artefacts = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
     with refused("no measurements of") as caught:
-        asked.require(*drawn(asked, "latent_depth", "table5"))
+        artefacts.require(*named(artefacts, "latent_depth", "table5"))
     folder = f"{tmp_path}/my results"
     remedy = caught.value.remedy
     assert f"latent_depth_table5 --config scale=tiny 'results={folder}' seeds=5-5`" in remedy
@@ -134,19 +134,19 @@ def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_pat
 
 def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = Artefacts(project, Paths(Path("resutls"), "tiny"))
+    artefacts = Artefacts(project, Paths(Path("resutls"), "tiny"))
     with refused(f"in {tmp_path / 'resutls'}, which is no folder"):
-        asked.require(*drawn(asked, "latent_depth", "table5"))
+        artefacts.require(*named(artefacts, "latent_depth", "table5"))
     (tmp_path / "resutls").mkdir()
     with refused("no measurements of") as caught:
-        asked.require(*drawn(asked, "latent_depth", "table5"))
+        artefacts.require(*named(artefacts, "latent_depth", "table5"))
     assert not says("which is no folder").matches(caught.value)
 
 
 def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):
-    asked = Artefacts(planned(project), Paths(tmp_path, "paper"))
+    artefacts = Artefacts(planned(project), Paths(tmp_path, "paper"))
     with refused("cannot be made yet", where=NOT_BUILT) as caught:
-        asked.require(*drawn(asked, "latent_depth", "table1"))
+        artefacts.require(*named(artefacts, "latent_depth", "table1"))
     assert "snakemake" not in caught.value.remedy
     assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy
 

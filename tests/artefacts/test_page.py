@@ -49,9 +49,9 @@ def compare(tmp_path):
     """A function that compares a small table, with the paper's settings or without."""
 
     def compared(comparable=True):
-        drawn = table(tmp_path)
+        spec = table(tmp_path)
         sources = typical(tmp_path / "results", comparable).sources
-        return compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")
+        return compare_table(spec, KNOWN.cells(spec), PRINTED, sources, "paper")
 
     return compared
 
@@ -197,8 +197,8 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
     small = replace(CLAIM, name="wider_is_better", part="", evidence=(FACT,) * 15)
     claims = [CLAIM, fails, replace(small, comparable=False)]
-    drawn = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
-    first, second = (drawn.named(f"claim-{name}") for name in (CLAIM.name, small.name))
+    document = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
+    first, second = (document.named(f"claim-{name}") for name in (CLAIM.name, small.name))
     ours, printed = first.all("td")
     assert [chip.text for chip in ours.all("span", "chip")] == ["● 1 holds", "✕ 1 fails"]
     assert [chip.text for chip in printed.all("span", "chip")] == ["● 1 holds", "○ 1 not printed"]
@@ -383,24 +383,24 @@ def made(request, tmp_path_factory):
 
 
 def test_the_page_loads_nothing_and_has_all_parts_of_the_paper_in_its_order(made):
-    paper, _, drawn = made
-    check(drawn)
-    names = [part.attributes.get("id") for part in drawn.all("section", "artefact")]
+    paper, _, document = made
+    check(document)
+    names = [part.attributes.get("id") for part in document.all("section", "artefact")]
     assert [name for name in names if name] == [*paper.tables, *paper.figures]
-    summary = drawn.named("summary").text
+    summary = document.named("summary").text
     assert paper.about.summary.easy
     assert paper.about.summary.hard
     for text in (*paper.about.summary.easy, *paper.about.summary.hard):
         assert " ".join(text.split()) in summary
-    assert len(drawn.named("deviations").all("details")) == len(paper.deviations)
-    assert paper.about.citation.key in drawn.named("cite").text
+    assert len(document.named("deviations").all("details")) == len(paper.deviations)
+    assert paper.about.citation.key in document.named("cite").text
 
 
 def test_every_cell_of_every_table_is_a_link_to_its_details(made):
-    _, tables, drawn = made
-    cells = [anchor for cell in drawn.all("td", "cell") for anchor in cell.all("a")]
+    _, tables, document = made
+    cells = [anchor for cell in document.all("td", "cell") for anchor in cell.all("a")]
     links = [anchor.attributes["href"][1:] for anchor in cells]
-    articles = {part.attributes["id"]: part for part in drawn.all("article")}
+    articles = {part.attributes["id"]: part for part in document.all("article")}
     assert sorted(links) == sorted(articles)
     printed = [item for table in tables.values() for item in table.cells if item.reported]
     assert len(links) >= len(printed)
