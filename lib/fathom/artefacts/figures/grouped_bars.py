@@ -8,7 +8,6 @@ from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
-from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.figures import GroupedBars
 from fathom.config.tables import Cell
 
