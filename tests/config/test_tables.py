@@ -228,11 +228,6 @@ def test_a_reference_and_a_citation_have_what_is_given(sample):
     assert question.reference.endswith(": Deep? 2020")
 
 
-def test_an_equation_without_a_reason_is_computed(sample):
-    equations = sample.papers["deep"].about.equations
-    assert [equations[name].computed for name in ("Eq. 1", "Eq. 2")] == [True, False]
-
-
 def test_a_paper_may_have_no_equations_figures_and_deviations(sample):
     paper = sample.papers["wide"]
     assert (paper.about.equations, paper.figures, paper.deviations) == ({}, {}, ())

@@ -199,7 +199,7 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
             what = f"no updates for the group '{group}' of {paper}"
             yield FathomError(what, place.where, f"add `{group}: 300`, for example")
         if not given and paper not in project.files.names("scales"):
-            needed_by = "scales that cut others' updates say nothing of its runs"
+            needed_by = "scales take the updates of its runs from it"
             yield project.files.missing("scales", paper, needed_by)
     for entry in project.entries.values():
         if entry.values.get("group") is None:
@@ -226,7 +226,8 @@ def _rules(project: Project) -> Iterator[FathomError]:
                 yield FathomError(f"no setting '{dotted}'", value.place(part, dotted), remedy)
     runs = [project.resolved(name) for name in project.entries]
     for rule, value, paper in rules.values() if not wrong else ():
-        yield from _idle(rule, value.at(("when",)), paper, runs)
+        fitting = [run for run in runs if run.name.startswith(paper and f"{paper}/")]
+        yield from _idle(rule, value.at(("when",)), paper, fitting)
 
 
 def _idle(rule: Rule, when: Value, paper: str, runs: list[Resolved]) -> Iterator[FathomError]:
@@ -235,8 +236,8 @@ def _idle(rule: Rule, when: Value, paper: str, runs: list[Resolved]) -> Iterator
     Args:
         rule: the rule.
         when: its `when`, for the places.
-        paper: whose rule it is, which names the paper's runs alone; empty for a scale's.
-        runs: all runs.
+        paper: whose rule it is, and who names runs without it; empty for a scale's.
+        runs: those of the paper, or all.
     """
     wrong = False
     for key, wanted in rule.when.items():

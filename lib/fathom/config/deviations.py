@@ -49,13 +49,9 @@ def load(file: Value) -> tuple[Deviation, ...]:
 def apply_faults(
     file: Value, deviations: Iterable[Deviation], names: Collection[str], runs: Collection[str]
 ) -> Iterator[FathomError]:
-    """Yield entries that apply to what does not exist, or to a run.
+    """Yield entries of deviations.yaml that apply to what does not exist, or to a run.
 
-    Args:
-        file: deviations.yaml.
-        deviations: its entries.
-        names: the paper's families, tables and figures, and all methods.
-        runs: the names of the paper's runs, which no entry lists.
+    `names` are the paper's families, tables and figures, and all methods.
     """
     for entry in deviations:
         for number, name in enumerate(entry.applies):
@@ -70,14 +66,7 @@ def apply_faults(
 def setting_faults(
     file: Value, deviations: Iterable[Deviation], paper: Value, cards: Collection[MethodCard]
 ) -> Iterator[FathomError]:
-    """Yield the paths of entries that name no setting, with the nearest valid one.
-
-    Args:
-        file: deviations.yaml.
-        deviations: its entries.
-        paper: paper.yaml.
-        cards: of all methods.
-    """
+    """Yield the paths of entries that name no setting of runs, methods or paper.yaml."""
     for entry in deviations:
         for number, dotted in enumerate(entry.settings):
             if remedy := _unknown(dotted, paper, cards):

@@ -7,7 +7,7 @@ from fathom.config.check import checked
 from fathom.config.merge import Entry
 from fathom.config.schema.figures import KINDS, FigureSettings
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, brief, nearest
+from fathom.io.errors import unknown
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,8 @@ def read_figure(paper: str, entry: Entry) -> Figure:
         Findings: If there is no such kind, or a key is wrong.
     """
     kind = entry.values.get("kind")
-    if kind is None:
-        checked(FigureSettings, entry.values)
-    if not isinstance(kind, str) or kind not in KINDS:
-        what, where = f"no kind of figure '{brief(kind)}'", entry.values.place("kind")
-        raise FathomError(what, where, nearest(kind, KINDS))
-    return Figure(paper, entry.name, checked(KINDS[kind], entry.values), entry.values)
+    if kind is not None and str(kind) not in KINDS:
+        raise unknown("kind of figure", kind, entry.values.place("kind"), KINDS)
+    # A figure without a kind is refused for that.
+    settings = checked(KINDS.get(kind, FigureSettings), entry.values)
+    return Figure(paper, entry.name, settings, entry.values)

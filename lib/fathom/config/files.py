@@ -10,7 +10,9 @@ from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.errors import FathomError, findings_in, nearest
 
 _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
+_ALONE = ("config", "columns")
 _OF_PAPERS = ("paper", "scales", "runs", "tables", "figures", "claims", "deviations", "parameters")
+KINDS = (*_SHARED, *_OF_PAPERS, *_ALONE)
 # What a paper's folder may have in folders of its own.
 _IN_PAPERS = {"source": "sources", "dataset": "datasets"}
 T = TypeVar("T")
@@ -64,9 +66,9 @@ class ConfigFiles:
         config = root / "config"
         self.root = root
         self.folders: dict[str, Path] = {}  # the papers' folders by name
-        self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in (*_SHARED, *_OF_PAPERS)}
-        for kind in ("config", "columns"):
-            self._paths[kind] = {kind: config / f"{kind}.yaml"}
+        self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in KINDS}
+        for kind in _ALONE:
+            self._paths[kind][kind] = config / f"{kind}.yaml"
         self._taken: list[FathomError] = []
         self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
@@ -94,11 +96,6 @@ class ConfigFiles:
     def name_of(self, path: Path) -> str:
         """Return a path as messages print it."""
         return name_of(path, self.root)
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds of files, such as runs."""
-        return [*self._paths]
 
     @property
     def papers(self) -> list[str]:

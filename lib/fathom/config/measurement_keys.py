@@ -103,12 +103,7 @@ def rule_of(key: str) -> str:
 
 
 def file_of(key: str, spec: Spec | None) -> str:
-    """Return the name, without .json, of the file that holds a measurement.
-
-    Args:
-        key: the measurement.
-        spec: the run; None for a corpus.
-    """
+    """Return the name, without .json, of a measurement's file; without a spec, of a corpus's."""
     _, qualifiers = words_of(key)
     return file_name(rule_of(key), spec, qualifiers.get("split"), qualifiers.get("gates"))
 
@@ -165,12 +160,7 @@ class ShownValue:
         return UNITS.get(self.unit or "", 1.0)
 
     def key(self, gates: str, metric: str) -> str:
-        """Return the key of the measurement.
-
-        Args:
-            gates: of the decoding; used where the measurement has gates.
-            metric: the tokenizer; used where the measurement has one.
-        """
+        """Return the key of the measurement, with gates and tokenizer where it has them."""
         words = vars(self) | {
             "split": self.split or "test",
             "gates": self.gates or gates,
@@ -182,11 +172,7 @@ class ShownValue:
 
 
 def parse(text: str, measurements: Collection[str]) -> ShownValue:
-    """Read what a cell shows.
-
-    Args:
-        text: as config has it.
-        measurements: the names of those that a table may show.
+    """Read what a cell shows, one of the measurements that a table may show.
 
     Raises:
         FathomError: If there is no such measurement, qualifier or unit; its place is the text.

@@ -45,11 +45,6 @@ class Paper:
             raise FathomError("no such file", f"{folder}/paper.yaml", remedy)
         return checked(PaperSettings, file)
 
-    @property
-    def reference(self) -> str:
-        """One line that names the paper: authors, title, year."""
-        return self.about.reference
-
     @cached_property
     def tables(self) -> "Parts[Table]":
         """The tables by name, in the order of tables.yaml; only reported cells need the file."""

@@ -70,10 +70,7 @@ Place = tuple[str, str]
 def read(path: Path, cells: Iterable[Cell], root: Path) -> tuple[Reported, ...]:
     """Read the reported cells of a table, in the order of the file.
 
-    Args:
-        path: the CSV, `reported/<table>.csv`.
-        cells: the table's cells; those that the paper has must be reported, each once.
-        root: the project's folder, which messages leave out.
+    Each of the table's cells that the paper has must be reported, once. Messages leave out `root`.
 
     Raises:
         Findings: If a line is wrong, or a cell is not reported.

@@ -79,18 +79,14 @@ def _of_paper(paper: str, part: Value) -> Value:
     if "updates" in inside:
         inside["updates"] = part.over({paper: inside["updates"]})
     if "rules" in inside:
-        rules = inside["rules"]
-        inside["rules"] = rules.over([_of_papers_runs(paper, rule) for rule in rules.value])
+        rules = []
+        for rule in inside["rules"].value:
+            if (run := rule.find("when", "run")) is not None:
+                names = run.wrap([f"{paper}/{name}" for name in _as_list(run.plain)])
+                rule = rule.put(("when", "run"), names)
+            rules.append(rule)
+        inside["rules"] = inside["rules"].over(rules)
     return part.over(inside)
-
-
-def _of_papers_runs(paper: str, rule: Value) -> Value:
-    """Return a rule of a paper, which asks also that a run is the paper's."""
-    when = rule.at(("when",))
-    asked = {"paper": when.over(paper), **(when.value or {})}
-    if (run := when.find("run")) is not None:
-        asked["run"] = run.wrap([f"{paper}/{name}" for name in _as_list(run.plain)])
-    return rule.put(("when",), when.over(asked))
 
 
 def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:

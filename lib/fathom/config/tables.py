@@ -68,12 +68,7 @@ class Cell:
 
 
 def resolve_cells(table: Table, inventory: Inventory, scale: str | None) -> tuple[Cell, ...]:
-    """Return the cells of a table in the printed order.
-
-    Args:
-        table: the table.
-        inventory: the runs and data sets that it shows.
-        scale: the scale; None for the papers' own settings.
+    """Return the cells of a table in the printed order (no scale: the papers' settings).
 
     Raises:
         Findings: If a cell does not resolve.
@@ -159,12 +154,12 @@ class _Block:
         """Return rows or columns, `tasks` written out: those of the paper first, then ours."""
         lines: list[_Line] = []
         ours = getattr(self.table.settings.ours, key)
-        for given, path in ((self._given(key), self._path(key)), (ours, ("ours", key))):
+        for items, path in ((self._given(key), self._path(key)), (ours, ("ours", key))):
             is_ours = path[0] == "ours"
-            if isinstance(given, dict):
-                lines += [_Line(name, given[name], (*path, name), is_ours) for name in given]
+            if isinstance(items, dict):
+                lines += [_Line(name, items[name], (*path, name), is_ours) for name in items]
                 continue
-            for number, item in enumerate(given):
+            for number, item in enumerate(items):
                 names = self._tasks() if item == TASKS else (item,)
                 lines += [_Line(name, None, (*path, number), is_ours) for name in names]
         return lines

@@ -288,8 +288,7 @@ class GroupedBars(FigureSettings):
     @property
     def rows(self) -> dict[str, str]:
         """The label of each row; empty for a row that is not drawn."""
-        drawn = {row: label for label, row in self.bars.items()}
-        return drawn | dict.fromkeys(self.not_drawn, "")
+        return {row: label for label, row in self.bars.items()} | dict.fromkeys(self.not_drawn, "")
 
 
 class LabelledPoints(FigureSettings):

@@ -20,11 +20,6 @@ class Equation(Section):
     title: str = Doc("About five words that say what it is.")
     reason: str = Doc("Why no function computes it; without one, exactly one does.", "")
 
-    @property
-    def computed(self) -> bool:
-        """Whether exactly one function claims it by its tag."""
-        return not self.reason
-
 
 class Citation(Section):
     """The fields of a BibTeX entry; title and authors are the paper's."""

@@ -347,8 +347,8 @@ class MethodSettings(Section):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the card, as the keyword arguments of the method's class."""
-        own = fields_of(type(self)).keys() - fields_of(MethodSettings).keys()
-        return {name: getattr(self, name) for name in fields_of(type(self)) if name in own}
+        names = [name for name in fields_of(type(self)) if name not in fields_of(MethodSettings)]
+        return {name: getattr(self, name) for name in names}
 
 
 class RunSettings(Section):
