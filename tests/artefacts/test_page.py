@@ -10,10 +10,18 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.figures import page_figures, table_curves
-from fathom.artefacts.page.page import bibtex, head, link, page, software
+from fathom.artefacts.page.page import (
+    bibtex,
+    head,
+    link,
+    page,
+    page_figures,
+    software,
+    table_curves,
+)
 from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import PageTable, details, minus, spoken
+from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, read_record, write_record
@@ -41,9 +49,9 @@ def compare(tmp_path):
     """A function that compares a small table, with the paper's settings or without."""
 
     def compared(comparable=True):
-        drawn = table(tmp_path)
+        spec = table(tmp_path)
         sources = typical(tmp_path / "results", comparable).sources
-        return compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")
+        return compare_table(spec, KNOWN.cells(spec), PRINTED, sources, "paper")
 
     return compared
 
@@ -98,9 +106,8 @@ def test_a_cell_can_be_read_aloud(lay_out):
 
 
 def test_a_table_is_judged_only_with_the_papers_settings(lay_out):
-    assert lay_out().judged
+    assert any(cell.sign.judged for cell in lay_out().cells if cell.sign)
     small = lay_out(comparable=False)
-    assert not small.judged
     assert {cell.sign.words for cell in small.cells if cell.sign} == {"not judged"}
     assert not any(cell.difference for cell in small.cells)
 
@@ -136,21 +143,12 @@ def test_details_say_what_a_reader_must_know_of_the_comparison(lines_of):
     assert lines_of("Control *", "Avg")["Reported"].text == "not in the paper"
 
 
-def counted(ended, all_of=1, nats=None):
-    """Return a run with some of its trainings ended."""
-    attempts = [{"end": f"2026-01-0{number + 1}T00:00:00+00:00"} for number in range(ended)]
-    trainings = tuple(
-        SimpleNamespace(file=SimpleNamespace(attempts=[attempt])) for attempt in attempts
-    )
-    learned = nats is not None and nats > 0
-    return SimpleNamespace(
-        ended=trainings, trainings=("",) * all_of, below_unigram=nats, learned=learned
-    )
-
-
 def test_the_head_counts_runs_cells_and_claims(compare):
-    nats = {"a": (1, 1, 0.5), "b": (2, 2, -0.5), "c": (1, 2, 1.5), "d": (0,)}
-    runs = {name: counted(*parts) for name, parts in nats.items()}
+    runs = {}
+    for name, ended, nats in (("a", 1, 0.5), ("b", 2, -0.5), ("c", 1, 1.5), ("d", 0, None)):
+        dates = [{"end": f"2026-01-0{day}T00:00:00+00:00"} for day in range(1, ended + 1)]
+        files = [SimpleNamespace(file=SimpleNamespace(attempts=[date])) for date in dates]
+        runs[name] = SimpleNamespace(ended=files, below_unigram=nats, learned=(nats or 0) > 0)
     answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
     listed = [TrainingCost("x", "cpu", 4, 2.0, 9, 1.0)]
     top = head({"table1": compare()}, runs, listed, answers)
@@ -199,8 +197,8 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
     small = replace(CLAIM, name="wider_is_better", part="", evidence=(FACT,) * 15)
     claims = [CLAIM, fails, replace(small, comparable=False)]
-    drawn = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
-    first, second = (drawn.named(f"claim-{name}") for name in (CLAIM.name, small.name))
+    document = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
+    first, second = (document.named(f"claim-{name}") for name in (CLAIM.name, small.name))
     ours, printed = first.all("td")
     assert [chip.text for chip in ours.all("span", "chip")] == ["● 1 holds", "✕ 1 fails"]
     assert [chip.text for chip in printed.all("span", "chip")] == ["● 1 holds", "○ 1 not printed"]
@@ -214,11 +212,14 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")
 
 
-def test_runs_that_were_not_trained_say_so_and_those_of_figures_are_there_too(artefacts):
+def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):
     runs = paper_runs(artefacts, "lamgd", "table3")
     for run in runs.values():
         assert (run.ended, run.below_unigram, run.learned) == ((), None, False)
         assert run.words == "not run"
+        changed = {setting.path for setting in run.differing}
+        assert {"model.width", "data.dataset", "training.updates"} <= changed
+        assert run.deviations
     of_figures = paper_runs(artefacts, "lamgd")
     assert set(of_figures) < set(paper_runs(artefacts, *("lamgd", "table3", "table4")))
 
@@ -239,14 +240,6 @@ def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
     assert run.below_unigram == pytest.approx(6.06 - 4.5)
     assert run.learned
     assert run.trainings[0].logs == (log, jobs / f"{spec.folder}.1.log")
-
-
-def test_settings_that_a_scale_changes_are_listed_and_deviations_apply(artefacts):
-    run = next(iter(paper_runs(artefacts, "lamgd", "table3").values()))
-    assert not run.source.comparable
-    changed = {setting.path for setting in run.differing}
-    assert {"model.width", "data.dataset", "training.updates"} <= changed
-    assert run.deviations
 
 
 def timed(*devices, seconds=1800.0):
@@ -295,7 +288,7 @@ def data(results):
 @pytest.fixture
 def prepared(tmp_path):
     """A corpus of four lines in the place of the run's."""
-    folder = data(tmp_path).folder
+    folder = data(tmp_path)["folder"]
     text = {
         "train": (["eins", "zwei", "drei"], ["one", "two", "three"]),
         "valid": (["vier"], ["four"]),
@@ -314,20 +307,25 @@ def prepared(tmp_path):
     return folder
 
 
-def test_data_that_is_not_prepared_has_its_licence_and_what_it_replaces(tmp_path):
+def test_data_that_is_not_prepared_says_what_it_replaces(tmp_path):
     item = data(tmp_path)
-    assert item.dataset.name != item.replaces != ""
-    assert (item.tasks, item.overlap) == ([], {})
+    assert item["dataset"].name != item["replaces"] != ""
+    assert (item["tasks"], item["sides"]) == ([], [])
 
 
 def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path, prepared):
     item = data(tmp_path)
-    assert item.tasks[0].counts == {"train": 3, "valid": 1, "test": 2}
-    counts = {"deu": ["2 (100.0%)"], "eng": ["1 (50.0%)"], "both sides": ["1 (50.0%)"]}
-    assert item.overlap == counts
+    (task,) = item["tasks"]
+    assert task["counts"] == {"train": 3, "valid": 1, "test": 2}
+    assert task["shared"] == {"deu": 2, "eng": 1, "both sides": 1}
+    assert item["sides"] == ["deu", "eng", "both sides"]
+    shown = environment(autoescape=True).get_template("data.html")
+    text = shown.render(data=[item], link=str, inside=str)
+    assert "<td>2 (100.0%)</td>" in text
+    assert '<abbr title="no letter 1,200">1,200</abbr>' in text
     (prepared / "deu/train.eng").unlink()
     without_text = data(tmp_path)
-    assert (without_text.tasks[0].counts["test"], without_text.overlap) == (2, {})
+    assert (without_text["tasks"][0]["counts"]["test"], without_text["sides"]) == (2, [])
 
 
 @pytest.mark.parametrize(
@@ -384,36 +382,29 @@ def made(request, tmp_path_factory):
     return paper, tables, parsed(page(artefacts, paper, tables, ()))
 
 
-def test_the_page_is_well_formed_and_loads_nothing(made):
-    check(made[2])
-
-
-def test_every_table_and_figure_has_its_section_in_the_papers_order(made):
-    paper, _, drawn = made
-    names = [part.attributes.get("id") for part in drawn.all("section", "artefact")]
+def test_the_page_loads_nothing_and_has_all_parts_of_the_paper_in_its_order(made):
+    paper, _, document = made
+    check(document)
+    names = [part.attributes.get("id") for part in document.all("section", "artefact")]
     assert [name for name in names if name] == [*paper.tables, *paper.figures]
-
-
-def test_every_cell_of_every_table_is_a_link_to_its_details(made):
-    _, tables, drawn = made
-    cells = [anchor for cell in drawn.all("td", "cell") for anchor in cell.all("a")]
-    links = [anchor.attributes["href"][1:] for anchor in cells]
-    articles = {part.attributes["id"]: part for part in drawn.all("article")}
-    assert sorted(links) == sorted(articles)
-    printed = [item for table in tables.values() for item in table.cells if item.reported]
-    assert len(links) >= len(printed)
-    assert all(article.all("tr") for article in articles.values())
-
-
-def test_what_was_easy_and_hard_deviations_and_citation_are_there(made):
-    paper, _, drawn = made
-    summary = drawn.named("summary").text
+    summary = document.named("summary").text
     assert paper.about.summary.easy
     assert paper.about.summary.hard
     for text in (*paper.about.summary.easy, *paper.about.summary.hard):
         assert " ".join(text.split()) in summary
-    assert len(drawn.named("deviations").all("details")) == len(paper.deviations)
-    assert paper.about.citation.key in drawn.named("cite").text
+    assert len(document.named("deviations").all("details")) == len(paper.deviations)
+    assert paper.about.citation.key in document.named("cite").text
+
+
+def test_every_cell_of_every_table_is_a_link_to_its_details(made):
+    _, tables, document = made
+    cells = [anchor for cell in document.all("td", "cell") for anchor in cell.all("a")]
+    links = [anchor.attributes["href"][1:] for anchor in cells]
+    articles = {part.attributes["id"]: part for part in document.all("article")}
+    assert sorted(links) == sorted(articles)
+    printed = [item for table in tables.values() for item in table.cells if item.reported]
+    assert len(links) >= len(printed)
+    assert all(article.all("tr") for article in articles.values())
 
 
 def test_links_lead_from_the_page_to_the_results(tmp_path):

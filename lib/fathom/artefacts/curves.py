@@ -198,13 +198,13 @@ def pictures(curves: Iterable[LearningCurve]) -> list[tuple[LearningCurve, str]]
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    started, drawn = [curve for curve in curves if curve.seeds], []
+    started, written = [curve for curve in curves if curve.seeds], []
     with rc_context(STYLE):
         for curve in started:
             drawing = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
             _draw(drawing.add_axes((0.1, 0.13, 0.86, 0.83)), curve, _range(started))
-            drawn.append((curve, _written(drawing)))
-    return drawn
+            written.append((curve, _written(drawing)))
+    return written
 
 
 def write_events(metrics: Iterable[Row], folder: Path) -> None:

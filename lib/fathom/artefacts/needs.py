@@ -20,6 +20,7 @@ class Artefact:
 
     paper: Paper
     spec: Table | Figure
+    tables: tuple[str, ...]  # the names of those whose cells it shows
     cells: tuple[Cell, ...]  # of a table, or of a figure's tables; empty cells left out
     runs: tuple[str, ...]  # full names, in the order of the artefact
     keys: dict[str, tuple[str, ...]]  # the measurements of each run
@@ -34,11 +35,6 @@ class Artefact:
     def verb(self) -> str:
         """The command that draws it: table or figure."""
         return "table" if isinstance(self.spec, Table) else "figure"
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The names of the tables whose cells it shows."""
-        return (self.spec.name,) if isinstance(self.spec, Table) else self.spec.settings.tables
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -93,10 +89,10 @@ class Needs:
     def of(self, paper: Paper, spec: Table | Figure) -> Artefact:
         """Return a table or figure with what its cells, or its own settings, depend on."""
         keys: dict[str, dict[str, None]] = {}
-        names = (spec.name,) if isinstance(spec, Table) else spec.settings.tables
+        tables = (spec.name,) if isinstance(spec, Table) else spec.settings.tables
         cells = tuple(
             cell
-            for name in names
+            for name in tables
             for cell in self.project.cells(paper.tables[name], self.scale)
             if cell.kind != "empty"
         )
@@ -110,6 +106,7 @@ class Needs:
         return Artefact(
             paper=paper,
             spec=spec,
+            tables=tables,
             cells=cells,
             runs=tuple(keys),
             keys={run: tuple(needed) for run, needed in keys.items()},

@@ -4,6 +4,7 @@ The file needs no network, and no other file but those that its links name.
 """
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
@@ -14,8 +15,9 @@ from urllib.parse import quote
 from fathom.artefacts import deviations
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.curves import curve, pictures, run_labels
+from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.figures import page_figures, table_curves
 from fathom.artefacts.page.runs import ASSUMPTION, PageRun, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
 from fathom.artefacts.rendering import environment
@@ -24,6 +26,7 @@ from fathom.artefacts.table.verdicts import Sign, bar, sign_of
 from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
+from fathom.config.spec import full_name
 
 # Answers of claims, in the order of a bar.
 ANSWERS = {
@@ -124,6 +127,53 @@ def head(
         "claims": answer_bar(claim.answer for claim in claims),
         "printed_claims": answer_bar(claim.reported_answer for claim in claims),
     }
+
+
+def page_figures(
+    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]
+) -> list[dict[str, Any]]:
+    """Return a paper's figures with their pictures, drawn from what exists.
+
+    Raises:
+        FathomError: If a file that one is drawn from cannot be used.
+    """
+    figures = []
+    for figure in paper.figures.values():
+        names = {full_name(paper.name, run): None for run in figure.settings.runs}
+        for table in figure.settings.tables:
+            cells = artefacts.cells(paper.tables[table])
+            names |= {cell.source: None for cell in cells if cell.kind == "run"}
+        missing = [runs[name].short_name for name in names if not runs[name].ended]
+        picture = ""
+        if len(missing) < len(names):
+            picture = _embedded(kinds.png(figure, artefacts.inputs(paper, figure)))
+        csv = artefacts.stem(paper, figure).with_suffix(".csv")
+        written = csv if csv.is_file() else None
+        figures.append({"spec": figure, "picture": picture, "missing": missing, "csv": written})
+    return figures
+
+
+def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> list[dict[str, Any]]:
+    """Return the curves of all tables whose cells show runs, each run in the first that shows it.
+
+    Raises:
+        FathomError: If a file of a training is damaged.
+    """
+    above: set[str] = set()
+    groups = []
+    for table in tables:
+        names = run_labels(cell.item.result.cell for cell in table.cells)
+        if names:
+            curves = [curve(names[name], runs[name].source) for name in names if name not in above]
+            images = [(curve, _embedded(svg.encode())) for curve, svg in pictures(curves)]
+            elsewhere = [label for name, label in names.items() if name in above]
+            groups.append({"table": table, "pictures": images, "elsewhere": elsewhere})
+        above.update(names)
+    return groups
+
+
+def _embedded(picture: bytes) -> str:
+    return b64encode(picture).decode("ascii")
 
 
 def answer_sign(answer: str) -> Sign:

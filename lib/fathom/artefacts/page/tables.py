@@ -47,15 +47,11 @@ class PageTable:
         """All of its cells."""
         return tuple(cell for block in self.blocks for row in block.cells for cell in row)
 
-    @cached_property
-    def judged(self) -> bool:
-        """Whether any cell is compared with the paper's."""
-        return any(cell.sign.judged for cell in self.cells if cell.sign)
-
     def shows_learned(self, block: BlockView) -> bool:
         """Return whether a block says how much its runs learned, since nothing is judged."""
-        kinds = {cell.item.result.cell.kind for cell in self.cells}
-        return "run" in kinds and not self.judged and not block.added
+        judged = any(cell.sign.judged for cell in self.cells if cell.sign)
+        runs = any(cell.item.result.cell.kind == "run" for cell in self.cells)
+        return runs and not judged and not block.added
 
     def learned(self, row: tuple[ShownCell, ...]) -> dict[str, Any]:
         """Return how far the runs of a row are below the unigram baseline.

@@ -178,8 +178,8 @@ def _without_value(bare: CellResult, readings: Sequence[Reading]) -> CellResult:
         kinds.setdefault(without_update(reading.words), []).append(reading.words)
     kind, alike = max(kinds.items(), key=lambda item: len(item[1]))
     words = alike[0] if len({*alike}) == 1 else kind
-    others = Counter(reading.words for reading in readings if reading.words != words)
-    notes = [f"{count} of {bare.of} seeds: {other}" for other, count in others.items()]
+    counts = Counter(reading.words for reading in readings if reading.words != words)
+    notes = [f"{count} of {bare.of} seeds: {kind}" for kind, count in counts.items()]
     notes += dict.fromkeys(reading.detail for reading in readings if reading.detail)
     return replace(
         bare,

@@ -135,9 +135,9 @@ class ResultSource:
             raise FathomError("no such file", str(measured), again(measured))
         if training is None:
             return unmeasured if seed == CORPUS else Reading(NOT_RUN)
-        other = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
-        if _HASH.search(path.stem) and other:
-            detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
+        files = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
+        if _HASH.search(path.stem) and files:
+            detail = f"{self.name} seed {seed}: {files[0].stem}, but config asks for {path.stem}"
             unmeasured = Reading(OTHER_DECODING, detail)
         return _outcome(training) or unmeasured
 

@@ -181,7 +181,7 @@ def _block(
     for column, cells in by_column.items():
         counts = [each.result.sentences for each in cells if each.result.sentences is not None]
         few = FEW if any(count < FEW_SENTENCES for count in counts) else ""
-        titles[column] = _with_unit(_called(column, compared), cells) + few
+        titles[column] = _with_unit(compared.called(column), cells) + few
         digits[column] = _column_digits(cells, vocabulary)
         bounds = sorted({min(counts), max(counts)}) if counts else []
         sentences.append("–".join(map(str, bounds)))
@@ -189,7 +189,7 @@ def _block(
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
     rows = []
     for at, (row, cells) in enumerate(_grouped(items, "row").items()):
-        name = _with_unit(_called(row, compared), cells if unit_by_row else ())
+        name = _with_unit(compared.called(row), cells if unit_by_row else ())
         # In a part that is not the paper's every row would be marked.
         if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
@@ -241,12 +241,6 @@ def _grouped(items: Iterable[ComparedCell], axis: str) -> dict[str, list[Compare
     for item in items:
         groups.setdefault(getattr(item.result.cell, axis), []).append(item)
     return groups
-
-
-def _called(name: str, compared: ComparedTable) -> str:
-    """Return what a row or column is called; a task may have another text than its name says."""
-    called = {task.lower(): words for task, words in compared.shown_as.items()}
-    return called.get(name.lower(), compared.table.vocabulary.title(name))
 
 
 def _with_unit(name: str, items: Sequence[ComparedCell]) -> str:
