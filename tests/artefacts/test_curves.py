@@ -47,14 +47,14 @@ def source_of(folder, kind="finished", ended=True):
     ],
 )
 def test_a_training_without_a_result_is_drawn_and_says_why(tmp_path, kind, ended, unigram, words):
-    (seed,) = curve("Row", source_of(tmp_path, kind, ended), 50).seeds
+    (seed,) = curve("Row", source_of(tmp_path, kind, ended)).seeds
     assert seed.unigram == unigram
     assert words in seed.words
     assert seed.training
 
 
 def test_a_curve_has_both_series_and_the_baseline(tmp_path):
-    drawn = curve("Row", source_of(tmp_path), 50)
+    drawn = curve("Row", source_of(tmp_path))
     (seed,) = drawn.seeds
     assert seed.training == ((25.0, 7.0), (50.0, 6.0))
     assert seed.validation == ((50.0, 6.5),)
@@ -134,7 +134,7 @@ def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinne
 
 
 def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_bytes(tmp_path):
-    curves = [curve("Row <1> $x$", source_of(tmp_path), 50)]
+    curves = [curve("Row <1> $x$", source_of(tmp_path))]
     drawn = svg("<Table> & $more$", curves)
     texts, _ = drawn_lines(drawn)
     assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
@@ -142,7 +142,7 @@ def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_byte
 
 
 def test_the_numbers_are_all_there(tmp_path):
-    lines = rows([curve("Row", source_of(tmp_path), 50)])
+    lines = rows([curve("Row", source_of(tmp_path))])
     found = [(line["series"], line["nll"]) for line in lines]
     assert found == [
         ("nll.train", 7.0), ("nll.train", 6.0), ("nll.valid", 6.5), ("unigram", 6.06),

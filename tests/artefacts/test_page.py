@@ -9,17 +9,17 @@ import pytest
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
-from fathom.artefacts.page.claims import SHOWN, page_claims
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.figures import page_figures, table_curves
 from fathom.artefacts.page.page import bibtex, head, link, page, software
-from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, costs_by_device, runs_of
+from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import PageTable, details, minus, spoken
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
-from fathom.io.records import hashes, write_record
+from fathom.io.records import hashes, read_record, write_record
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
+from tests.support.refused import refused
 from tests.support.run_files import write_training
 from tests.support.small_tables import KNOWN, reported, table, typical
 
@@ -107,14 +107,15 @@ def test_a_table_is_judged_only_with_the_papers_settings(lay_out):
 
 def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ended(lay_out):
     small = lay_out(comparable=False)
-    first, added = small.parts
-    learned = {row.label: small.learned(row) for row in first.rows}
-    assert (learned["6/6"].nats, learned["6/6"].share) == (("1.50",), "100")
-    assert (learned["LL-D, 6/12"].nats, learned["LL-D, 6/12"].share) == (("\u22120.10",), "0")
-    assert learned["24/24"].words == "diverged"
+    first, added = small.blocks
+    learned = {row[0].row: small.learned(row) for row in first.cells}
+    shown = {name: (parts["nats"], parts["share"]) for name, parts in learned.items()}
+    assert shown["6/6"] == (["1.50"], "100")
+    assert shown["LL-D, 6/12"] == (["\u22120.10"], "0")
+    assert (shown["24/24"], learned["24/24"]["words"]) == (([], "0"), "diverged")
     assert small.shows_learned(first)
     assert not small.shows_learned(added)
-    assert not lay_out().shows_learned(lay_out().parts[0])
+    assert not lay_out().shows_learned(lay_out().blocks[0])
 
 
 def test_numbers_intervals_and_seeds_are_given_with_their_files(lines_of):
@@ -151,13 +152,13 @@ def test_the_head_counts_runs_cells_and_claims(compare):
     nats = {"a": (1, 1, 0.5), "b": (2, 2, -0.5), "c": (1, 2, 1.5), "d": (0,)}
     runs = {name: counted(*parts) for name, parts in nats.items()}
     answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
-    listed = [TrainingCost("x", "cpu", 4, 7200.0, 9, 1.0)]
+    listed = [TrainingCost("x", "cpu", 4, 2.0, 9, 1.0)]
     top = head({"table1": compare()}, runs, listed, answers)
-    assert (top.runs, top.ended, top.trainings, top.hours) == (4, 3, 4, 2.0)
-    assert (top.learned, top.nats, top.last) == (2, (-0.5, 1.5), "2026-01-02")
-    assert (top.cells, top.judged) == (7, 7)
-    assert [share.count for share in top.claims] == [3]
-    assert top.printed_claims[0].sign.words == "fails"
+    assert [top[name] for name in ("runs", "ended", "trainings", "hours")] == [4, 3, 4, 2.0]
+    assert (top["learned"], top["nats"], top["last"]) == (2, [-0.5, 1.5], "2026-01-02")
+    assert (top["cells"], top["judged"]) == (7, 7)
+    assert [*top["claims"].values()] == [3]
+    assert [sign.words for sign in top["printed_claims"]] == ["fails"]
 
 
 def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits():
@@ -193,24 +194,24 @@ CLAIM = Judged(
 )
 
 
-def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence():
+def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts):
+    """Of many numbers the first are shown, and the others counted."""
     fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
-    other = replace(CLAIM, name="wider_is_better", part="")
-    first, second = page_claims([CLAIM, fails, replace(other, comparable=False)])
-    assert first.ours.evidence
-    assert (second.ours.evidence, second.printed.evidence) == (False, True)
-    shares = [(share.sign.words, share.count) for share in first.ours.shares]
-    assert shares == [("holds", 1), ("fails", 1)]
-    assert [part.name for part in first.ours.parts] == ["de", "cs"]
-    assert (first.against, second.against) == (True, False)
-    assert first.expressions[1].endswith(", if trained(t)")
-
-
-def test_many_numbers_of_a_claim_are_cut_and_counted():
-    (claim,) = page_claims([replace(CLAIM, evidence=(FACT,) * (SHOWN + 3))])
-    (part,) = claim.ours.parts
-    assert len(part.numbers) == SHOWN + 1
-    assert part.numbers[-1].startswith("and 3 ")
+    small = replace(CLAIM, name="wider_is_better", part="", evidence=(FACT,) * 15)
+    claims = [CLAIM, fails, replace(small, comparable=False)]
+    drawn = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
+    first, second = (drawn.named(f"claim-{name}") for name in (CLAIM.name, small.name))
+    ours, printed = first.all("td")
+    assert [chip.text for chip in ours.all("span", "chip")] == ["● 1 holds", "✕ 1 fails"]
+    assert [chip.text for chip in printed.all("span", "chip")] == ["● 1 holds", "○ 1 not printed"]
+    assert first.all("span", "hollow") == []
+    assert [len(side.all("span", "hollow")) for side in second.all("td")] == [1, 0]
+    assert ("goes against" in first.text, "goes against" in second.text) == (True, False)
+    assert [part.text for part in ours.all("b")] == ["de", "cs"]
+    assert "Deeper is <better>" in first.text
+    assert first.all("code")[1].text.endswith(", if trained(t)")
+    numbers = [item.text for item in second.all("td")[0].all("ul")[1].all("li")]
+    assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")
 
 
 def test_runs_that_were_not_trained_say_so_and_those_of_figures_are_there_too(artefacts):
@@ -242,36 +243,40 @@ def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
 
 def test_settings_that_a_scale_changes_are_listed_and_deviations_apply(artefacts):
     run = next(iter(paper_runs(artefacts, "lamgd", "table3").values()))
-    assert not run.comparable
+    assert not run.source.comparable
     changed = {setting.path for setting in run.differing}
     assert {"model.width", "data.dataset", "training.updates"} <= changed
     assert run.deviations
 
 
-def timed(name, *devices, seconds=1800.0):
-    """Return a run with a training of half an hour on each device."""
+def timed(*devices, seconds=1800.0):
+    """Return a training of half an hour on each device."""
     totals = SimpleNamespace(seconds=seconds, target_tokens=1000)
     files = (SimpleNamespace(device=device, totals=totals) for device in devices)
-    trainings = tuple(SimpleNamespace(file=file) for file in files)
-    return SimpleNamespace(short_name=name, ended=trainings)
+    return [SimpleNamespace(file=file) for file in files]
 
 
-def test_each_run_and_each_device_has_hours_tokens_and_energy():
-    runs = [timed("a", CPU), timed("b", GPU), timed("c", GPU, CPU), timed("d")]
-    sums = {cost.device: (cost.trainings, cost.hours) for cost in costs_by_device(runs)}
-    assert sums == {"x86_64, 2 threads": (2, 1.0), "NVIDIA H200": (2, 1.0)}
-    (cost,) = costs([timed("a", CPU, CPU)])
+def test_trainings_of_each_device_have_hours_tokens_and_energy():
+    sums = {
+        cost.device: (cost.name, cost.trainings, cost.hours)
+        for cost in costs(timed(CPU, GPU, GPU, CPU))
+    }
+    assert sums == {
+        "x86_64, 2 threads": ("x86_64, 2 threads", 2, 1.0),
+        "NVIDIA H200": ("NVIDIA H200", 2, 1.0),
+    }
+    (cost,) = costs(timed(CPU, CPU), "a")
     assert (cost.name, cost.device, cost.trainings) == ("a", "x86_64, 2 threads", 2)
     assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)
     assert cost.watt_hours == pytest.approx(2 * 8 * 1.2)
 
 
 def test_a_gpu_takes_the_power_of_its_data_sheet_and_all_that_share_a_training_count():
-    (listed,) = costs([timed("a", GPU, seconds=3600)])
-    (other,) = costs([timed("a", GPU | {"name": "Other"}, seconds=3600)])
+    (listed,) = costs(timed(GPU, seconds=3600))
+    (unlisted,) = costs(timed(GPU | {"name": "Other"}, seconds=3600))
     assert listed.watt_hours == pytest.approx(700 * 1.2)
-    assert other.watt_hours == pytest.approx(400 * 1.2)
-    (four,) = costs([timed("a", GPU | {"count": 4}, seconds=3600)])
+    assert unlisted.watt_hours == pytest.approx(400 * 1.2)
+    (four,) = costs(timed(GPU | {"count": 4}, seconds=3600))
     assert (four.hours, four.watt_hours) == (4, pytest.approx(4 * listed.watt_hours))
     assert all(number in ASSUMPTION for number in ("8 W", "H200 700 W", "400 W", "1.2"))
 
@@ -303,55 +308,71 @@ def prepared(tmp_path):
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     splits = {split: {"pairs": len(sides[0]), "words": {}} for split, sides in text.items()}
     task = {"languages": ["deu", "eng"], "dropped": {"no_letter": 1200}, "splits": splits}
-    content = {"files": hashes(folder, "*/*.*"), "sources": [], "tasks": {"deu": task}}
+    source = {"name": "a", "file": "a.gz", "licence": "MIT", "bytes": 9, "sha256": "a" * 64}
+    content = {"files": hashes(folder, "*/*.*"), "sources": [source], "tasks": {"deu": task}}
     write_record(folder / "corpus.json", content)
     return folder
 
 
 def test_data_that_is_not_prepared_has_its_licence_and_what_it_replaces(tmp_path):
     item = data(tmp_path)
-    assert item.name != item.replaces
-    assert item.licence
-    assert (item.tasks, item.overlap) == ((), {})
+    assert item.dataset.name != item.replaces != ""
+    assert (item.tasks, item.overlap) == ([], {})
 
 
 def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path, prepared):
     item = data(tmp_path)
     assert item.tasks[0].counts == {"train": 3, "valid": 1, "test": 2}
-    assert item.tasks[0].reasons == "no letter 1,200"
-    counts = {"deu": ("2 (100.0%)",), "eng": ("1 (50.0%)",), "both sides": ("1 (50.0%)",)}
+    counts = {"deu": ["2 (100.0%)"], "eng": ["1 (50.0%)"], "both sides": ["1 (50.0%)"]}
     assert item.overlap == counts
     (prepared / "deu/train.eng").unlink()
     without_text = data(tmp_path)
     assert (without_text.tasks[0].counts["test"], without_text.overlap) == (2, {})
 
 
+@pytest.mark.parametrize(
+    ("section", "key"), [((), "sources"), (("tasks", "deu"), "dropped"), (("sources", 0), "bytes")]
+)
+def test_a_corpus_that_lacks_a_key_is_refused_with_file_and_key(tmp_path, prepared, section, key):
+    """It was a traceback."""
+    path = prepared / "corpus.json"
+    content = read_record(path)
+    part = content
+    for name in section:
+        part = part[name]
+    del part[key]
+    write_record(path, content)
+    with refused(f"no key '{key}'", where="corpus.json", remedy="fathom prepare"):
+        data(tmp_path)
+
+
 def figures(artefacts):
     paper = own_project().papers[TRANSPARENT]
     runs = runs_of(artefacts, paper, {})
-    return {figure.spec.name: figure for figure in page_figures(artefacts, paper, runs)}
+    return {figure["spec"].name: figure for figure in page_figures(artefacts, paper, runs)}
 
 
 def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefacts):
-    assert all(figure.picture == "" and figure.missing for figure in figures(artefacts).values())
+    assert all(
+        figure["picture"] == "" and figure["missing"] for figure in figures(artefacts).values()
+    )
     name = f"{TRANSPARENT}/{own_project().papers[TRANSPARENT].figures['figure1'].settings.runs[0]}"
     spec, paths = own_project().spec(name, "tiny"), artefacts.paths
     write_training(spec, paths)
     (paths.training(spec, 1).parent / "metrics.tsv").unlink()
     drawn = figures(artefacts)["figure1"]
-    assert drawn.csv is None
-    assert b64decode(drawn.picture).startswith(b"\x89PNG")
-    assert name.rpartition("/")[2] not in drawn.missing
+    assert drawn["csv"] is None
+    assert b64decode(drawn["picture"]).startswith(b"\x89PNG")
+    assert name.rpartition("/")[2] not in drawn["missing"]
 
 
 def test_a_run_has_its_curves_in_the_first_table_that_shows_it(lay_out, compare):
     sources = compare().sources
     runs = {name: SimpleNamespace(source=source) for name, source in sources.items()}
-    artefacts = SimpleNamespace(updates=lambda name: 100)
-    first, second = table_curves(artefacts, [lay_out(), lay_out()], runs)
-    assert first.elsewhere == ()
-    assert second.elsewhere == ("6/6", "24/24", "LL-D, 6/12", "Control")
-    assert second.pictures == ()
+    first, second = table_curves([lay_out(), lay_out()], runs)
+    assert first["elsewhere"] == []
+    assert second["elsewhere"] == ["6/6", "24/24", "LL-D, 6/12", "Control"]
+    assert second["pictures"] == []
 
 
 @pytest.fixture(scope="module", params=PAPERS)

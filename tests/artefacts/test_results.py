@@ -11,6 +11,7 @@ from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from tests.support.refused import refused
+from tests.support.run_files import training
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
 
 BLEU, HARD = "bleu.test.plain.13a", "bleu.test.hard.13a"
@@ -286,6 +287,17 @@ def test_files_that_are_damaged_or_of_another_run_or_weights_are_refused(results
         readings(results)
     path.write_text("{", "utf-8")
     with refused("not JSON ("):
+        readings(results)
+
+
+def test_a_training_json_that_was_changed_is_refused_with_all_that_it_measured(results):
+    """Its measurements were drawn, while `fathom verify` refused it."""
+    results.write("p/deep", {BLEU: scores(20.0)})
+    path = results.path("p/deep").parent / "training.json"
+    write_record(path, training())
+    assert [reading.words for reading in readings(results)] == [""]
+    path.write_text(path.read_text("utf-8").replace("4.5", "4.4"), "utf-8")
+    with refused("checksum mismatch: the file changed", where="1/training.json"):
         readings(results)
 
 

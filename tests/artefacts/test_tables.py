@@ -8,7 +8,7 @@ from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
 from fathom.artefacts.table.formats import numbers
 from fathom.artefacts.table.notes import notes_of
-from fathom.artefacts.table.view import CellView, caption, label, parts, view
+from fathom.artefacts.table.view import CellView, caption, label, view
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
@@ -253,14 +253,13 @@ def test_each_block_has_its_heading_and_columns(tmp_path, results):
     assert row(second, "valid")["kor"].text == "not measured"
 
 
-def test_a_part_has_both_sides_of_each_cell_and_the_same_text_as_its_lines(usual):
-    (first, added), block = parts(usual), view(usual, "P").blocks[0]
+def test_a_block_has_both_sides_of_each_cell_for_the_page(usual):
+    first, added = view(usual, "P").blocks
     assert (first.added, added.added) == (False, True)
-    cell = next(cell for cell in first.rows[0].cells if cell.column.startswith("bos"))
+    cell = next(cell for cell in first.cells[0] if cell.column.startswith("bos"))
     assert (cell.ours.text, cell.reported.full, cell.difference) == ("20", "22 ±0.1", "-2")
     assert cell.sign.words == "lower"
-    assert cell.ours.text == row(block, "6/6")["bos†"].text
-    ids = [cell.id for part in (first, added) for line in part.rows for cell in line.cells]
+    ids = [cell.id for block in (first, added) for line in block.cells for cell in line]
     assert len(ids) == len(set(ids))
     assert all(name.startswith("table1-") for name in ids)
 

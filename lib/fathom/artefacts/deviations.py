@@ -37,10 +37,5 @@ def applying(paper: Paper, names: Collection[str]) -> tuple[Deviation, ...]:
     return tuple(entry for entry in paper.deviations if names.intersection(entry.applies))
 
 
-def fragment(entry: Deviation) -> str:
-    """Return the id of an entry on a page."""
-    return f"deviation-{entry.name}"
-
-
 def _names(title: str, names: tuple[str, ...]) -> list[str]:
     return [f"- **{title}:** {', '.join(f'`{name}`' for name in names)}"] if names else []

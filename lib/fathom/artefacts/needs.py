@@ -1,7 +1,6 @@
 """What each table and figure depends on: runs, measurements, decodings, corpora."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from fathom.config.figures import Figure
@@ -58,28 +57,48 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the tables and figures of all papers depend on at a scale."""
+    """What the tables and figures of papers depend on at a scale."""
 
     project: Project
     scale: str
+    papers: tuple[str, ...] | None = field(default=None, kw_only=True)  # names; None for all
 
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
-        artefacts = []
-        for paper in self.project.papers.values():
-            cells = {
-                name: [
-                    cell for cell in self.project.cells(table, self.scale) if cell.kind != "empty"
-                ]
-                for name, table in paper.tables.items()
-            }
-            for table in paper.tables.values():
-                artefacts.append(_artefact(paper, table, cells[table.name]))
-            for figure in paper.figures.values():
-                shown = [cell for name in figure.settings.tables for cell in cells[name]]
-                artefacts.append(_artefact(paper, figure, shown))
+        names = self.project.papers if self.papers is None else self.papers
+        artefacts = [
+            self.of(paper, spec)
+            for paper in (self.project.papers[name] for name in names)
+            for spec in (*paper.tables.values(), *paper.figures.values())
+        ]
         return {artefact.target: artefact for artefact in artefacts}
+
+    def of(self, paper: Paper, spec: Table | Figure) -> Artefact:
+        """Return a table or figure with what its cells, or its own settings, depend on."""
+        keys: dict[str, dict[str, None]] = {}
+        names = (spec.name,) if isinstance(spec, Table) else spec.settings.tables
+        cells = tuple(
+            cell
+            for name in names
+            for cell in self.project.cells(paper.tables[name], self.scale)
+            if cell.kind != "empty"
+        )
+        for cell in cells:
+            if cell.kind == "run":
+                keys.setdefault(cell.source, {})[cell.key] = None
+        if isinstance(spec, Figure):
+            for run in spec.settings.runs:
+                needed = keys.setdefault(full_name(paper.name, run), {})
+                needed.update(dict.fromkeys(spec.settings.measurements(run)))
+        return Artefact(
+            paper=paper,
+            spec=spec,
+            cells=cells,
+            runs=tuple(keys),
+            keys={run: tuple(needed) for run, needed in keys.items()},
+            corpora=tuple(dict.fromkeys(cell.source for cell in cells if cell.kind != "run")),
+        )
 
     @cached_property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -130,24 +149,3 @@ class Needs:
             f"{len(runs)} of {len(artefact.runs)} runs: {reason}" if runs else reason
             for reason, runs in reasons.items()
         )
-
-
-def _artefact(paper: Paper, spec: Table | Figure, cells: Iterable[Cell]) -> Artefact:
-    """Return an artefact with the runs and measurements of its cells, or of its own settings."""
-    cells = tuple(cells)
-    keys: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        if cell.kind == "run":
-            keys.setdefault(cell.source, {})[cell.key] = None
-    if isinstance(spec, Figure):
-        for run in spec.settings.runs:
-            needed = keys.setdefault(full_name(paper.name, run), {})
-            needed.update(dict.fromkeys(spec.settings.measurements(run)))
-    return Artefact(
-        paper=paper,
-        spec=spec,
-        cells=cells,
-        runs=tuple(keys),
-        keys={run: tuple(needed) for run, needed in keys.items()},
-        corpora=tuple(dict.fromkeys(cell.source for cell in cells if cell.kind != "run")),
-    )

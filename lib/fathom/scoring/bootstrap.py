@@ -17,7 +17,7 @@ from statistics import fmean
 
 import numpy as np
 
-from fathom.scoring.metric import Statistics
+from fathom.scoring.metrics import Statistics
 
 SEED, SAMPLES = 12345, 1000  # sacreBLEU's: intervals are those that sacreBLEU prints
 OUTSIDE = 20  # one draw in twenty is outside an interval: 95 % are inside

@@ -11,8 +11,7 @@ import numpy as np
 
 from fathom.io.files import replacing
 from fathom.io.records import Recorded
-from fathom.scoring.metric import Metric, Statistics
-from fathom.scoring.metrics import CHRF, named
+from fathom.scoring.metrics import CHRF, Metric, Statistics, named
 
 
 @dataclass(frozen=True)

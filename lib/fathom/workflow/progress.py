@@ -137,8 +137,11 @@ class Progresses:
         kind = self._kind(state, job, file)
         if kind == RUNNING:
             return Progress(kind, state, updates, pace(folder), job)
-        shown = kind in (FAILED, STALE)
-        log = _newest(self._logs(spec, seed, job)) if shown else None
+        if kind not in (FAILED, STALE):
+            return Progress(kind, state, updates, None, job)
+        logs = [folder / "train.log", self.paths.train_log(spec, seed)]
+        logs = [path for path in [*logs, *([job.lines] if job else [])] if path.is_file()]
+        log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
         return Progress(kind, state, updates, None, job, log)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
@@ -152,16 +155,6 @@ class Progresses:
         expected = file in self._expected and state.kind != FAILED
         return WAITING if expected else state.kind
 
-    def _logs(self, spec: Spec, seed: int, job: Queued | None) -> list[Path]:
-        """Return where the lines of a training may be."""
-        logs = [self.paths.run(spec, seed) / "train.log", self.paths.train_log(spec, seed)]
-        return [*logs, job.lines] if job else logs
-
-
-def _newest(files: list[Path]) -> Path | None:
-    there = [path for path in files if path.is_file()]
-    return max(there, key=lambda path: path.stat().st_mtime, default=None)
-
 
 class Overview:
     """What the files of some papers say at one moment."""
@@ -169,12 +162,12 @@ class Overview:
     def __init__(self, artefacts: Artefacts, papers: list[str]):
         self._papers = papers
         self._progresses = Progresses(artefacts.paths)
-        # Whether each table and figure is drawn, by paper, verb and target.
-        self._drawn: dict[str, dict[tuple[str, str], bool]] = {name: {} for name in papers}
-        for target, artefact in Needs(artefacts.project, artefacts.scale).artefacts.items():
-            if artefact.paper.name in papers:
-                there = artefacts.is_drawn(artefact.paper, artefact.spec)
-                self._drawn[artefact.paper.name][artefact.verb, target] = there
+        needs = Needs(artefacts.project, artefacts.scale, papers=tuple(papers))
+        # Whether each table and figure is drawn, by paper, and verb and target.
+        self._drawn: dict[str, dict[str, bool]] = {name: {} for name in papers}
+        for target, artefact in needs.artefacts.items():
+            there = artefacts.is_drawn(artefact.paper, artefact.spec)
+            self._drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
         # How each training goes, by paper, and the run's name and seed.
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
@@ -202,7 +195,7 @@ class Overview:
     def _summary(self, paper: str) -> str:
         parts = []
         for verb in ("table", "figure"):
-            done = [there for (of, _), there in self._drawn[paper].items() if of == verb]
+            done = [there for name, there in self._drawn[paper].items() if name.startswith(verb)]
             parts.append(f"{sum(done)} of {len(done)} {verb}s")
         trained = self._trained[paper]
         kinds = Counter(progress.kind for progress in trained.values())
@@ -213,9 +206,8 @@ class Overview:
         """Return the same as JSON has it, of all runs."""
         papers = {}
         for paper in self._papers:
-            drawn = {f"{verb} {name}": there for (verb, name), there in self._drawn[paper].items()}
             runs = {run: progress.fields for run, progress in self._trained[paper].items()}
-            papers[paper] = {"drawn": drawn, "runs": runs}
+            papers[paper] = {"drawn": self._drawn[paper], "runs": runs}
         jobs = [f"{job.name}: {job}" for job in self._progresses.jobs]
         return {"papers": papers, "cells": self._cells, "jobs": jobs}
 

@@ -12,7 +12,6 @@ from fathom.config.schema.figures import DIAGNOSTICS, MEASUREMENT, METRICS, UPDA
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
-from fathom.io.records import Recorded
 from fathom.results.measurements import Measurements
 
 if TYPE_CHECKING:
@@ -124,17 +123,8 @@ class RunFiles:
         return next((update for update in passed if update is not None), inf)
 
     def _metrics(self) -> list[dict[str, float | None]]:
-        path = self._recorded("metrics.tsv")
+        path = self.source.recorded(self.seed, "metrics.tsv")
         return metrics.read(path) if path.is_file() else []
-
-    def _recorded(self, name: str) -> Path:
-        """Return a file of the training; a training under way has recorded none yet."""
-        record = self.folder / "training.json"
-        if record.is_file():
-            files = Recorded.of(record)
-            if name in files.files or files.path(name).exists():
-                files.require(name)
-        return self.folder / name
 
     def _metric(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
@@ -146,7 +136,7 @@ class RunFiles:
     def _packed(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
 
-        path = self._recorded(f"diagnostics/{name}.tsv.gz")
+        path = self.source.recorded(self.seed, f"diagnostics/{name}.tsv.gz")
         if not path.is_file():
             return None
         return DataFrame(packed.read(path)).astype({VALUE: float})

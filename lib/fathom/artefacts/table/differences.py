@@ -15,7 +15,7 @@ from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:
     from fathom.scoring.bootstrap import Paired
-    from fathom.scoring.metric import Statistics
+    from fathom.scoring.metrics import Statistics
     from fathom.scoring.sentences import SentenceCounts
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"

@@ -54,6 +54,11 @@ class CellResult:
     comparable: bool = False  # whether the run's settings are the paper's
     doubtful: bool = False  # whether the measurement itself says that its number means little
 
+    @property
+    def shown(self) -> bool:
+        """Whether it has a value, or words in its place."""
+        return self.value is not None or bool(self.words)
+
 
 def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     """Return the value of a cell; an empty cell has neither value nor words.

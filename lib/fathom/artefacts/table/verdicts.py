@@ -80,19 +80,9 @@ def sign_of(verdict: Verdict) -> Sign:
     return Sign(verdict.style, SIGNS[words], words)
 
 
-@dataclass(frozen=True)
-class BarShare:
-    """A part of a bar: how many cells or answers have a sign."""
-
-    count: int
-    sign: Sign
-
-
-def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> tuple[BarShare, ...]:
+def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> dict[Sign, int]:
     """Return how many signs there are of each kind, in an order of their words."""
-    counts = Counter(signs)
-    ordered = sorted(counts, key=lambda sign: order.index(sign.words))
-    return tuple(BarShare(counts[sign], sign) for sign in ordered)
+    return dict(sorted(Counter(signs).items(), key=lambda item: order.index(item[0].words)))
 
 
 def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:

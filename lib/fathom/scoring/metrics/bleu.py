@@ -17,7 +17,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
 from fathom.config.vocabulary import short_code
-from fathom.scoring.metric import Metric
+from fathom.scoring.metrics import Metric
 
 MOSES = "moses"
 EVERYWHERE = ("13a", "intl", "char", "none")
