@@ -101,13 +101,13 @@ def exact(monkeypatch):
     monkeypatch.setattr(utils, "softmax", lambda x, dim, onnx_trace=False: torch.softmax(x, dim))
 
 
-@pytest.mark.parametrize(CASE, cases(every_norm=True))
+@pytest.mark.parametrize(CASE, [*cases(every_norm=True)])
 def test_in_float64_they_are_equal_but_for_fairseqs_one_softmax(kind, name, norm, changes, exact):
     models = [built(kind, name, norm, changes).double() for _ in range(2)]
     compare(models, kind, HIGHEST, 1e-11)
 
 
-@pytest.mark.parametrize(CASE, cases(every_norm=False))
+@pytest.mark.parametrize(CASE, [*cases(every_norm=False)])
 def test_in_float32_they_agree_also_with_rounded_up_rows(kind, name, norm, changes):
     models = [built(kind, name, norm, changes) for _ in range(2)]
     compare(models, kind, ROUNDED, 1e-5)

@@ -49,16 +49,14 @@ def training(
     }
 
 
-def write_training(
-    spec: Spec, paths: Paths, kind: str = "finished", seed: int = 1, **differences: Any
-) -> None:
+def write_training(spec: Spec, paths: Paths, kind: str = "finished", **differences: Any) -> None:
     """Write what a training leaves, without weights."""
     tasks = spec.data.tasks
-    folder, names = paths.run(spec, seed), ("spec.yaml", "metrics.tsv")
+    folder, names = paths.run(spec, 1), ("spec.yaml", "metrics.tsv")
     for name in names:
         write_lines(folder / name, [name])
     files = {"files": hashes(folder, *names)}
-    write_record(paths.training(spec, seed), training(kind, tasks, **files | differences))
+    write_record(paths.training(spec, 1), training(kind, tasks, **files | differences))
 
 
 def scores(path: Path) -> list[Score]:

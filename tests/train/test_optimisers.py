@@ -275,8 +275,8 @@ def test_a_polynomial_of_power_one_falls_in_a_straight_line_and_stays_at_its_end
 
 
 def test_noam_peaks_at_its_warmup_as_the_transformers_and_lingvos_recipes_say():
-    def rate(update, scale=3.0, width=512, warmup=40_000):
-        return noam(update, scale=scale, width=width, warmup=warmup, step_duration=1)
+    def rate(update, width=512):
+        return noam(update, scale=3.0, width=width, warmup=40_000, step_duration=1)
 
     assert rate(40_000) == pytest.approx(6.63e-4, rel=1e-3)
     assert rate(40_000, width=1024) == pytest.approx(4.69e-4, rel=1e-3)

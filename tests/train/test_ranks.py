@@ -17,10 +17,13 @@ from fathom.io.files import read_json
 from fathom.io.signals import Stopped
 from fathom.results.run_state import read_state
 from fathom.train import train as one_message
+from fathom.train.loop import TrainPaths
 from fathom.train.ranks import GradientSums, Ranks
+from fathom.train.train import train
 from fathom.train.update_batches import MicroBatches
 from tests.support.processes import FORK, after_each_update, kill, start_together
 from tests.support.refused import says
+from tests.support.small_corpus import silent
 from tests.support.small_runs import (
     OPTIONS,
     Run,
@@ -64,21 +67,15 @@ def updates_of(spec, count):
 
 
 def trains(folder, options=OPTIONS, spec=None, at=lambda training: None):
-    """Return what trains a run, and sends how it ended.
-
-    Args:
-        folder: of the run.
-        options: of the training.
-        spec: the run.
-        at: called after each update.
-    """
+    """Return what trains a run, calls `at` after each update, and sends how it ended."""
 
     def run(tensors, announced, said):
         os.environ.update(announced)
         after_each_update(at)
         rank = int(announced["RANK"])
         try:
-            train_run(spec or latent(), tensors, folder, options)
+            # The first process alone writes training.json.
+            train(spec or latent(), 1, TrainPaths(tensors, folder), options, silent)
             said.put((rank, "trained", ""))
         except SystemExit as silent_end:
             said.put((rank, "silent", silent_end.code))

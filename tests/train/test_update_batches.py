@@ -18,11 +18,9 @@ MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
 BLOCK = 128
 
 
-def made_of(
-    tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, updates=6, one_task=False
-):
+def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, one_task=False):
     """Return the batches of a masked language model."""
-    changes = {"updates": updates, "batch": {"tokens": 2000}, "one_task_per_batch": one_task}
+    changes = {"batch": {"tokens": 2000}, "one_task_per_batch": one_task}
     changes["shares"] = shares or {"temperature": 0.3}
     return MaskedUpdateBatches(
         load(tensors),
