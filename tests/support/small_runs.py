@@ -165,6 +165,12 @@ class Run:
         tasks = torch.cat([batch.tasks for batch in batches]).unique()
         return MicroBatches(batches, tokens, tasks)
 
+    def share(self, number, ranks, micro):
+        """Make an update with the micro-batches of one process; return it and its result."""
+        update = self.micro_batches(number, micro=micro)
+        part = replace(update, batches=update.batches[ranks.rank :: ranks.world])
+        return update, self.two_level.update(number, part)
+
     def update(self, number, **choice):
         return self.two_level.update(number, self.micro_batches(number, **choice))
 

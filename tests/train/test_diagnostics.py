@@ -13,7 +13,7 @@ from fathom.io.series import read
 from fathom.io.signals import Stopped
 from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
 from fathom.train.ranks import Ranks
-from tests.support.processes import kill, killed, start_together, train_and_be_killed
+from tests.support.processes import join, kill, killed, start_together, train_and_be_killed
 from tests.support.refused import says
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
 from tests.support.small_runs import OPTIONS, Run, latent, specification, train_run, without_dropout
@@ -147,16 +147,13 @@ def test_norms_are_those_before_clipping(tensors, tmp_path):
 
 def test_two_processes_see_what_one_sees(tensors, tmp_path):
     def look(_, announced, said):
-        os.environ.update(announced)
-        ranks = Ranks.join(torch.device("cpu"))
+        ranks = join(announced)
         folder = tmp_path / str(ranks.world)
         run = Run(without_dropout(latent()), tensors)
         run.two_level.ranks = ranks
         diagnostics = Diagnostics(run.network, run.tensors.tasks, folder, 1, 0)
         run.two_level.diagnostics = diagnostics
-        update = run.micro_batches(1, micro=2)
-        own = replace(update, batches=update.batches[ranks.rank :: ranks.world])
-        run.two_level.update(1, own)
+        run.share(1, ranks, micro=2)
         diagnostics.write()
         said.put(ranks.rank)
 
