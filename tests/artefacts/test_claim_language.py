@@ -58,7 +58,8 @@ def printed(own_project):
         ("[x for x in t] > 1", "`[x for x in t]` is not a number", "use + - *"),
         ('max("a") > 1', "`'a'` is not a number", "use + - *"),
         ('near(A, "b", 1)', "`'b'` is not a number", "use + - *"),
-        ('mean(sd("a", "b")) > 1', "sd needs a curve, and gets one number", "a line"),
+        ('mean(sd("a", "b")) > 1', "`'a'` is not a number", "use + - *"),
+        ("mean(others(A, A)) > 1", "`A['x']` is not an axis or a label", 'as "layer"'),
         ("(lambda: 1)() > 1", "`(lambda: 1)()` is not a number", "use + - *"),
         ("(y := A) > 1", "`(y := A['x'])` is not a number", "use + - *"),
         ("f'{1}' > 1", "`f'{1}'` is not a number", "use + - *"),
@@ -104,6 +105,8 @@ def test_anything_else_is_refused(text, what, remedy):
         ("max(table8[:, tasks]) > 1", "table8 prints nothing in these", "name other rows"),
         ('end(figure6["β = 1O"]) > 1', "figure6 has no label 'β = 1O'", "'β = 1'"),
         ('mean(sd(figure6["β = 10"], "layers")) > 1', "figure6 has no axis 'layers'", "'layer'"),
+        ('mean(sd(figure6["β = 10"], 3.5)) > 1', "`3.5` is not an axis or a label", 'as "layer"'),
+        (f"end(others({PICTURE}, {CELL})) > 0", "`table5['12/12', 'avg']` is not an", "quotes"),
         # Labels name one curve, panel first.
         ('end(figure3["wide"]) > 1', "figure3 names several curves", "Train or Valid"),
         ('end(figure3["Train"]) > 1', "figure3 names several curves", "wide"),

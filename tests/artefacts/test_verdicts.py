@@ -13,9 +13,9 @@ from fathom.artefacts.table.verdicts import (
     signed,
     with_difference,
 )
+from fathom.config.measurement_keys import ShownValue
 from fathom.config.schema.columns import Tolerance
 from fathom.config.tables import Cell
-from fathom.config.vocabulary import ShownValue
 from tests.support.small_tables import reported
 
 NUMBER = reported("6/6", "bos", "20.0")

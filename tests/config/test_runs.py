@@ -78,10 +78,6 @@ def test_a_preset_gives_what_the_run_does_not(edited):
     assert (method.tau, method.kl_weight, method.target_depth) == (2.0, 0.1, 6.0)
 
 
-def test_a_whole_number_of_a_setting_that_is_a_number_is_hashed_as_one(sample):
-    assert isinstance(sample.run("deep/beta_0").method.identity()["kl_weight"], float)
-
-
 # Scales
 
 
@@ -170,22 +166,6 @@ def test_a_scale_that_is_like_another_has_its_values_and_all_its_rules_first(sam
     assert sample.run("deep/tuned", "long").training.updates == 100
 
 
-def test_a_rule_wins_over_what_updates_set_first_and_an_earlier_rule_replaced(edited):
-    """The path kept its first place in the order, before the earlier rule."""
-    whole = "{name: inverse_sqrt, learning_rate: 1.0e-3, warmup: 20}"
-    rules = (
-        f"rules:\n  - set: {{training.schedule: {whole}}}\n"
-        "  - set: {training.schedule.warmup: 7}\n"
-    )
-    project = load(edited((SMALL, "rules:\n", rules)), check=False)
-    assert project.run("deep/pair_8", "small").training.schedule.warmup == 7
-
-
-def test_a_scale_that_gives_nothing_changes_nothing(sample):
-    for name in sample.entries:
-        assert sample.spec(name, "full").identity == sample.spec(name).identity
-
-
 # Places and sources
 
 
@@ -205,20 +185,18 @@ def test_a_scale_that_gives_nothing_changes_nothing(sample):
         ("beta_2", "method.kl_weight", f"config/{RUNS}:35", "Table 2"),
         ("fixed", "method.kl_weight", f"config/{RUNS}:36", "Table 2"),
         ("uneven", "model.encoder_layers", f"config/{SMALL}:3", "Table 2"),
+        ("gated at long", "model.activation_dropout", f"config/{LONG}:5", ""),
+        ("gated at long", "model.width", f"config/{SMALL}:3", "§3"),
+        ("gated at long", "training.updates", f"config/{OF_SCALES}:7", "§4"),
     ],
 )
 def test_a_value_has_the_line_that_gives_it_and_the_papers_source(
     sample, run, setting, where, source
 ):
-    found = shown(sample, f"deep/{run}", "small")[setting]
+    """At a scale that is like another the line is that of the file that gives the value."""
+    name, _, scale = run.partition(" at ")
+    found = shown(sample, f"deep/{name}", scale or "small")[setting]
     assert (found.where, found.source) == (where, source)
-
-
-def test_a_value_of_a_scale_like_another_has_the_line_of_the_file_that_gives_it(sample):
-    settings = shown(sample, "deep/gated", "long")
-    assert settings["model.activation_dropout"].where == f"config/{LONG}:5"
-    assert settings["model.width"].where == f"config/{SMALL}:3"
-    assert settings["training.updates"].where == f"config/{OF_SCALES}:7"
 
 
 def test_what_a_scale_changes_is_shown_with_the_papers_value(sample):

@@ -100,7 +100,7 @@ def reported(project):
     return {
         f"{paper.name}_{table.name}": [
             {key: value for key, value in asdict(cell).items() if key != "where"}
-            for cell in read(paper.reported(table.name), project.cells(table))
+            for cell in read(paper.reported(table.name), project.cells(table), ROOT)
         ]
         for paper in project.papers.values()
         for table in paper.tables.values()

@@ -133,7 +133,7 @@ def definition_of(wildcards):
 
 def caption_of(wildcards):
     """Return the caption of a table or figure, as text that is no markup."""
-    return plain_text(artefact_of(wildcards).spec.caption)
+    return plain_text(artefact_of(wildcards).spec.settings.caption)
 
 
 def reduced_of(wildcards):
@@ -144,7 +144,7 @@ def reduced_of(wildcards):
 def labels_of(wildcards):
     """Return how the report names a table or figure: `Table <number> · <title>`."""
     spec = artefact_of(wildcards).spec
-    return {"artefact": script_text(label(spec.name, spec.title))}
+    return {"artefact": script_text(label(spec.name, spec.settings.title))}
 
 
 def category_of(wildcards):

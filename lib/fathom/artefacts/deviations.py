@@ -18,7 +18,7 @@ def page(papers: Mapping[str, Paper]) -> str:
     ]
     for paper in papers.values():
         if paper.deviations:
-            parts += [f"## {paper.name}", f"{paper.reference}."]
+            parts += [f"## {paper.name}", f"{paper.about.reference}."]
         for entry in paper.deviations:
             texts = ((title, getattr(entry, part)) for part, title in PARTS.items())
             lines = [f"- **{title}:** {text}" for title, text in texts if text]

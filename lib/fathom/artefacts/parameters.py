@@ -15,7 +15,7 @@ from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
-from fathom.config.schema.parameters import VocabularySizes
+from fathom.config.schema.paper import VocabularySizes
 from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table

@@ -236,7 +236,7 @@ def compare(
             for name, paper in papers.items()
         }
         every = [compared for of_paper in tables.values() for compared in of_paper]
-        references = {name: paper.reference for name, paper in papers.items()}
+        references = {name: paper.about.reference for name, paper in papers.items()}
         chosen = deviations.page(papers)
         write_csv(path, COLUMNS, lines(every))
         write_text(path.with_suffix(".html"), comparison_page(references, tables))

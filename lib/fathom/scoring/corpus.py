@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, Dataset, HeldOut
 from fathom.config.schema.source import Source
-from fathom.config.vocabulary import short_code
 from fathom.data.prepare import require_built
 from fathom.io.records import Recorded, identity
 from fathom.results.measurements import Measurements, Number, Record, write

@@ -110,11 +110,13 @@ def titled(
 
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
     """Print the figure's number and title above it, and paper, scale and a few notes below."""
-    drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
-    lines = [f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."]
+    drawing.suptitle(
+        label(figure.name, figure.settings.title), x=0.01, ha="left", fontsize="medium"
+    )
+    lines = [f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."]
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
-    words = [figure.caption, ". ".join(shown) + "." if shown else ""]
+    words = [figure.settings.caption, ". ".join(shown) + "." if shown else ""]
     lines += wrap(" ".join(filter(None, words)), LINE)
     height = drawing.get_figheight() + LEADING * (len(lines) - 1)
     drawing.set_figheight(height)

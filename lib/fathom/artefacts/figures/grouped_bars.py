@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
-from fathom.artefacts.table.comparison import ComparedCell
+from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.schema.figures import GroupedBars
 from fathom.config.tables import Cell
-from fathom.config.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -42,8 +41,7 @@ def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
     columns = columns_of(settings, [item.result.cell for item in table.cells])
     records = [
         {"column": column, "row": row, "label": label, "less": settings.less}
-        | _bar(items[row, column], items[settings.less, column], table.sources)
-        | _metric(items[row, column], table.table.vocabulary)
+        | _bar(items[row, column], items[settings.less, column], table)
         | {"scale": inputs.scale}
         for row, label in settings.rows.items()
         for column in columns
@@ -51,16 +49,15 @@ def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
     return DataFrame(records)
 
 
-def _bar(
-    item: ComparedCell, base: ComparedCell, sources: Mapping[str, ResultSource]
-) -> dict[str, object]:
-    """Return one bar's numbers, or the words in its place."""
-    less = difference(item.result, base.result, sources)
+def _bar(item: ComparedCell, base: ComparedCell, table: ComparedTable) -> dict[str, object]:
+    """Return one bar's numbers, or the words in its place, and how they were computed."""
+    less = difference(item.result, base.result, table.sources)
     value, half, paired = less.result.value, less.half, less.paired
     low = high = None
     if value is not None and half is not None:
         low, high = value - half, value + half
     printed, of_base = (part.reported.number if part.reported else None for part in (item, base))
+    shown, vocabulary = item.result.cell.value, table.table.vocabulary
     return {
         "value": value,
         "low": low,
@@ -70,7 +67,9 @@ def _bar(
         "p_sacrebleu": paired.p_sacrebleu if paired else None,
         "reported": None if printed is None or of_base is None else printed - of_base,
         "words": less.result.words or (NOT_RUN if value is None else ""),
-        NOTE: _notes(item, base, less.result.note, sources),
+        NOTE: _notes(item, base, less.result.note, table.sources),
+        "unit": vocabulary.measurement(shown).unit if shown else "",
+        METRIC: NOTES.join(metrics_of([item.result], vocabulary)),
     }
 
 
@@ -85,13 +84,6 @@ def _notes(
         named(cell.row, filter(None, of_row)) for cell, of_row in zip(cells, notes, strict=True)
     )
     return NOTES.join(filter(None, parts))
-
-
-def _metric(item: ComparedCell, vocabulary: Vocabulary) -> dict[str, object]:
-    """Return the unit of a bar, and how it was computed."""
-    value = item.result.cell.value
-    unit = vocabulary.measurement(value).unit if value else ""
-    return {"unit": unit, METRIC: NOTES.join(metrics_of([item.result], vocabulary))}
 
 
 def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":

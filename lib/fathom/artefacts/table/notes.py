@@ -6,8 +6,8 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.differences import LEVEL
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE, First, Mark
-from fathom.config.vocabulary import Vocabulary
 
 FEW_SENTENCES = 100
 FEW = "†"

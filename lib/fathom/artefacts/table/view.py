@@ -11,7 +11,7 @@ from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.artefacts.table.verdicts import Sign, Verdict, sign_of, signed
 from fathom.config.reported import Reported
-from fathom.config.vocabulary import Vocabulary
+from fathom.config.schema.columns import Vocabulary
 
 OURS = "Not in the paper"
 _SCALED = ("millions", "thousands")
@@ -115,8 +115,8 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
     table = compared.table
     return TableView(
         name=f"{table.paper}_{table.name}",
-        title=label(table.name, table.title),
-        caption=caption(table.section, reference, compared.scale),
+        title=label(table.name, table.settings.title),
+        caption=caption(table.settings.section, reference, compared.scale),
         blocks=tuple(blocks(compared, verdicts)),
         notes=tuple(notes_of(compared)),
     )

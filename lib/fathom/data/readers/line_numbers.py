@@ -9,8 +9,8 @@ that are needed are kept in memory. `published` says what is dropped.
 from collections.abc import Container
 from pathlib import Path
 
+from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
-from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY, named, read_pairs
 from fathom.data.split import Pair, TaskText, published
 from fathom.io.errors import FathomError

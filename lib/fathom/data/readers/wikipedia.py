@@ -28,8 +28,8 @@ import pyarrow
 from pyarrow.parquet import ParquetFile
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
+from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import HeldOut, WikipediaDataset
-from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
 from fathom.data.split import Line, TaskText, digest
