@@ -39,7 +39,7 @@ def axes_of(folder, text, given):
     given = inputs(given) if isinstance(given, list) else given
     drawn = figure(folder, text)
     with matplotlib.rc_context(drawing.style()):
-        module = import_module(f"fathom.artefacts.figures.{drawn.kind}")
+        module = import_module(f"fathom.artefacts.figures.{drawn.settings.kind}")
         return module.draw(drawn.settings, kinds.rows(drawn, given)).axes
 
 

@@ -93,7 +93,7 @@ def test_a_figure_of_runs_that_were_not_trained_can_be_drawn(own_project, tmp_pa
             if drawn.settings.tables:
                 continue
             runs = [run(tmp_path, name) for name in drawn.settings.runs]
-            module = import_module(f"fathom.artefacts.figures.{drawn.kind}")
+            module = import_module(f"fathom.artefacts.figures.{drawn.settings.kind}")
             frame = module.rows(drawn.settings, inputs(runs))
             assert set(frame["words"]) == {"not run"}
             assert module.draw(drawn.settings, frame).axes

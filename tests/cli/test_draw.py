@@ -264,12 +264,18 @@ def test_text_of_config_is_no_markup(project, edit, call):
     assert page.all("h1")[0].text == HOSTILE
 
 
-MISTAKES = {"tables.yaml": "table1: {}\n", "claims.yaml": "- 1\n", "figures.yaml": "figure1: {}\n"}
+MISTAKES = {
+    "tables.yaml": "table1: {}\n",
+    "claims.yaml": "- 1\n",
+    "figures.yaml": "figure1: {}\n",
+    "runs.yaml": "runs: {a: {model: {width: 0}}}\n",
+}
 # What asks about one paper; and the files of another that what it writes needs, too.
 QUESTIONS = {
     "compare --table sample_table1": ["tables.yaml"],
     "claims sample": ["claims.yaml", "figures.yaml"],
     "claims --table sample_table1": ["claims.yaml", "figures.yaml"],
+    "page sample": [],
     "plan sample_table1": [],
     "plan sample": [],
     "status sample": [],

@@ -9,6 +9,7 @@ from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
+from fathom.io.errors import FathomError
 
 _WINDOW = "window"
 
@@ -61,7 +62,22 @@ class Needs:
 
     project: Project
     scale: str
-    papers: tuple[str, ...] | None = field(default=None, kw_only=True)  # names; None for all
+    # By name; None for all. A mistake in another paper is not looked for.
+    papers: tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """The full names of all runs, but for those with a mistake of papers that are left out."""
+        runs = []
+        for name in self.project.entries:
+            try:
+                self.project.spec(name, self.scale)
+            except FathomError:
+                if self.papers is None or name.partition("/")[0] in self.papers:
+                    raise
+            else:
+                runs.append(name)
+        return tuple(runs)
 
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:

@@ -86,11 +86,7 @@ def check(
 
 
 def checked(model: type[P], value: Value) -> P:
-    """Return a value checked against a class.
-
-    Raises:
-        Findings: If anything is wrong.
-    """
+    """Return a value checked against a class, or raise all that is wrong with it."""
     part, findings = check(model, value)
     if part is None:
         raise Findings(findings)

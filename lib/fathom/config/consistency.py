@@ -54,12 +54,8 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
 
 
 def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
-    parts = project.files.read("scales", paper)
-    return [
-        unknown("scale", name, part.where, project.scales)
-        for name, part in parts.items()
-        if name not in project.scales
-    ]
+    names, parts = project.scales, project.files.read("scales", paper).items()
+    return [unknown("scale", name, part.where, names) for name, part in parts if name not in names]
 
 
 def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
@@ -108,10 +104,7 @@ def _asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomEr
 
 
 def _runs(project: Project, cells: Cells) -> Iterator[FathomError]:
-    """Yield what is wrong with cards, data sets and runs; add the cells of tables, or yield why.
-
-    A table that shows a wrong run has the run's findings, which are there once.
-    """
+    """Yield what is wrong with cards, data sets and runs; add the cells of tables, or yield why."""
     yield from _cards(project)
     for name in project.datasets:
         yield from _asking(project.definition, name)
@@ -231,14 +224,7 @@ def _rules(project: Project) -> Iterator[FathomError]:
 
 
 def _idle(rule: Rule, when: Value, paper: str, runs: list[Resolved]) -> Iterator[FathomError]:
-    """Yield the values of a rule's `when` that no run has, or else that the rule fits no run.
-
-    Args:
-        rule: the rule.
-        when: its `when`, for the places.
-        paper: whose rule it is, and who names runs without it; empty for a scale's.
-        runs: those of the paper, or all.
-    """
+    """Yield the values of a rule's `when` that no run has, or else that the rule fits no run."""
     wrong = False
     for key, wanted in rule.when.items():
         values = [value for run in runs for value in values_of(key, run)]

@@ -113,11 +113,7 @@ class ConfigFiles:
         return sorted(self._paths[kind])
 
     def read(self, kind: str, name: str) -> Value:
-        """Return a file.
-
-        Raises:
-            FathomError: If it cannot be read, or its name is none that a file may have.
-        """
+        """Return a file."""
         return self.all(kind)[name]
 
     def _read(self, kind: str, name: str) -> Value:

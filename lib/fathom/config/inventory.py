@@ -36,6 +36,7 @@ from fathom.io.errors import (
     unknown,
 )
 
+_NO_RUNS = RunsFile({}, {})
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 SectionT = TypeVar("SectionT", bound=Section)
 
@@ -124,11 +125,7 @@ class Inventory:
 
     @kept
     def scale(self, name: str, paper: str | None = None) -> Scale:
-        """Return a scale by name, for the runs of a paper or for what is of no paper.
-
-        Raises:
-            FathomError: If there is none of that name, or it is wrong.
-        """
+        """Return a scale by name, for the runs of a paper or for what is of no paper."""
         if name not in self.scales:
             raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
         return checked(Scale, self.scale_values(name, paper))
@@ -148,17 +145,15 @@ class Inventory:
     def has_run(self, name: str) -> bool:
         """Return whether there is a run of a full name."""
         paper, _, run = name.partition("/")
-        return paper in self.runs_files and run in self.runs_files[paper].runs
+        return run in self.runs_files.get(paper, _NO_RUNS).runs
 
     def runs_of(self, paper: str) -> tuple[str, ...]:
         """Return the full names of a paper's runs."""
-        if paper not in self.runs_files:
-            return ()
-        return tuple(f"{paper}/{run}" for run in self.runs_files[paper].runs)
+        return tuple(f"{paper}/{run}" for run in self.runs_files.get(paper, _NO_RUNS).runs)
 
     def families(self, paper: str) -> tuple[str, ...]:
         """Return the names of a paper's families."""
-        return tuple(self.runs_files[paper].families) if paper in self.runs_files else ()
+        return tuple(self.runs_files.get(paper, _NO_RUNS).families)
 
     def names_in(self, paper: str) -> list[str]:
         """Return the names by which a paper's files may call runs; the paper's come first."""
@@ -180,11 +175,7 @@ class Inventory:
         raise unknown("run", run, where, self.names_in(paper))
 
     def run_name(self, text: str) -> str:
-        """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`.
-
-        Raises:
-            FathomError: If there is no such run, or several papers have one of that name.
-        """
+        """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`."""
         if "/" in text and self.has_run(text):
             return text
         names = [name for name in self.entries if name.partition("/")[2] == text]
@@ -200,11 +191,7 @@ class Inventory:
 
     @kept
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
-        """Return a run's entry and settings at a scale, or (None) the papers' own.
-
-        Raises:
-            FathomError: If one of them is wrong.
-        """
+        """Return a run's entry and checked settings at a scale, or (None) the papers' own."""
         if scale is None:
             return resolve(name, self.entry(name), self.methods)
         papers, paper = self.resolved(name), name.partition("/")[0]
@@ -212,16 +199,12 @@ class Inventory:
         return papers if entry is papers.entry else resolve(name, entry, self.methods)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
-        """Return a run's checked settings, or raise as `resolved`."""
+        """Return a run's checked settings."""
         return self.resolved(name, scale).run
 
     @kept
     def spec(self, name: str, scale: str | None = None) -> Spec:
-        """Return what a run is, resolved.
-
-        Args:
-            name: its full name.
-            scale: the scale; None for the papers' own settings.
+        """Return what a run is at a scale, or (None) with the papers' own settings.
 
         Raises:
             FathomError: If a setting is wrong or does not go with others, or a data set or run that
@@ -278,19 +261,13 @@ class Inventory:
         return base
 
     def seeds(self, name: str, scale: str | None) -> tuple[int, ...]:
-        """Return the seeds with which a run is trained at a scale; the user's own come first.
-
-        Without a scale they are those that the paper's runs.yaml gives.
-        """
+        """Return the seeds of a run: the user's, the scale's or, without a scale, the paper's."""
         at_scale = (self.switches.seeds or self.scale(scale).seeds) if scale else None
         seeds = self.run(name).seeds if at_scale is None else at_scale
         return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
     def comparable(self, name: str, scale: str) -> bool:
-        """Return whether a run's settings at a scale are the paper's own.
-
-        Only then a verdict compares its cells with the paper's. Seeds do not count.
-        """
+        """Return whether a run's settings at a scale, seeds apart, are the paper's own."""
         here, paper = self.spec(name, scale), self.spec(name)
         searches = [spec.decoding and spec.decoding.identity() for spec in (here, paper)]
         return here.identity == paper.identity and searches[0] == searches[1]
@@ -338,11 +315,7 @@ class Inventory:
 
     @kept
     def definition(self, dataset: str) -> dict[str, Any]:
-        """Return what determines a data set's text.
-
-        Raises:
-            Findings: If the data set is wrong, alone or with its sources.
-        """
+        """Return what determines a data set's text."""
         card, file = self.datasets[dataset], self.files.read("dataset", dataset)
         wrong = card.faults(self.sources)
         refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
@@ -359,11 +332,7 @@ class Inventory:
 
 
 def _card(model: type[SectionT], name: str, file: Value) -> SectionT:
-    """Return a card, which is called like its file.
-
-    Raises:
-        Findings: If anything is wrong in it.
-    """
+    """Return a card, which is called like its file."""
     card, findings = check(model, file, also={"name": name})
     if "name" in file.value:
         remedy = "delete it: a card is called like its file"

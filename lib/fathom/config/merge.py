@@ -31,13 +31,8 @@ class Entry:
 def merge(base: Value, over: Value, join: bool = False) -> Value:
     """Return a mapping with another one on top of it.
 
-    Mappings are merged, other values replaced. Entries and scales differ in two points (`join`).
-
-    Args:
-        base: the lower one.
-        over: the upper one.
-        join: of scales: lists are put one after the other. Otherwise lists are replaced, and a
-            mapping with another `name` (a method, a schedule) replaces the former entirely.
+    Mappings are merged, other values replaced. Of scales (`join`) lists are put one after the
+    other. Of entries a mapping with another `name` (a method, a schedule) is replaced entirely.
     """
     if join and isinstance(base.value, list) and isinstance(over.value, list):
         return over.over([*base.value, *over.value])
@@ -79,9 +74,6 @@ def placeholders(text: object) -> list[str]:
 
 def combinations(given: Value) -> list[dict[str, Any]]:
     """Return what `for` chooses: a mapping for each combination, or for each item of a list.
-
-    Args:
-        given: the value of `for`: `{name: [values]}`, or a list of `{name: value}`.
 
     Raises:
         FathomError: If it has neither form, or a list of values is empty.

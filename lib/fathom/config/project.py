@@ -35,11 +35,7 @@ class Project(Inventory):
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
-        """The measurements and the columns that tables share.
-
-        Raises:
-            FathomError: If columns.yaml is wrong.
-        """
+        """The measurements and the columns that tables share."""
         from fathom.config.schema.columns import read_vocabulary
 
         return read_vocabulary(self.files.read("columns", "columns"))
@@ -58,12 +54,7 @@ class Project(Inventory):
     def cells(self, table: "Table", scale: str | None = None) -> "tuple[Cell, ...]":
         """Return a table's cells, block by block and row by row, in the printed order, ours last.
 
-        Args:
-            table: a table of a paper.
-            scale: the scale whose tasks it shows; None for the paper's own.
-
-        Raises:
-            Findings: If a cell does not resolve.
+        Its tasks are those of a scale, or (None) the paper's own.
         """
         from fathom.config.tables import resolve_cells
 

@@ -184,11 +184,8 @@ def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
 
 
 def _direction(run: RunSettings, dataset: Dataset) -> Iterator[Fault]:
-    """Yield a missing or needless direction, and a target token without several targets.
-
-    A data set of one language pair has `translates` and takes no direction; neither does one
-    without pairs. All others need one.
-    """
+    """Yield a missing or needless direction, and a target token without several targets."""
+    # A data set of one language pair has `translates`.
     direction, key = run.data.direction, ("data", "direction")
     takes = dataset.pivot is not None and dataset.translates is None
     if direction is None and takes:

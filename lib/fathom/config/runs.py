@@ -34,11 +34,7 @@ class RunsFile:
 
 
 def read_runs(file: Value) -> RunsFile:
-    """Return the families and runs of a runs.yaml.
-
-    Raises:
-        Findings: If there are other keys, or `for`, `like`, a name or a short form is wrong.
-    """
+    """Return the families and runs of a runs.yaml, or raise all that is wrong with entries."""
     entries, findings = _entries(file)
     refuse(findings)
     return entries
@@ -139,11 +135,6 @@ class Resolved:
 
 def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
-
-    Args:
-        run_name: `<paper>/<run>`.
-        entry: with all that it inherits.
-        cards: the methods' cards by name.
 
     Raises:
         FathomError: If a setting or the card of the run's method is wrong.

@@ -20,11 +20,8 @@ ASKED = ("like", "run", "paper")
 def layered(name: str, files: ConfigFiles, paper: str | None = None) -> Value:
     """Return a scale's file with all that comes before it, and what papers say of each.
 
-    Args:
-        name: the scale.
-        files: those of config/.
-        paper: whose runs it is for: updates and rules of other papers are left out. Data sets of
-            all papers are substituted, for corpora are of no paper.
+    It is for the runs of a paper: updates and rules of other papers are left out. Data sets of all
+    papers are substituted, for corpora are of no paper.
 
     Raises:
         FathomError: If a `like` names no scale or goes in a circle, or a value is wrong.
@@ -93,12 +90,7 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
-    a later one wins.
-
-    Args:
-        resolved: the run at the paper's own settings.
-        scale: the scale.
-        file: its values, for their places.
+    a later one wins. The run has the paper's own settings; `file` are the scale's values.
     """
     entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}

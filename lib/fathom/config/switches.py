@@ -67,11 +67,7 @@ def seeds_text(seeds: tuple[int, ...]) -> str:
 
 
 def seed_list(text: str | int) -> tuple[int, ...]:
-    """Return the seeds that a user names, as `read_seeds` does.
-
-    Raises:
-        FathomError: If the text names no seeds.
-    """
+    """Return the seeds that a user names, as `read_seeds`, or raise a FathomError."""
     try:
         return read_seeds(text) or ()
     except ValueError as error:
@@ -80,11 +76,7 @@ def seed_list(text: str | int) -> tuple[int, ...]:
 
 
 def one_seed(text: str | int) -> int:
-    """Return the seed of one training.
-
-    Raises:
-        FathomError: If the text is not a number, names several seeds, or is out of bounds.
-    """
+    """Return the seed of one training."""
     if _SEED.fullmatch(str(text)) and int(text) < SEED_LIMIT:
         return int(text)
     remedy = f"write one number below {SEED_LIMIT}; `snakemake … --config seeds=1,2` trains several"
@@ -92,11 +84,7 @@ def one_seed(text: str | int) -> int:
 
 
 def results_folder(name: str) -> str:
-    """Return the name of the folder of results.
-
-    Raises:
-        ValueError: If it is empty, or Snakemake would read characters of it as its own.
-    """
+    """Return the name of a folder, without characters that Snakemake reads as its own."""
     if not name or re.search(r"[{}\x00-\x1f]", name):
         raise ValueError(
             f"'{brief(name)}' is not a folder; write a path without {{, }} and line ends"
@@ -125,15 +113,7 @@ def open_results(name: str | Path) -> Path:
 
 
 def require_even_shares(micro_batches: int, processes: int) -> None:
-    """Refuse processes among which the micro-batches of an update cannot be divided.
-
-    Args:
-        micro_batches: the switch; 0 fits every number of processes.
-        processes: that train one run together: one for each device.
-
-    Raises:
-        FathomError: If some of them would have more micro-batches than others.
-    """
+    """Refuse processes that cannot share the micro-batches of an update; 0 fits any number."""
     if micro_batches % processes:
         what = f"multiples of {micro_batches} micro-batches, which {processes} devices cannot share"
         remedy = f"use a number of devices that divides it, or make it a multiple of {processes}"

@@ -284,7 +284,7 @@ class _Builder:
             inside[key] = self.build(value_node, place, comments)
         return here.over(inside)
 
-    def _scalar(self, node: yaml.ScalarNode, place: Value) -> Any:
+    def _scalar(self, node: yaml.Node, place: Value) -> Any:
         """Return what YAML reads; text, numbers and dates that mislead are findings."""
         kind, written = node.tag.rpartition(":")[2], brief(node.value)
         if _CONTROL.search(node.value):

@@ -84,7 +84,7 @@ def selected(
     Args:
         sides: the source and, where there are pairs, the target.
         longest: the most pieces of a side, without the end symbol.
-        split: of pairs; they are left out of "train" alone.
+        split: pairs are left out of "train" alone.
         where: the place in messages.
         counts: gets how many are kept, cut and left out, and their tokens; complete at the end.
         added: tokens before each source, which count.

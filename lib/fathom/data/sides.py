@@ -50,13 +50,14 @@ class TextModel:
 
         Where there are more than `most`, every text gives the same share, from equal distances.
         """
-        if self.most is None:
-            return self._all_lines(corpus)
-        total = sum(1 for _ in self._all_lines(corpus))
-        return evenly(self._all_lines(corpus), total, min(self.most, total))
 
-    def _all_lines(self, corpus: Path) -> Iterator[str]:
-        return chain.from_iterable(text.lines(corpus, "train") for text in self.texts)
+        def lines() -> Iterator[str]:
+            return chain.from_iterable(text.lines(corpus, "train") for text in self.texts)
+
+        if self.most is None:
+            return lines()
+        total = sum(1 for _ in lines())
+        return evenly(lines(), total, min(self.most, total))
 
 
 def evenly(lines: Iterable[str], total: int, most: int) -> Iterator[str]:

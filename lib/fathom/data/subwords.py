@@ -66,17 +66,21 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
         dictionaries = _collected(data, encoders, corpus)
     else:
         dictionaries = [_united(encoder, models, corpus) for encoder in encoders]
-    rates = {}
+    entries, rates = {}, {}
     for encoder, dictionary in zip(encoders, dictionaries, strict=True):
-        name = encoder.side.name
-        report(f"subwords: {name}, {algorithm}, {len(dictionary)} entries")
-        path = dictionary_path(out, name)
+        side = encoder.side
+        report(f"subwords: {side.name}, {algorithm}, {len(dictionary)} entries")
+        path = dictionary_path(out, side.name)
         vocabulary.write(path, dictionary)
         files |= {path.name: sha256(path)}
-        rates[name] = _unknown_rates(dictionary, encoder, corpus)
-    names = (encoder.side.name for encoder in encoders)
-    summary |= {"dictionaries": dict(zip(names, map(len, dictionaries), strict=True))}
-    write_record(out / RECORD, summary | {"unknown_rates": rates, "files": files})
+        entries[side.name] = len(dictionary)
+        valid = {task: side.lines(corpus, task, "valid") for task in side.languages}
+        rates[side.name] = {
+            task: vocabulary.unknown_rate(dictionary, encoder.pieces(task, lines))
+            for task, lines in valid.items()
+        }
+    summary |= {"dictionaries": entries, "unknown_rates": rates}
+    write_record(out / RECORD, summary | {"files": files})
 
 
 def _learned(model: TextModel, algorithm: str, corpus: Path, out: Path, report: Report) -> int:
@@ -158,19 +162,6 @@ def _translated(error: RuntimeError, size: int, where: str) -> Exception:
     if any(sign in message for sign in _NO_TEXT):
         return FathomError("there is no training text", where, "check the counts in corpus.json")
     return error
-
-
-def _unknown_rates(
-    dictionary: dict[str, int], encoder: "Encoder", corpus: Path
-) -> dict[str, float]:
-    """Return the share of each task's validation pieces that a dictionary lacks."""
-    side = encoder.side
-    return {
-        task: vocabulary.unknown_rate(
-            dictionary, encoder.pieces(task, side.lines(corpus, task, "valid"))
-        )
-        for task in side.languages
-    }
 
 
 class Encoder:

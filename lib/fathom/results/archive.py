@@ -30,7 +30,7 @@ from fathom.io.errors import FathomError, nearest
 from fathom.io.files import read_json, replacing, sha256
 from fathom.io.records import CHANGED, HASH, identity, read_record
 from fathom.results import training_record
-from fathom.results.clean import used
+from fathom.results.clean import folders_in_use
 from fathom.results.measurements import SCHEMA, checked
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import WEIGHTS
@@ -180,7 +180,7 @@ def files_of_scale(project: Project, paths: Paths) -> tuple[list[str], list[str]
         The files, and the folders of trainings that have not ended, whose series may still grow.
     """
     files, growing = [*_fitting(paths.top, ("**/*",))], []
-    for place in used(project, paths):
+    for place in folders_in_use(project, paths):
         kind = place.relative_to(paths.results).parts[0]
         if kind == "corpora":
             files += _fitting(place, _OF_A_CORPUS)

@@ -47,7 +47,7 @@ def parts(_: Project, results: Path) -> Iterator[Path]:
     yield from sorted({*leftovers(results), *results.rglob(_DAMAGED)})
 
 
-def used(project: Project, paths: Paths) -> list[Path]:
+def folders_in_use(project: Project, paths: Paths) -> list[Path]:
     """Return the folders of runs and of text that config has at a scale, and of all data sets."""
     sources, datasets = project.sources, project.datasets.values()
     places = [paths.corpus_named(dataset.corpus_folder(sources)) for dataset in datasets]
@@ -61,7 +61,7 @@ def used(project: Project, paths: Paths) -> list[Path]:
 def unused(project: Project, results: Path) -> Iterator[Path]:
     """Yield runs and text that no run of today's config has, at any scale."""
     scales = project.scales
-    places = {place for scale in scales for place in used(project, Paths(results, scale))}
+    places = {place for scale in scales for place in folders_in_use(project, Paths(results, scale))}
     for pattern in ("runs/*/*", "tensors/*", "subwords/*", "corpora/*"):
         yield from sorted(path for path in results.glob(pattern) if path not in places)
 

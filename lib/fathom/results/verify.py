@@ -100,7 +100,9 @@ def _gather_left_out(records: _Records, findings: dict[Path, FathomError]) -> No
     left_out: dict[Path, list[Path]] = {}
     for record, content in records.items():
         if record.name in _LEFT_OUT:
-            names = (n for n in content.get("files", {}) if n.startswith(_LEFT_OUT[record.name]))
+            names = (
+                name for name in content.get("files", {}) if name.startswith(_LEFT_OUT[record.name])
+            )
             paths = [record.parent / name for name in names]
             if paths and missing.issuperset(paths):
                 left_out[record.parent] = paths

@@ -48,19 +48,14 @@ def best_window(
     report: Callable[[str], None],
     further: Sequence[str] = (),
 ) -> Path:
-    """Translate, choose a window for each metric, and write its scores.
+    """Translate, choose a window for each metric, and write its scores; return the file.
 
-    Validation text is translated with all checkpoints, test text only with those of a window. Its
-    languages are checked as those of a single decoding.
+    A window has decoding.window checkpoints; all, where there are fewer. Validation text is
+    translated with all checkpoints, test text only with those of a window. Its languages are
+    checked as those of a single decoding. scores.tsv next to the hypotheses has every single score.
 
-    Args:
-        spec: the run, whose window has decoding.window checkpoints; all, where there are fewer.
-        updates: of the checkpoints, the oldest first.
-        translations: returns the hypotheses; called while no other process writes them.
-        further: metrics beside those that every run has.
-
-    Returns:
-        The measurement file; scores.tsv next to the hypotheses has every single score.
+    `updates` of the checkpoints begin with the oldest. `translations` is called while no other
+    process writes them, and `further` are metrics beside those that every run has.
     """
     size = spec.decoding.window if spec.decoding else None
     if size is None:

@@ -16,20 +16,11 @@ from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.io.screen import duration
 from fathom.results import run_state
-from fathom.results.run_state import (
-    FAILED,
-    NOT_STARTED,
-    RUNNING,
-    STALE,
-    STOPPED,
-    Pace,
-    RunState,
-    pace,
-)
+from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
-_ALWAYS = (RUNNING, QUEUED, STOPPED, FAILED, STALE)
+_ALWAYS = (RUNNING, QUEUED, run_state.STOPPED, FAILED, STALE)
 # Of a failed training that are shown.
 LINES = 3
 _READ = 20_000
@@ -132,11 +123,11 @@ class Progresses:
         file = self.paths.training(spec, seed).resolve()
         job = self._by_output.get(file)
         self._matched |= {job.number} if job else set()
-        asked = spec.training.updates
-        updates = state.updates or (asked if isinstance(asked, int) else None)
+        setting = spec.training.updates
+        updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
         if kind == RUNNING:
-            return Progress(kind, state, updates, pace(folder), job)
+            return Progress(kind, state, updates, run_state.pace(folder), job)
         if kind not in (FAILED, STALE):
             return Progress(kind, state, updates, None, job)
         logs = [folder / "train.log", self.paths.train_log(spec, seed)]
@@ -172,7 +163,7 @@ class Overview:
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
         }
-        for name in artefacts.project.entries:
+        for name in needs.runs:
             spec = artefacts.project.spec(name, artefacts.scale)
             for seed in artefacts.seeds_of(name):
                 label = name if seed == 1 else f"{name} seed {seed}"

@@ -132,13 +132,13 @@ class Targets(Needs):
     @cached_property
     def runs_not_built(self) -> dict[str, str]:
         """Why a run cannot be trained yet, by its full name; what is built is left out."""
-        reasons = {name: self.project.not_built(name, self.scale) for name in self.project.entries}
+        reasons = {name: self.project.not_built(name, self.scale) for name in self.runs}
         return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property
     def built(self) -> tuple[str, ...]:
         """The full names of the runs that can be trained."""
-        return tuple(name for name in self.project.entries if name not in self.runs_not_built)
+        return tuple(name for name in self.runs if name not in self.runs_not_built)
 
     def _require_built(self, name: str) -> None:
         if name in self.runs_not_built:
@@ -193,12 +193,12 @@ class Targets(Needs):
 
     @cached_property
     def _run_folders(self) -> dict[str, str]:
-        specs = {name: self.spec(name) for name in self.project.entries}
+        specs = {name: self.spec(name) for name in self.runs}
         return {f"{spec.paper}/{spec.folder}": name for name, spec in specs.items()}
 
     def run(self, folder: str) -> Spec:
         """Return a run that can be trained by its folder."""
-        name = _found(f"run of scale {self.scale}", folder, self._run_folders)
+        name = _by_folder(f"run of scale {self.scale}", folder, self._run_folders)
         self._require_built(name)
         return self.spec(name)
 
@@ -241,7 +241,7 @@ class Targets(Needs):
 
     def data(self, folder: str) -> DataSpec:
         """Return the data of a folder of subwords or tensors."""
-        return _found(f"data of scale {self.scale}", folder, self._data)
+        return _by_folder(f"data of scale {self.scale}", folder, self._data)
 
     @cached_property
     def _corpora(self) -> dict[str, Dataset]:
@@ -250,7 +250,7 @@ class Targets(Needs):
 
     def sources(self, corpus: str) -> list[Path]:
         """Return the sources of a corpus that can be made."""
-        dataset = _found("data set", corpus, self._corpora)
+        dataset = _by_folder("data set", corpus, self._corpora)
         if dataset.not_built:
             what = f"cannot be made yet: {dataset.not_built}"
             raise FathomError(what, f"data set {dataset.name}", "choose another data set")
@@ -259,7 +259,7 @@ class Targets(Needs):
 
     def is_stream(self, corpus: str) -> bool:
         """Return whether a corpus is made of a stream, not held in memory."""
-        dataset = _found("data set", corpus, self._corpora)
+        dataset = _by_folder("data set", corpus, self._corpora)
         return isinstance(getattr(dataset, "split", None), HeldOut)
 
     def statistics(self, dataset: str) -> Path:
@@ -346,7 +346,7 @@ class Targets(Needs):
         ]
 
 
-def _found(kind: str, folder: str, places: Mapping[str, T]) -> T:
+def _by_folder(kind: str, folder: str, places: Mapping[str, T]) -> T:
     """Return what a folder is of, or refuse a folder that is of nothing."""
     if folder not in places:
         raise FathomError(f"no {kind} has this folder", folder, nearest(folder, places))

@@ -111,14 +111,14 @@ def sd(curve: Any, axis: str) -> Curve:
     name = f"deviations over {axis} of {_curve(curve, 'sd', axes=(1, 2)).name}"
     if axis not in curve.axes:
         raise Unfit(f"{curve.name} has no axis '{axis}'", nearest(axis, curve.axes))
-    left = tuple(other for other in curve.axes if other != axis)
+    axes = tuple(other for other in curve.axes if other != axis)
 
     def along(points: "DataFrame") -> "DataFrame":
-        if not left:
+        if not axes:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
-        return points.groupby([*left], sort=False, as_index=False).agg({VALUE: "std"})
+        return points.groupby([*axes], sort=False, as_index=False).agg({VALUE: "std"})
 
-    return curve.chosen(name, along, axes=left, worst=math.nan)
+    return curve.chosen(name, along, axes=axes, worst=math.nan)
 
 
 def agreement(picture: Any) -> Sum:
@@ -229,15 +229,15 @@ def _outcomes(cells: Any, taker: str, fails: Callable[[Term], Any]) -> Truth:
     runs: dict[tuple, Term] = {}
     for term in _terms(cells, taker):
         runs.setdefault((term.source, term.words, term.lost, term.awaited), term)
-    found = []
+    outcomes = []
     for term in runs.values():
         is_open = term.missing or term.awaited
         answer = truths.FAILS if fails(term) else truths.ABSENT if is_open else truths.HOLDS
         later = (
             f", {term.awaited} of its seeds not run" if not term.missing and term.awaited else ""
         )
-        found.append(Truth.of(term_text(term) + later, answer))
-    return every(found)
+        outcomes.append(Truth.of(term_text(term) + later, answer))
+    return every(outcomes)
 
 
 def _gains(term: Term) -> Truth:

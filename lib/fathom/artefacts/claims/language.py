@@ -61,11 +61,11 @@ def truth(text: str, where: str, world: World) -> Truth:
         FathomError: If it is not an expression of this language, or values do not fit together.
     """
     try:
-        found = _Evaluation(world).truth(_tree(text))
+        answer = _Evaluation(world).truth(_tree(text))
         if not any(references(text)):
             remedy = 'write table["row", "column"] or figure["line"]'
             raise Unfit("no cell and no curve is compared", remedy)
-        return found
+        return answer
     except Unfit as unfit:
         raise FathomError(unfit.what, where, unfit.remedy) from None
     except RecursionError:

@@ -39,7 +39,7 @@ def places(reference: Reference, cells: Sequence[Cell]) -> list[Place]:
     there = {(cell.id, cell.column) for cell in shown}
     printed = {cell.column for cell in shown if not cell.ours}
     rows, columns = (*reference.keys, Key(every=RESULTS))[:2]
-    found = []
+    meant_places = []
     for row in rows.ids or dict.fromkeys(cell.id for cell in shown if not cell.ours):
         of_row = [cell for cell in shown if cell.id == row and cell.column in printed]
         if columns.every == TASKS:
@@ -47,8 +47,8 @@ def places(reference: Reference, cells: Sequence[Cell]) -> list[Place]:
         elif columns.every == RESULTS:
             of_row = [cell for cell in of_row if not _is_size(cell)]
         meant = columns.ids or [cell.column for cell in of_row]
-        found += [(row, column) for column in meant if rows.ids or (row, column) in there]
-    return found
+        meant_places += [(row, column) for column in meant if rows.ids or (row, column) in there]
+    return meant_places
 
 
 def _is_size(cell: Cell) -> bool:

@@ -89,8 +89,8 @@ class _World(ABC):
         for place in meant:
             terms.setdefault(place, _bare(name, place, words=NO_CELL, missing=True))
         # Where a scale has none of the cells, it is one number that is missing.
-        found = [terms[place] for place in meant] or [Term(name, words=NO_CELL, missing=True)]
-        numbers = tuple(Sum({term: 1.0}) for term in found)
+        terms_shown = [terms[place] for place in meant] or [Term(name, words=NO_CELL, missing=True)]
+        numbers = tuple(Sum({term: 1.0}) for term in terms_shown)
         single = len(reference.keys) == 2 and not any(key.several for key in reference.keys)
         return numbers[0] if single else numbers
 
@@ -202,7 +202,7 @@ class Results(_World):
         if not all(sets.values()):
             return None
         streams: list[tuple[str, SentenceCounts, SeedSequence]] = []
-        drawn, pairs, group = [], "", 0
+        scores, pairs, group = [], "", 0
         for term in sorted(weights, key=lambda term: -len(sets[term])):
             chosen, fresh = [], streams_of(len(sets[term]), group)
             for (task, (counts, *_)), stream in zip(sets[term].items(), fresh, strict=True):
@@ -215,8 +215,8 @@ class Results(_World):
                 pairs = PAIRED if same else pairs
                 streams.append((task, counts, chosen[-1]))
             group += any(stream in fresh for stream in chosen)
-            drawn.append(weights[term] * self._draws(term, chosen))
-        return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
+            scores.append(weights[term] * self._draws(term, chosen))
+        return Interval(Paired(0.0, np.sum(scores, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
     def _read_counts(self, term: Term) -> "dict[str, list[SentenceCounts]]":
         """Return what was counted in a cell's sentences, by task; nothing if they were not kept."""

@@ -140,7 +140,7 @@ def _labels(axis: str, series: Series, run: Spec) -> tuple[str, ...]:
     """Return the labels of an axis; empty where config does not know them."""
     if axis == "task":
         return run.data.tasks
-    shown = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
+    shown = next((stack for stack in STACKS if stack in series.key), "")
     stack = {"layer": shown, "memory": "decoder", "source": "encoder"}.get(axis, "")
     counts = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}
     layers = counts.get(stack, 0)

@@ -129,9 +129,9 @@ def save(drawing: "Drawing", stem: Path) -> None:
     """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
     for suffix in _METADATA:
         # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
-        drawn = rendered(drawing, suffix)
+        content = rendered(drawing, suffix)
         with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
-            stream.write(drawn)
+            stream.write(content)
 
 
 def rendered(drawing: "Drawing", suffix: str) -> bytes:
@@ -146,6 +146,6 @@ def rendered(drawing: "Drawing", suffix: str) -> bytes:
     for text in drawing.findobj(Text):
         if text not in numbers:
             text.set_parse_math(False)
-    drawn = BytesIO()
-    drawing.savefig(drawn, format=suffix, metadata=_METADATA[suffix])
-    return drawn.getvalue()
+    content = BytesIO()
+    drawing.savefig(content, format=suffix, metadata=_METADATA[suffix])
+    return content.getvalue()

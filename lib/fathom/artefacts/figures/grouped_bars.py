@@ -91,10 +91,10 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
     from fathom.artefacts.figures import drawing
 
     figure, (axes,) = drawing.panels(1)
-    drawn = frame.loc[frame["label"] != ""]
-    columns = list(dict.fromkeys(drawn["column"]))
+    shown = frame.loc[frame["label"] != ""]
+    columns = list(dict.fromkeys(shown["column"]))
     labels = list(settings.bars)
-    groups = {part: _heights(drawn, labels, columns, part) for part in ("value", "reported")}
+    groups = {part: _heights(shown, labels, columns, part) for part in ("value", "reported")}
     ours = axes.grouped_bar(
         groups["value"], tick_labels=columns, labels=labels, edgecolor="black", linewidth=0.4
     )
@@ -105,18 +105,18 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
         look = drawing.look(position)
         for patch in container:
             patch.set(facecolor=look.color, hatch=look.hatch)
-    if drawn["reported"].notna().any():
+    if shown["reported"].notna().any():
         paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
         for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]
             for patch in container:
                 patch.set(facecolor="none", linestyle=(0, (3, 1)))
     for label, container in bars.items():
-        _whiskers(axes, drawn.loc[drawn["label"] == label], container)
+        _whiskers(axes, shown.loc[shown["label"] == label], container)
     axes.axhline(0.0, color="black", linewidth=0.6)
-    unit = "/".join(filter(None, dict.fromkeys(drawn["unit"])))
+    unit = "/".join(filter(None, dict.fromkeys(shown["unit"])))
     axes.set_ylabel(f"Δ {unit} over {settings.less}")
     axes.grid(axis="y")
-    _legend(axes, bars, drawn)
+    _legend(axes, bars, shown)
     return figure
 
 

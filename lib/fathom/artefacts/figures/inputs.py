@@ -87,8 +87,8 @@ class RunFiles:
         training = self.source.training(self.seed)
         if training is None:
             return ["the training has not ended"]
-        keys = series.names if series.place == MEASUREMENT else ()
-        files = [training, *map(self._measurements, keys)]
+        measured = series.place == MEASUREMENT
+        files = [training, self._measurements(series.key) if measured else None]
         stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
         notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
         others = [*self.source.folders, *self.source.unused][1:]
@@ -128,20 +128,15 @@ class RunFiles:
         Raises:
             FathomError: If a file is damaged or not the recorded one, or has other axes.
         """
-        from pandas import concat
-
         readers = {METRICS: self._metric, DIAGNOSTICS: self._packed, MEASUREMENT: self._measured}
-        frames = map(readers[series.place], series.names)
-        recorded = [frame for frame in frames if frame is not None]
-        if not recorded:
+        frame = readers[series.place](series.key)
+        if frame is None:
             return None
-        joined = concat(recorded, ignore_index=True)
         for axis in series.axes:
-            if axis not in joined:
-                what = f"{', '.join(series.names)}: no axis '{axis}'"
-                raise FathomError(what, str(self.folder), nearest(axis, joined.columns))
-        joined[VALUE] = joined[VALUE] * series.factor
-        return joined
+            if axis not in frame:
+                what = f"{series.key}: no axis '{axis}'"
+                raise FathomError(what, str(self.folder), nearest(axis, frame.columns))
+        return frame.assign(**{VALUE: frame[VALUE] * series.factor})
 
     def called(self, axis: str, labels: Iterable[str]) -> list[str]:
         """Return what labels of an axis are called; a task may have another text than its name."""

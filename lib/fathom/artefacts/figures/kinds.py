@@ -62,9 +62,9 @@ def _drawn(
     from fathom.artefacts.figures import drawing
 
     with matplotlib.rc_context(drawing.style()):
-        drawn = _module(figure.settings.kind).draw(figure.settings, frame)
-        drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
-        return written(drawn)
+        picture = _module(figure.settings.kind).draw(figure.settings, frame)
+        drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(frame)])
+        return written(picture)
 
 
 def _notes(frame: "DataFrame") -> list[str]:

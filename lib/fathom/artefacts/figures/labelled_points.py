@@ -36,9 +36,9 @@ def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Part
 
     if UPDATE in frame:
         frame = frame.loc[frame[UPDATE] == frame[UPDATE].max()].drop(columns=UPDATE)
-    others = [axis for axis in frame.columns if axis not in (VALUE, settings.points)]
+    dimensions = [axis for axis in frame.columns if axis not in (VALUE, settings.points)]
     grid = frame.pivot_table(
-        index=settings.points, columns=others, values=VALUE, sort=False, dropna=False
+        index=settings.points, columns=dimensions, values=VALUE, sort=False, dropna=False
     )
     points, explained = principal(grid.fillna(0.0).to_numpy())
     about = {"explained_x": explained[0], "explained_y": explained[1]}

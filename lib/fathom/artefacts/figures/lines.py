@@ -87,8 +87,8 @@ def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
         _draw_lines(panel, lines, part)
         panel.set_title(title, loc="left")
         panel.set_xlabel(part.x or "")
-        drawn = [part.line(label).series or "" for label in part.lines]
-        panel.set_ylabel(shared_title(drawn))
+        series = [part.line(label).series or "" for label in part.lines]
+        panel.set_ylabel(shared_title(series))
         if part.log_y and (lines[SMOOTHED] > 0).any():
             panel.set_yscale("log")
         if part.reference is not None:

@@ -57,11 +57,11 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[Pag
     Raises:
         FathomError: If a file of a corpus is damaged, or corpus.json lacks a key.
     """
-    project, needs, corpora = artefacts.project, Needs(artefacts.project, artefacts.scale), []
+    project, corpora = artefacts.project, []
+    needs = Needs(project, artefacts.scale, papers=(paper.name,))
     names = dict.fromkeys(project.spec(run).data.dataset for run in runs)
     for artefact in needs.artefacts.values():
-        if artefact.paper.name == paper.name:
-            names |= dict.fromkeys(artefact.corpora)
+        names |= dict.fromkeys(artefact.corpora)
     for name in names:
         dataset = project.datasets[needs.dataset(name)]
         folder = artefacts.paths.corpus_named(dataset.corpus_folder(project.sources))

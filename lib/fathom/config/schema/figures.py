@@ -49,8 +49,7 @@ class Series:
     """A quantity that figures can draw."""
 
     place: str  # METRICS, DIAGNOSTICS or MEASUREMENT
-    # Columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are joined.
-    names: tuple[str, ...]
+    key: str  # a column of metrics.tsv, a file of diagnostics/, or a measurement
     axes: tuple[str, ...]  # what its numbers are indexed by
     factor: float = 1.0  # a recorded number times this is in the unit that was asked for
     worst: float = nan  # its bad end; nan where no end is better
@@ -59,14 +58,14 @@ class Series:
 def _series() -> dict[str, Series]:
     """Return the series by name; those of a stack end in its name."""
     series = {
-        "nll.train": Series(METRICS, ("nll",), (UPDATE,), worst=inf),
-        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,), worst=inf),
-        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,), worst=inf),
-        "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
-        "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
-        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
-        "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
-        "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
+        "nll.train": Series(METRICS, "nll", (UPDATE,), worst=inf),
+        "nll.valid": Series(METRICS, "valid_nll", (UPDATE,), worst=inf),
+        "nll.train_sample": Series(METRICS, "train_nll", (UPDATE,), worst=inf),
+        "gradient_norm": Series(METRICS, "gradient_norm", (UPDATE,)),
+        "gradient_ratio": Series(DIAGNOSTICS, "encoder_gradient_ratio", (UPDATE,)),
+        "mixture_weights": Series(DIAGNOSTICS, "encoder_weights", (UPDATE, "source", "memory")),
+        "masks": Series(MEASUREMENT, "masks", ("task", "site", "group")),
+        "similarity": Series(MEASUREMENT, "similarity", ("task", "task")),
     }
     for stack in STACKS:
         for name, axes in (
@@ -75,8 +74,8 @@ def _series() -> dict[str, Series]:
             ("samples", ("task", "layer")),
             ("alpha", ("task", "layer")),
         ):
-            series[f"{name}.{stack}"] = Series(DIAGNOSTICS, (f"{stack}_{name}",), (UPDATE, *axes))
-        series[f"gates.{stack}"] = Series(MEASUREMENT, (f"gates.{stack}",), ("task", "layer"))
+            series[f"{name}.{stack}"] = Series(DIAGNOSTICS, f"{stack}_{name}", (UPDATE, *axes))
+        series[f"gates.{stack}"] = Series(MEASUREMENT, f"gates.{stack}", ("task", "layer"))
     return series
 
 
@@ -141,7 +140,7 @@ class FigureSettings(Section):
     def measurements(self, run: str) -> tuple[str, ...]:
         """Return the keys of the measurements that it draws of a run."""
         series = [series_named(name) for name in self.series_of(run)]
-        keys = [key for each in series if each.place == MEASUREMENT for key in each.names]
+        keys = [each.key for each in series if each.place == MEASUREMENT]
         return tuple(dict.fromkeys(keys))
 
     def drawn(self) -> tuple[Drawn, ...]:
