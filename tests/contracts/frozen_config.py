@@ -119,6 +119,13 @@ def resolved():
     return json.loads(json.dumps(parts, default=plain))
 
 
+def changed(frozen, now):
+    """Return the names of what differs, with a frozen and a present value each."""
+    names = sorted(frozen.keys() | now.keys())
+    pairs = {name: (frozen.get(name), now.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
 if __name__ == "__main__":
     text = json.dumps(resolved(), separators=(",", ":"), ensure_ascii=False)
     FROZEN.write_bytes(gzip.compress(text.encode(), mtime=0))

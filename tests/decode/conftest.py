@@ -1,6 +1,7 @@
 """Networks for the search: one that has learnt to turn sentences round, and one that babbles."""
 
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -24,7 +25,7 @@ from tests.support.small_networks import (
     shape,
 )
 from tests.support.taught import TURNED, learn, write_sentences
-from tests.support.trained import CPU, built, gated, write_run, write_tensors
+from tests.support.trained import CPU, built, gated, write_run, write_tensors, write_text
 
 FIRST = 4  # The first index of the dictionary that is no symbol of its own.
 SEARCH = Decoding(average_of=1, beam=5, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
@@ -80,3 +81,19 @@ def taught(tmp_path_factory) -> TrainedRun:
 @pytest.fixture(scope="session")
 def learnt(taught) -> Transformer:
     return taught.network("plain").for_task(0)
+
+
+@pytest.fixture(scope="session")
+def text(tmp_path_factory) -> Paths:
+    """The places of the small corpus's text, which no test changes."""
+    paths = Paths(tmp_path_factory.mktemp("text"), "tiny")
+    write_text(paths)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def paths(text, tmp_path_factory) -> Paths:
+    """A copy of it, for runs."""
+    results = tmp_path_factory.mktemp("runs") / "results"
+    shutil.copytree(text.results, results)
+    return Paths(results, "tiny")

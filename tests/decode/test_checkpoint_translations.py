@@ -30,7 +30,6 @@ from tests.support.trained import (
     record_weights,
     through,
     trained_spec,
-    write_text,
     write_trained,
 )
 
@@ -40,11 +39,9 @@ PLAIN = trained_spec({"training": SAVES})
 SOFT = trained_spec({"training": SAVES, "method": {"name": "latent_layers"}}, run="soft")
 
 
-@pytest.fixture(scope="session")
-def original(tmp_path_factory):
-    """Return the places of encoded text and of a run with weights of three updates."""
-    paths = Paths(tmp_path_factory.mktemp("saved"), "tiny")
-    write_text(paths)
+@pytest.fixture(scope="module")
+def original(paths):
+    """Return the places of runs with weights of three updates."""
     for spec in (PLAIN, SOFT):
         write_trained(spec, paths, updates=UPDATES)
     return paths

@@ -55,13 +55,6 @@ LAYERS = {"decoder": {"bos": (0,), "bel": (1,), "kor": (1,)}}
 
 
 @pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    paths = Paths(tmp_path_factory.mktemp("results"), "tiny")
-    write_text(paths)
-    return paths
-
-
-@pytest.fixture(scope="module")
 def static(paths):
     return write_trained(PLAIN, paths)
 

@@ -11,8 +11,17 @@ from fathom.nn.rnmt_plus.cells import step
 from fathom.nn.rnmt_plus.stacks import recurrent_table
 from tests.reference import plain_rnmt
 from tests.support.refused import refused
-from tests.support.small_networks import ENTRIES, PAD, Dictionary, batch, gradients, method, nll
-from tests.support.small_rnmt import recurrent, recurrent_network
+from tests.support.small_networks import (
+    ENTRIES,
+    PAD,
+    Dictionary,
+    batch,
+    gradients,
+    method,
+    nll,
+    recurrent,
+    recurrent_network,
+)
 
 LENGTHS = [(5, 4), (3, 6), (7, 2), (1, 1)]
 TASKS = torch.tensor([0, 1, 1, 0])

@@ -5,7 +5,10 @@ import os
 import signal
 import socket
 
+import torch
+
 from fathom.train.loop import Training
+from fathom.train.ranks import Ranks
 from tests.support.small_runs import OPTIONS, train_run
 
 FORK = multiprocessing.get_context("fork")
@@ -27,6 +30,12 @@ def start_together(tensors, world, what, answers=None):
     for process in processes:
         process.join()
     return found
+
+
+def join(announced):
+    """Return the rank of this process among those that `announced` names."""
+    os.environ.update(announced)
+    return Ranks.join(torch.device("cpu"))
 
 
 def kill(*_):

@@ -91,6 +91,7 @@ def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
     assert (outcome["kind"], outcome["update"]) == ("diverged", 5)
 
 
+@pytest.mark.slow
 def test_a_host_that_runs_ahead_of_its_device_writes_what_one_that_reads_at_once_writes(
     tensors, tmp_path, monkeypatch
 ):
@@ -158,11 +159,10 @@ def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ask", "why", "made", "code"),
-    [("signal", "cancelled", 3, 143), ("file", "limit", 3, 143), ("time", "limit", 1, 143)],
+    ("ask", "why", "made"), [("signal", "cancelled", 3), ("file", "limit", 3), ("time", "limit", 1)]
 )
 def test_a_stop_comes_after_the_update_and_keeps_its_state(
-    tensors, tmp_path, whole, monkeypatch, signal_at, ask, why, made, code
+    tensors, tmp_path, whole, monkeypatch, signal_at, ask, why, made
 ):
     """Field faults 2 and 3: where a job says of its end, the reason is its limit."""
     stop = tmp_path / "stop"
@@ -179,7 +179,7 @@ def test_a_stop_comes_after_the_update_and_keeps_its_state(
     run = tmp_path / "run"
     with pytest.raises(Stopped) as caught:
         train_run(specification(), tensors, run, report=at_update_two)
-    assert caught.value.code == code
+    assert caught.value.code == 143
     assert not (run / "training.json").exists()
     (attempt,) = read_json(run / "attempts.json")["attempts"]
     assert (attempt["ended_as"], attempt["to_update"]) == (why, made)

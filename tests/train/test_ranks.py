@@ -17,10 +17,12 @@ from fathom.io.files import read_json
 from fathom.io.signals import Stopped
 from fathom.results.run_state import read_state
 from fathom.train import train as one_message
-from fathom.train.ranks import GradientSums, Ranks
-from fathom.train.update_batches import MicroBatches
-from tests.support.processes import FORK, after_each_update, kill, start_together
+from fathom.train.loop import TrainPaths
+from fathom.train.ranks import GradientSums
+from fathom.train.train import train
+from tests.support.processes import FORK, after_each_update, join, kill, start_together
 from tests.support.refused import says
+from tests.support.small_corpus import silent
 from tests.support.small_runs import (
     OPTIONS,
     Run,
@@ -44,17 +46,12 @@ def updates_of(spec, count):
     """Return what joins the processes that `announced` names, and makes updates with them."""
 
     def run_them(tensors, announced, said):
-        os.environ.update(announced)
-        ranks = Ranks.join(torch.device("cpu"))
+        ranks = join(announced)
         run = Run(without_dropout(spec), tensors)
         run.two_level.ranks = ranks
         results = []
         for number in range(1, count + 1):
-            update = run.micro_batches(number, micro=2)
-            own = update.batches[ranks.rank :: ranks.world]
-            numbers = run.two_level.update(
-                number, MicroBatches(own, update.tokens, update.tasks)
-            ).numbers()
+            numbers = run.share(number, ranks, micro=2)[1].numbers()
             results.append([numbers["nll"], numbers["loss"], numbers["gradient_norm"]])
         method = run.network.decoder.method
         values = [value.tolist() for value in method.parameters()]
@@ -64,21 +61,15 @@ def updates_of(spec, count):
 
 
 def trains(folder, options=OPTIONS, spec=None, at=lambda training: None):
-    """Return what trains a run, and sends how it ended.
-
-    Args:
-        folder: of the run.
-        options: of the training.
-        spec: the run.
-        at: called after each update.
-    """
+    """Return what trains a run, calls `at` after each update, and sends how it ended."""
 
     def run(tensors, announced, said):
         os.environ.update(announced)
         after_each_update(at)
         rank = int(announced["RANK"])
         try:
-            train_run(spec or latent(), tensors, folder, options)
+            # The first process alone writes training.json.
+            train(spec or latent(), 1, TrainPaths(tensors, folder), options, silent)
             said.put((rank, "trained", ""))
         except SystemExit as silent_end:
             said.put((rank, "silent", silent_end.code))
@@ -261,8 +252,7 @@ def two_updates(case, limit):
     """Return what a process sends: sums of two updates, during and after the backward pass."""
 
     def run(_, announced, said):
-        os.environ.update(announced)
-        rank = Ranks.join(torch.device("cpu")).rank
+        rank = join(announced).rank
         ours, plain = layers(), layers()
         sums, found = GradientSums(ours.parameters(), limit), []
         for _ in range(2):
@@ -289,8 +279,7 @@ def test_sums_are_those_after_the_backward_pass_and_what_nobody_used_has_none(ca
 
 def starts_of_messages(_, announced, said):
     """Send how many messages start during the backward pass, and how many at its end."""
-    os.environ.update(announced)
-    rank = Ranks.join(torch.device("cpu")).rank
+    rank = join(announced).rank
     model, started = layers(), []
     sums = GradientSums(model.parameters(), limit=1)
     all_reduce = dist.all_reduce
