@@ -91,6 +91,7 @@ def test_a_file_with_other_axes_is_refused(small):
         small.read(SERIES["mixture_weights"])
 
 
+@pytest.mark.slow
 def test_axes_are_those_that_methods_and_trainings_record():
     calls = [
         node

@@ -254,6 +254,7 @@ def trickles_after_the_last_byte(send):
     slowly(send, b"X: x\r\n" * 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "words"),
     [

@@ -131,6 +131,7 @@ def signal_at(monkeypatch):
     return arrange
 
 
+@pytest.mark.slow
 def test_a_signal_to_a_host_that_runs_ahead_saves_the_update_that_was_made(
     tensors, tmp_path, monkeypatch, signal_at
 ):
@@ -237,6 +238,7 @@ def test_a_stop_saves_before_anything_is_printed(tensors, tmp_path, signal_at):
     assert printed == [3]
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_a_checkpoint_leaves_the_newest_state_whole(
     tensors, tmp_path, whole, record_property
 ):
@@ -266,6 +268,7 @@ def test_a_folder_that_is_deleted_while_the_run_trains_is_named(tensors, tmp_pat
     assert caught.value.filename == str(tmp_path / "run" / "metrics.tsv")
 
 
+@pytest.mark.slow
 def test_a_state_is_saved_after_some_minutes_and_changes_no_number(tensors, tmp_path):
     spec = specification(changes={"training": {"validate_every": 6}})
     for minutes in (0, 1e-9):
