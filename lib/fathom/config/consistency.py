@@ -191,7 +191,7 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
         for group in missing if groups.issuperset(given) else ():
             what = f"no updates for the group '{group}' of {paper}"
             yield FathomError(what, place.where, f"add `{group}: 300`, for example")
-        if not given and paper not in project.files.names("scales"):
+        if project.runs_of(paper) and not given and paper not in project.files.names("scales"):
             needed_by = "scales take the updates of its runs from it"
             yield project.files.missing("scales", paper, needed_by)
     for entry in project.entries.values():
