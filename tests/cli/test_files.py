@@ -137,6 +137,11 @@ def test_it_lists_first_and_deletes_what_is_named(own, trained, call):
     assert all(item["bytes"] > 0 for items in kinds.values() for item in items)
     (line,) = call("clean", "states").lines
     assert state.name in line
+    # The command that is named deletes in the same tree.
+    folder.joinpath("results").rename(folder / "other")
+    said = call("clean", "states", "--results", "other").err
+    assert "next: fathom clean states --yes --results other" in said
+    folder.joinpath("other").rename(folder / "results")
     assert state.exists()
     assert call("clean", "states", "--yes").code == 0
     assert not state.exists()

@@ -680,6 +680,17 @@ def test_a_file_that_cannot_be_read_is_one_finding_and_hides_no_other(findings, 
     assert sorted(places) == sorted([f"config/{file}", f"config/{other[0]}"])
 
 
+@pytest.mark.parametrize("file", [CLAIMS, PARAMETERS])
+def test_a_broken_link_is_a_file_that_cannot_be_read(findings, edited, file):
+    """A paper whose claims.yaml led nowhere was valid, and had no claims."""
+    path = edited((file, None, "")) / "config" / file
+    path.unlink()
+    path.symlink_to("nowhere")
+    (finding,) = findings()
+    path.unlink()
+    assert finding.where == f"config/{file}"
+
+
 @pytest.mark.parametrize("file", [PAPER, RUNS, TABLES, FIGURES, DEVIATIONS])
 def test_a_file_that_is_gone_is_one_finding(findings, file):
     """A deleted tables.yaml was 95 findings: runs without use, unread numbers, unknown names."""

@@ -67,7 +67,7 @@ def list(
     answer(as_json, rows, lines)
     verb = NEXT.get(kind)
     if verb and rows and not as_json:
-        suggest(f"fathom {verb} {next(iter(rows))} --scale {paths.scale}")
+        suggest(paths.command(verb, next(iter(rows))))
 
 
 def _text(fields: Mapping[str, Any]) -> str:

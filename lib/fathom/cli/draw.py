@@ -70,7 +70,7 @@ def table(
         return
     if show:
         print_table(laid_out)
-    suggest(f"fathom compare --table {target} --scale {artefacts.scale}")
+    suggest(artefacts.paths.fathom("compare", "--table", target, "--scale", artefacts.scale))
 
 
 def print_table(table: "TableView") -> None:
@@ -245,7 +245,7 @@ def compare(
     answer(as_json, lines(shown), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")
-    suggest(f"fathom page --scale {artefacts.scale}")
+    suggest(artefacts.paths.fathom("page", "--scale", artefacts.scale))
 
 
 @contextmanager

@@ -256,4 +256,5 @@ def clean(
         report(f"{kind}: {len(items)} files or folders, {total:,.1f} MB {verb}")
     answer(as_json, found, ())
     if not as_json and not yes and any(found.values()):
-        suggest(f"fathom clean {next(kind for kind in found if found[kind])} --yes")
+        kind = next(kind for kind in found if found[kind])
+        suggest(paths.fathom("clean", kind, "--yes"))

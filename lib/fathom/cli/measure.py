@@ -57,7 +57,7 @@ def score(
     for text, kind in decodings:
         report = report_of(f"{spec.folder} {text}, {kind}")
         score(spec, seed, text, kind, paths, report, opened.needs.metrics(spec.name))
-    suggest(f"fathom status {spec.paper} --runs --scale {paths.scale}")
+    suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))
 
 
 HeldOut = Annotated[

@@ -48,7 +48,7 @@ def prepare(dataset: DatasetName, results: Results = None) -> None:
     card = dataset_named(project, dataset)
     out = paths.corpus_named(card.corpus_folder(project.sources))
     prepare(card, project.sources, paths.source, out, report)
-    suggest(f"fathom subwords {card.name}")
+    suggest(paths.fathom("subwords", card.name))
 
 
 def statistics(dataset: DatasetName, results: Results = None) -> None:

@@ -1,5 +1,6 @@
 """The YAML files of config/ and of papers elsewhere, by kind and name."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -160,7 +161,8 @@ class ConfigFiles:
     def _include(self, folder: Path) -> None:
         self.folders[folder.name] = folder
         for kind in _OF_PAPERS:
-            if (folder / f"{kind}.yaml").exists():
+            # A broken link is a file that cannot be read, not a file that is missing.
+            if os.path.lexists(folder / f"{kind}.yaml"):
                 self._paths[kind][folder.name] = folder / f"{kind}.yaml"
         for kind, name in _IN_PAPERS.items():
             self._find(kind, folder / name)

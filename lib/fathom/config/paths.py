@@ -46,10 +46,13 @@ class Paths:
 
     def command(self, verb: str, name: str, seed: int | None = None) -> str:
         """Return what a user types to make a file of a run, a training or a folder of data."""
-        words = ["fathom", verb, name, "--scale", self.scale]
-        words += [] if seed is None else ["--seed", str(seed)]
-        words += [] if self.results == Path("results") else ["--results", str(self.results)]
-        return shlex.join(words)
+        words = [verb, name, "--scale", self.scale]
+        return self.fathom(*words, *([] if seed is None else ["--seed", str(seed)]))
+
+    def fathom(self, *words: str) -> str:
+        """Return a command of fathom on these results."""
+        results = [] if self.results == Path("results") else ["--results", str(self.results)]
+        return shlex.join(["fathom", *words, *results])
 
     def target(self, name: str, seeds: str | None = None) -> str:
         """Return what a user types to make Snakemake's target; `seeds` as `seeds=` takes them."""

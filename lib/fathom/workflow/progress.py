@@ -14,6 +14,7 @@ from fathom.cluster import starts
 from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
+from fathom.io.errors import FathomError
 from fathom.io.screen import duration
 from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
@@ -207,8 +208,13 @@ def _verdicts(path: Path, papers: list[str]) -> dict[str, int]:
     """Return how many reported cells have each verdict; none before the first comparison."""
     if not path.exists():
         return {}
-    with open(path, encoding="utf-8", newline="") as stream:
-        return Counter(row["verdict"] for row in csv.DictReader(stream) if row["paper"] in papers)
+    try:
+        with open(path, encoding="utf-8", newline="") as stream:
+            rows = [(row["paper"], row["verdict"]) for row in csv.DictReader(stream)]
+    except (KeyError, ValueError, csv.Error):
+        what, remedy = "not the file that a comparison writes", "write it again: fathom compare"
+        raise FathomError(what, str(path), remedy) from None
+    return Counter(verdict for paper, verdict in rows if paper in papers)
 
 
 def _counted(counts: Mapping[str, int]) -> str:
