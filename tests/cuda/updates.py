@@ -114,7 +114,7 @@ def asked(spec: Spec, ranks: Ranks, tokens: int) -> dict[str, object]:
         stack: {
             "kernels": (deep.kernels.total() - base.kernels.total()) / 2,
             "casts": (deep.casts - base.casts) / 2,
-            "names": dict(((deep.kernels - base.kernels)).most_common()),
+                "names": dict((deep.kernels - base.kernels).most_common()),
         }
         for stack, deep in zip(stacks, deeper, strict=False)
     }

@@ -1,5 +1,7 @@
 """The class that connects the equations of latent layers to the hooks."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +21,7 @@ from fathom.methods.latent_layers.equations import (
     scaled_kl,
     utilisation,
 )
+from fathom.nn.device import to_device
 from fathom.nn.hooks import Depth, DiagnosticArray, Loss, Method, ParameterGroup, Stack, generator
 
 
@@ -96,7 +99,7 @@ class LatentLayers(Method):
         tasks = range(self.stack.tasks) if self.posterior == "per_task" else [None]
         streams = [generator(seed, update, name, task) for task in tasks]
         noise = torch.stack([logistic_noise(layers, stream) for stream in streams])
-        self.noise = noise.to(self.alpha.device)
+        self.noise = to_device(noise, self.alpha.device)
         self.update = update
         tau = annealed_temperature(self.tau, self.tau_end, update, self.tau_updates)
         self.temperature.fill_(tau)
@@ -123,7 +126,7 @@ class LatentLayers(Method):
             return hard_gates(self.logits(), self.hard_threshold, self.hard_at_least)
         return self.noise_free()
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Select the gates of each sentence, and the layers that any sentence uses."""
         gates = self.gates().t().index_select(1, tasks)  # (L, B)
         # The gradient of a layer's part of one tensor would have the size of all layers' gates.
