@@ -12,6 +12,7 @@ import ctypes
 import hashlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,11 +25,16 @@ from unittest.mock import patch
 SOURCE = Path(__file__).with_name("no_cuda.cpp")
 
 
+def _folder(package: str) -> Path:
+    """Return the folder of a package, which is not imported."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    return Path(str(spec.origin)).parent
+
+
 def library() -> Path:
     """Return the compiled hooks for the installed torch; they are made once."""
-    spec = importlib.util.find_spec("torch")
-    assert spec and spec.origin
-    torch_folder = Path(spec.origin).parent
+    torch_folder = _folder("torch")
     version = (torch_folder / "version.py").read_bytes()
     name = hashlib.sha256(SOURCE.read_bytes() + version).hexdigest()[:12]
     compiled = Path(tempfile.gettempdir()) / f"fathom-no-cuda-{name}-{os.getuid()}.so"
@@ -46,6 +52,7 @@ assert "torch" not in sys.modules, "import tests.cuda.fake_device before torch"
 ctypes.CDLL(str(library()), mode=ctypes.RTLD_GLOBAL)
 
 import torch  # noqa: E402
+import yaml  # noqa: E402
 from torch import Tensor  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: E402
 from torch.nn import functional  # noqa: E402
@@ -70,8 +77,6 @@ SIZED_BY_DATA = {
     "_unique2", "bincount", "equal", "is_nonzero", "masked_select", "nonzero", "repeat_interleave",
     "unique_consecutive", "unique_dim",
 }  # fmt: skip
-# Operations without a kernel for CUDA.
-CPU_ONLY = {"mkldnn_linear", "_flash_attention_forward_for_cpu", "_mkldnn_reshape"}
 COPIES = {"_to_copy", "copy_", "_copy_from"}
 MASKED = {"index", "index_put", "index_put_", "_unsafe_index"}
 
@@ -82,8 +87,9 @@ class Recorder(TorchDispatchMode):
     Attributes:
         kernels: operations on the device that start a kernel, by name.
         waits: (why, the innermost line of lib/fathom) of each wait.
+        operations: the full names of what ran on the device.
         casts: copies on the device to another type.
-        tensors: bytes that kernels read and write, if nothing stays in a cache.
+        bytes: what kernels read and write, if nothing stays in a cache.
         products: floating-point operations of matrix products, attention apart.
     """
 
@@ -91,6 +97,7 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self.kernels: Counter[str] = Counter()
         self.waits: Counter[tuple[str, str]] = Counter()
+        self.operations: set[str] = set()
         self.casts = 0
         self.bytes = 0
         self.products = 0
@@ -108,6 +115,8 @@ class Recorder(TorchDispatchMode):
         of_steps = name == "_foreach_add_" and isinstance(args[1], Tensor)
         result = None if of_steps else func(*args, **kwargs)
         made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
+        if any(tensor.is_cuda for tensor in (*given, *made)):
+            self.operations.add(func.name())
         self._record(name, args, kwargs, given, made)
         return result
 
@@ -137,6 +146,23 @@ class Recorder(TorchDispatchMode):
 
     def _waits(self, why: str) -> None:
         self.waits[why, _line()] += 1
+
+
+def without_kernel(operations: set[str]) -> set[str]:
+    """Return the operations that torch has no kernel for on CUDA, by its table of operations."""
+    table = _folder("torchgen") / "packaged" / "ATen" / "native" / "native_functions.yaml"
+    entries = {}
+    for entry in yaml.load(table.read_text(), yaml.CSafeLoader):
+        entries[entry["func"].partition("(")[0]] = entry
+    missing = set()
+    for operation in operations:
+        namespace, _, name = operation.partition("::")
+        entry = entries.get(name.removesuffix(".default"), {})
+        entry = entries.get(entry.get("structured_delegate"), entry)
+        kernels = ", ".join(entry.get("dispatch", {"Composite": ""}))
+        if namespace == "aten" and not re.search("CUDA|Composite", kernels):
+            missing.add(operation)
+    return missing
 
 
 def _is_mask(index: object) -> bool:

@@ -3,8 +3,8 @@
     python -m tests.cuda.updates RUN … [--ranks 2] [--tokens 4096]
 
 Prints a line of JSON per run. The text is random, of the run's tasks and of sentence lengths as in
-TED talks; everything else is the run at the scale `paper`, with fewer layers: one update of 3 + 3
-layers for what makes the host wait, and 2 + 2, 4 + 2 and 2 + 4 for the kernels per layer.
+TED talks. Everything else is the run at the scale `paper` but for two settings: the tokens of an
+update, and the layers. Updates of 2 + 2, 4 + 2 and 2 + 4 layers differ by the kernels per layer.
 """
 
 # Before torch.
@@ -12,20 +12,19 @@ from tests.cuda import fake_device  # isort: skip
 
 import argparse
 import json
+import sys
 import tempfile
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
 import torch.distributed as dist
 from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from fathom.config.load import load
 from fathom.config.spec import Spec
-from fathom.data.indexed import SPLITS, Sentences, prefix, writing
+from fathom.data.indexed import SPLITS, prefix, writing
 from fathom.data.tensors import Tensors
 from fathom.methods.build import build
 from fathom.nn.network import Entries, choose_backend
@@ -37,14 +36,14 @@ from fathom.train.update_batches import MaskedUpdateBatches, UpdateBatches
 ENTRIES = 32_000
 
 
-def random_tensors(folder: Path, spec: Spec) -> Tensors:
-    """Write random ids in the files of a data set: 200 to 400 sentences of each task and side."""
+def random_tensors(folder: Path, spec: Spec, longest: int) -> Tensors:
+    """Write random ids in the files of a data set: 400 sentences of each task, split and side."""
     draws = np.random.default_rng(1)
     sides = ("source",) if spec.masking else ("source", "target")
     for task in spec.data.tasks:
         (folder / task).mkdir(parents=True)
         for split in SPLITS:
-            lengths = np.clip(draws.lognormal(3.1, 0.65, 400), 3, 60).astype(int)
+            lengths = np.clip(draws.lognormal(3.1, 0.65, 400), 3, longest).astype(int)
             for side in sides:
                 with writing(prefix(folder, task, split, side), ENTRIES) as add:
                     for length in lengths:
@@ -88,7 +87,9 @@ def update(spec: Spec, tensors: Tensors, ranks: Ranks, tokens: int) -> fake_devi
         if spec.masking is None:
             batches = UpdateBatches(tensors, training, *shared)
         else:
-            batches = MaskedUpdateBatches(tensors, training, spec.masking, spec.model.block, *shared)
+            batches = MaskedUpdateBatches(
+                tensors, training, spec.masking, spec.model.block, *shared
+            )
         with fake_device.Recorder():
             two_level.update(1, batches.micro_batches(1))
         made = batches.micro_batches(2)
@@ -97,7 +98,7 @@ def update(spec: Spec, tensors: Tensors, ranks: Ranks, tokens: int) -> fake_devi
     return recorder
 
 
-def asked(spec: Spec, ranks: Ranks, tokens: int) -> dict[str, object]:
+def asked(spec: Spec, ranks: Ranks, tokens: int, longest: int) -> dict[str, object]:
     """Return what a run asks of a device."""
 
     def measured(encoder: int, decoder: int) -> fake_device.Recorder:
@@ -107,19 +108,23 @@ def asked(spec: Spec, ranks: Ranks, tokens: int) -> dict[str, object]:
         return update(less, tensors, ranks, tokens)
 
     with tempfile.TemporaryDirectory() as folder:
-        tensors = random_tensors(Path(folder), spec)
+        tensors = random_tensors(Path(folder), spec, longest)
         base, *deeper = measured(2, 2), measured(4, 2), measured(2, 4)
     stacks = ("encoder", "decoder") if spec.model.decoder_layers else ("encoder",)
     per_layer = {
         stack: {
             "kernels": (deep.kernels.total() - base.kernels.total()) / 2,
             "casts": (deep.casts - base.casts) / 2,
-                "names": dict((deep.kernels - base.kernels).most_common()),
+            "names": dict((deep.kernels - base.kernels).most_common()),
         }
         for stack, deep in zip(stacks, deeper, strict=False)
     }
     waits = [f"{count} x {why}: {line}" for (why, line), count in deeper[-1].waits.items()]
-    return {"waits": waits, "per_layer": per_layer, "kernels": base.kernels.total()}
+    return {
+        "waits": waits,
+        "per_layer": per_layer,
+        "without_kernel": [*fake_device.without_kernel(deeper[-1].operations)],
+    }
 
 
 def main() -> None:
@@ -127,17 +132,20 @@ def main() -> None:
     parser.add_argument("runs", nargs="+")
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--tokens", type=int, default=2048)
+    parser.add_argument("--longest", type=int, default=60, help="tokens of a sentence at most")
     parser.add_argument("--precision", choices=("fp32", "bf16"))
     options = parser.parse_args()
     if options.ranks > 1:
         dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=options.ranks)
+    ranks = Ranks(0, options.ranks)
     project = load(Path(__file__).parents[2], check=False)
     for name in options.runs:
         spec = project.spec(name, "paper")
         if options.precision:
             training = spec.training.model_copy(update={"precision": options.precision})
             spec = replace(spec, training=training)
-        print(json.dumps({"run": name} | asked(spec, Ranks(0, options.ranks), options.tokens)))
+        counted = asked(spec, ranks, options.tokens, options.longest)
+        sys.stdout.write(json.dumps({"run": name} | counted) + "\n")
 
 
 if __name__ == "__main__":
