@@ -84,6 +84,11 @@ class LatentLayers(Method):
         self.register_buffer("temperature", torch.tensor(float(tau)))
         self.update, self.noise = 0, None
         self.active_layers = [True] * stack.layers
+        # The hook where no gate is costs nothing.
+        if gate_on == "block":
+            self.residual = super().residual
+        else:
+            self.block = super().block
 
     def logits(self) -> Tensor:
         """Return alpha of every task, (N, L), also if all share one posterior."""
@@ -143,15 +148,11 @@ class LatentLayers(Method):
         return self.active_layers[layer]
 
     def residual(self, layer: int, part: str, x: Tensor, fx: Tensor) -> Tensor:
-        """Return x + z fx if gates are on sub-layers, otherwise x + fx; both are (T, B, D)."""
-        if self.gate_on == "block":
-            return super().residual(layer, part, x, fx)
+        """Return x + z fx, (T, B, D), if gates are on sub-layers."""
         return x + self.sentence_gates[layer].to(x.dtype) * fx
 
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
-        """Gate the layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
-        if self.gate_on == "sub_layer":
-            return y
+        """Return x + z (y − x), (T, B, D), if gates are on layers."""
         # In half precision a layer without residuals may return another type than it got.
         wide = torch.promote_types(x.dtype, y.dtype)
         return gated_block(x.to(wide), y.to(wide), self.sentence_gates[layer].to(wide))
