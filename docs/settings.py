@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from fathom.config.check import models_in
-from fathom.config.figures import FigureSettings
 from fathom.config.load import load
 from fathom.config.merge import Entry
 from fathom.config.project import Project
-from fathom.config.schema.figures import KINDS
+from fathom.config.schema.figures import KINDS, FigureSettings
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import MethodSettings, RunSettings
 from fathom.config.schema.section import Section
@@ -141,7 +140,7 @@ def _method(name: str, card: MethodCard, given: Mapping[str, Mapping[str, list[s
     lines = [f"## method {name}", "", card.about.summary, ""]
     for key, setting in card.about.settings.items():
         unit = f"; scaled by {setting.unit}" if setting.unit else ""
-        default = f"default {_text(setting.value)}, {setting.source}{unit}"
+        default = f"default {_text(setting.default)}, {setting.source}{unit}"
         lines.append(f"- `method.{key}` ({default}): {setting.description}")
         for value, places in _of(given.get(f"method.{key}", {}), name).items():
             lines.append(f"    - {value}: {'; '.join(places)}")
@@ -154,6 +153,8 @@ def _keys(title: str, part: type[Section]) -> list[str]:
     """Return the keys of a class of figures.yaml, and those of a part's long form."""
     lines = [f"## {title}", "", _docstring(part), ""]
     for name, field in part.model_fields.items():
+        if part is not FigureSettings and name in FigureSettings.model_fields:
+            continue
         lines += _setting(name, field, {})
         for inner in models_in(field.annotation):
             # What a panel may say are the keys of the figure itself.

@@ -43,10 +43,10 @@ def edit(project):
 
 @pytest.fixture(scope="session")
 def own_project():
-    """The project's own config, loaded."""
-    from fathom.config.load import load
+    """The project's own config."""
+    from tests.support import own_project
 
-    return load(ROOT)
+    return own_project.own_project()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import math
 from pandas import DataFrame
 
 from fathom.artefacts.claims.language import truth
-from fathom.artefacts.claims.numbers import Curve, Slice, Sum, Term
+from fathom.artefacts.claims.numbers import Curve, Sum, Term
 from fathom.artefacts.claims.truths import Interval
 
 UNTESTED = -1.0
@@ -17,11 +17,10 @@ def quantity(name, value, halves=None):
     A value is a number, (number, half of its interval), an outcome, `not run`, a list of these, or
     a quantity as it is.
     """
-    if isinstance(value, Curve | Sum | Slice):
+    if isinstance(value, Curve | Sum) or (isinstance(value, tuple) and isinstance(value[0], Sum)):
         return value
     if isinstance(value, list):
-        items = [quantity(f"{name}{at}", one, halves) for at, one in enumerate(value)]
-        return Slice(tuple(items))
+        return tuple(quantity(f"{name}{at}", one, halves) for at, one in enumerate(value))
     if isinstance(value, str):
         missing = value == "not run"
         bad = math.nan if missing else -math.inf
@@ -57,7 +56,7 @@ def answer(text, **values):
     return truth(text, "here", Numbers(**values))
 
 
-def curve(values, axis="update", **parts):
+def curve(values, axis="update"):
     """Return a curve of one seed."""
     frame = DataFrame({axis: range(1, len(values) + 1), "value": values})
-    return Curve("c", (axis,), "p/run", {1: frame}, **parts)
+    return Curve(Term("c"), (axis,), {1: frame})

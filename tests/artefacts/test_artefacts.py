@@ -32,7 +32,7 @@ def artefacts(project, tmp_path):
     return Artefacts(project, Paths(tmp_path, "tiny"))
 
 
-def drawn(artefacts, paper, name):
+def named(artefacts, paper, name):
     """Return a paper and its table or figure."""
     paper = artefacts.project.papers[paper]
     return paper, {**paper.tables, **paper.figures}[name]
@@ -60,13 +60,13 @@ def write_scores(artefacts, name, value=20.0):
 
 
 def test_a_seed_that_was_trained_by_hand_is_known_and_can_be_shown(project, tmp_path):
-    own, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
+    usual, every = (Artefacts(project, Paths(tmp_path, "tiny"), seeds) for seeds in (None, "all"))
     write_scores(Artefacts(project, Paths(tmp_path, "tiny"), (4,)), RUN)
-    assert list(own.source(RUN).files(KEY)) == [1]
-    assert own.source(RUN).unused == (4,)
+    assert list(usual.source(RUN).files(KEY)) == [1]
+    assert usual.source(RUN).unused == (4,)
     assert list(every.source(RUN).files(KEY)) == [1, 4]
     assert every.source(RUN).unused == ()
-    compared = own.compared(*drawn(own, "latent_depth", "table5"))
+    compared = usual.compared(*named(usual, "latent_depth", "table5"))
     assert compared.sources[RUN].unused == (4,)
 
 
@@ -83,7 +83,7 @@ def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, 
     for name in ("domains6", "lamgd/domains_lamgd"):
         assert artefacts.source(name).shown_as["law"] == "LAW~places"
         assert full.source(name).shown_as == {}
-    table = artefacts.compared(*drawn(artefacts, "lamgd", "table4"))
+    table = artefacts.compared(*named(artefacts, "lamgd", "table4"))
     assert table.shown_as["law2"] == "LAW2~places"
     # In the order of the cells, and not in another one in each process.
     names = "LAW~places, LAW1~places, LAW2~places."
@@ -95,34 +95,11 @@ def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_i
 ):
     paper_scale = Artefacts(project, Paths(tmp_path / "results", "paper"))
     for name, warns in {"table5": False, "table6": True, "table3": False, "table2": False}.items():
-        compared = paper_scale.compared(*drawn(paper_scale, "latent_depth", name))
+        compared = paper_scale.compared(*named(paper_scale, "latent_depth", name))
         assert bool(compared.warnings) == warns, name
     for name, warns in {"figure7": True, "figure8": False}.items():
-        inputs = paper_scale.inputs(*drawn(paper_scale, "latent_depth", name))
+        inputs = paper_scale.inputs(*named(paper_scale, "latent_depth", name))
         assert bool(inputs.warnings) == warns, name
-
-
-def test_one_table_shows_a_run_that_others_share(artefacts):
-    write_scores(artefacts, RUN)
-    compared = artefacts.compared(*drawn(artefacts, "latent_depth", "table5"))
-    values = {
-        (item.result.cell.row, item.result.cell.column): item.result.value
-        for item in compared.cells
-    }
-    assert values["12/12", "avg"] == values["12/12", "kor"] == 20.0
-    assert values["6/6", "avg"] is None
-
-
-def test_a_figure_gets_its_runs_and_tables(artefacts):
-    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure4"))
-    assert (list(inputs.tables), dict(inputs.runs)) == (["table5"], {})
-    inputs = artefacts.inputs(*drawn(artefacts, "latent_depth", "figure6"))
-    assert list(inputs.runs) == ["beta_0", "beta_1", "beta_10"]
-    assert inputs.runs["beta_0"].name == "latent_depth/beta_0"
-    assert (
-        inputs.runs["beta_0"].updates
-        == artefacts.project.spec("latent_depth/beta_0", "tiny").training.updates
-    )
 
 
 @pytest.mark.parametrize(
@@ -136,7 +113,7 @@ def test_a_figure_gets_its_runs_and_tables(artefacts):
 )
 def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, missing, verb):
     with pytest.raises(FathomError) as caught:
-        artefacts.require(*drawn(artefacts, paper, name))
+        artefacts.require(*named(artefacts, paper, name))
     assert missing in caught.value.what
     target = f"{paper}_{name}"
     results = artefacts.paths.results
@@ -146,9 +123,9 @@ def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, m
 
 
 def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_path):
-    asked = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
+    artefacts = Artefacts(project, Paths(tmp_path / "my results", "tiny"), (5,))
     with refused("no measurements of") as caught:
-        asked.require(*drawn(asked, "latent_depth", "table5"))
+        artefacts.require(*named(artefacts, "latent_depth", "table5"))
     folder = f"{tmp_path}/my results"
     remedy = caught.value.remedy
     assert f"latent_depth_table5 --config scale=tiny 'results={folder}' seeds=5-5`" in remedy
@@ -157,19 +134,19 @@ def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_pat
 
 def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = Artefacts(project, Paths(Path("resutls"), "tiny"))
+    artefacts = Artefacts(project, Paths(Path("resutls"), "tiny"))
     with refused(f"in {tmp_path / 'resutls'}, which is no folder"):
-        asked.require(*drawn(asked, "latent_depth", "table5"))
+        artefacts.require(*named(artefacts, "latent_depth", "table5"))
     (tmp_path / "resutls").mkdir()
     with refused("no measurements of") as caught:
-        asked.require(*drawn(asked, "latent_depth", "table5"))
+        artefacts.require(*named(artefacts, "latent_depth", "table5"))
     assert not says("which is no folder").matches(caught.value)
 
 
 def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):
-    asked = Artefacts(planned(project), Paths(tmp_path, "paper"))
+    artefacts = Artefacts(planned(project), Paths(tmp_path, "paper"))
     with refused("cannot be made yet", where=NOT_BUILT) as caught:
-        asked.require(*drawn(asked, "latent_depth", "table1"))
+        artefacts.require(*named(artefacts, "latent_depth", "table1"))
     assert "snakemake" not in caught.value.remedy
     assert "fathom table latent_depth_table1 --scale paper " in caught.value.remedy
 
@@ -198,11 +175,21 @@ def test_a_table_needs_the_measurements_that_its_cells_show_and_a_figure_those_o
     }
     assert set(figure.runs) == set(table.runs)
     assert (table.tables, figure.tables, table.series) == (("table1",), ("table1",), ())
+    assert table.rows == {"Static": (f"sample/{STATIC}",), "Gated": (f"sample/{GATED}",)}
 
 
-def test_the_runs_of_a_row_are_those_of_its_cells(needs):
-    rows = {"Static": (f"sample/{STATIC}",), "Gated": (f"sample/{GATED}",)}
-    assert needs.artefacts["sample_table1"].rows == rows
+def test_an_artefact_may_need_a_corpus_what_trainings_recorded_or_no_decoding(of_papers):
+    corpus, curves = (
+        of_papers.artefacts[name] for name in ("lamgd_table2", "latent_depth_figure6")
+    )
+    assert (corpus.runs, corpus.corpora) == ((), ("ted8_related", "ted8_diverse"))
+    assert of_papers.dataset("ted8_related") == "po_wheels_related"
+    assert curves.series == tuple(f"latent_depth/beta_{beta}" for beta in (0, 1, 10))
+    assert curves.tables == ()
+    masked = "latent_depth/masked_lm_24"
+    assert of_papers.decodings(masked) == ()
+    keys = of_papers.artefacts["latent_depth_table2"].keys[masked]
+    assert keys == ("parameters", "perplexity.valid.plain")
 
 
 def test_a_run_is_decoded_as_all_tables_together_ask(needs, of_papers):
@@ -225,25 +212,6 @@ def test_a_metric_is_scored_where_a_table_shows_it(needs, tmp_path):
     assert needs.metrics(f"sample/{STATIC}") == ()
     assert shown.metrics(f"sample/{STATIC}") == ("ter",)
     assert shown.decodings(f"sample/{STATIC}") == (("test", "plain"),)
-
-
-def test_a_masked_language_model_has_no_decodings(of_papers):
-    run = "latent_depth/masked_lm_24"
-    assert of_papers.decodings(run) == ()
-    keys = ("parameters", "perplexity.valid.plain")
-    assert of_papers.artefacts["latent_depth_table2"].keys[run] == keys
-
-
-def test_a_figure_of_what_trainings_recorded_names_their_runs(of_papers):
-    figure = of_papers.artefacts["latent_depth_figure6"]
-    assert figure.series == tuple(f"latent_depth/beta_{beta}" for beta in (0, 1, 10))
-    assert figure.tables == ()
-
-
-def test_a_table_of_a_corpus_needs_no_run(of_papers):
-    table = of_papers.artefacts["lamgd_table2"]
-    assert (table.runs, table.corpora) == ((), ("ted8_related", "ted8_diverse"))
-    assert of_papers.dataset("ted8_related") == "po_wheels_related"
 
 
 def test_what_cannot_be_made_says_of_how_many_runs_and_why(of_papers, project):

@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 
 from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
-from fathom.artefacts.claims.numbers import Curve, Largest, Slice, Sum, Term
+from fathom.artefacts.claims.numbers import Curve, Largest, Sum, Term, minus, plus, scaled
 from fathom.artefacts.claims.truths import (
     CANCEL,
     NO_WORST,
@@ -146,7 +146,7 @@ def test_a_number_among_those_that_it_is_compared_with_is_not_above_itself():
     best, other = world.values.values()
     cases = (
         (best, ">", ">=", Largest(1, (best, other))),
-        (-best, "<", "<=", Largest(-1, (-best, -other))),
+        (scaled(best, -1), "<", "<=", scaled(Largest(1, (best, other)), -1)),
     )
     for one, strict, loose, among in cases:
         truth = compare(world.interval, one, strict, among)
@@ -170,9 +170,12 @@ def test_runs_that_all_diverged_are_not_close_to_each_other():
 
 def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
     bad = [quantity(name, "diverged") for name in "uvw"]
-    assert (NUMBERS["mean"](Slice(tuple(bad))) - bad[0] * 0.5 - bad[1] * 0.5).value == 0
-    assert bad[0] * 0.1 + bad[0] * 0.2 - bad[0] * 0.3 == Sum()
-    assert math.isnan((bad[0] - bad[1] + Sum(constant=2.0)).value)
+    first, second, _ = bad
+    halves = plus(scaled(first, 0.5), scaled(second, 0.5))
+    assert minus(NUMBERS["mean"](tuple(bad)), halves).value == 0
+    tenths = plus(scaled(first, 0.1), scaled(first, 0.2))
+    assert minus(tenths, scaled(first, 0.3)) == Sum()
+    assert math.isnan(plus(minus(first, second), Sum(constant=2.0)).value)
 
 
 def test_the_evidence_is_what_decides_and_reads_as_the_claim():
@@ -223,9 +226,9 @@ def test_a_gain_of_a_row_with_a_diverged_seed_is_not_certain():
 
 # Rows are tasks, columns are layers; both tasks take layers 1 and 4, and neither takes 3.
 PICTURE = Curve(
-    "p",
+    Term("p"),
     ("task", "layer"),
-    by_seed={
+    {
         1: DataFrame(
             [
                 (task, layer, value)
@@ -237,9 +240,9 @@ PICTURE = Curve(
     },
 )
 SIMILAR = Curve(
-    "s",
+    Term("s"),
     ("task", "task_2"),
-    by_seed={
+    {
         1: DataFrame(
             [("a", "a", 1.0), ("a", "b", 0.7), ("a", "c", 0.9), ("b", "b", 1.0), ("b", "a", 0.6)],
             columns=["task", "task_2", "value"],
@@ -252,7 +255,7 @@ VALUES = {
     "C": curve([8, 7, 6, 5, 4, 3, 2, 1]),
     "P": PICTURE,
     "M": SIMILAR,
-    "L": Curve("l", ("update",), "p/lost", words="diverged at update 3", worst=math.inf),
+    "L": Curve(Term("l", words="diverged at update 3", worst=math.inf), ("update",)),
     "O": curve([]),
 }
 
@@ -320,19 +323,18 @@ def test_a_median_is_not_known_where_a_number_is_not():
     unknown = Sum({Term("d", math.nan, "diverged"): 1.0})
     lost = Sum({Term("d", 3.0, lost="1 of 2 seeds diverged", worst=-math.inf): 1.0})
     for other in (unknown, lost):
-        some_of = Slice((*(quantity(str(at), at) for at in (1.0, 2.0)), other))
+        some_of = (*(quantity(str(at), at) for at in (1.0, 2.0)), other)
         assert answer("median(A) > 0", A=some_of).answer == "inconclusive"
 
 
 def test_a_curve_is_summarised_in_each_seed_and_says_how():
     frames = {seed: DataFrame({"x": [1, 2], "value": [3.0, 2.0 * seed]}) for seed in (2, 4)}
-    several = Curve(
-        "c", ("x",), "p/run", frames, worst=math.inf, lost="2 of 4 seeds diverged", awaited=1
-    )
+    of_all = Term("c", worst=math.inf, lost="2 of 4 seeds diverged", awaited=1)
+    several = Curve(of_all, ("x",), frames)
     (term,) = NUMBERS["end"](several).weights
     assert (dict(term.by_seed), term.value, term.name) == ({2: 4.0, 4: 8.0}, 6.0, "end of c")
-    assert (term.worst, term.lost, term.awaited) == (math.inf, several.lost, 1)
-    (term,) = NUMBERS["max"](-several).weights
+    assert (term.worst, term.lost, term.awaited) == (math.inf, of_all.lost, 1)
+    (term,) = NUMBERS["max"](scaled(several, -1)).weights
     assert (term.value, term.worst) == (-3.0, -math.inf)
     (term,) = NUMBERS["mean"](NUMBERS["first"](several, Sum(constant=0.5))).weights
     assert term.name == "mean of the first 50% of c"
@@ -340,5 +342,5 @@ def test_a_curve_is_summarised_in_each_seed_and_says_how():
 
 def test_a_field_of_a_failed_training_has_the_worst_value():
     """It had the value 1, so that a diverged run was below 3."""
-    lost = Curve("l", (), "p/lost", words="diverged at update 3", worst=math.inf)
+    lost = Curve(Term("l", words="diverged at update 3", worst=math.inf), ())
     assert answer("A < 3", A=lost).answer == "fails"

@@ -3,7 +3,7 @@
 import math
 import random
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from statistics import fmean
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from scipy import stats
 from fathom.artefacts.claims.functions import NUMBERS
 from fathom.artefacts.claims.language import truth as answer_of
 from fathom.artefacts.claims.names import Labelled, curve
-from fathom.artefacts.claims.numbers import Curve, Sum, Term
+from fathom.artefacts.claims.numbers import Sum, Term
 from fathom.artefacts.claims.worlds import (
     ALONE,
     EXACT,
@@ -30,7 +30,7 @@ from fathom.artefacts.table.differences import difference
 from fathom.config.schema.figures import Drawn
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
-from fathom.scoring.bootstrap import drawn_scores, draws
+from fathom.scoring.bootstrap import drawn_scores
 from fathom.scoring.metrics import bleu
 from fathom.scoring.sentences import read
 from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
@@ -90,17 +90,6 @@ def test_the_interval_of_two_rows_is_that_of_an_independent_bootstrap(files):
     other = BLEU().corpus_score(BAD["bos"][0], [references]).score
     assert fact.difference == pytest.approx(value - other, abs=1e-5)
     assert "in pairs" in fact.basis
-
-
-def test_each_draw_is_scored_as_sacrebleu_scores_its_text(files):
-    counts = read(files.decoding("p/deep", 1, "test", "plain"), "bos").statistics(
-        bleu.metric("13a")
-    )
-    own, references = GOOD["bos"]
-    for row, score in zip(draws(len(own), 20), drawn_scores([[counts]], samples=20), strict=True):
-        drawn = [at for at, times in enumerate(row) for _ in range(int(times))]
-        lines = [own[at] for at in drawn], [[references[at] for at in drawn]]
-        assert score == pytest.approx(BLEU().corpus_score(*lines).score)
 
 
 @pytest.mark.parametrize("column", ["bos", "avg"])
@@ -177,7 +166,9 @@ def test_numbers_of_one_training_go_together_and_runs_are_independent():
     sums = {Term(name, 0.0, source="p/c", by_seed=by_seed): 1 / 3 for name in "abc"}
     alone = stats.ttest_1samp((4.0, 5.0, 7.0), 0).confidence_interval(0.95)
     assert over_seeds(sums).half == pytest.approx((alone.high - alone.low) / 2)
-    assert over_seeds({first: 1.0, Term("d", 1.0, source="p/d", by_seed={1: 1.0}): 1.0}) is None
+    assert (
+        over_seeds({first: 1.0, Term("d", 1.0, source="p/d", by_seed={1: 1.0}): 1.0}).half is None
+    )
 
 
 def test_parameters_are_exact_and_what_cannot_be_drawn_again_decides_alone(tmp_path):
@@ -346,26 +337,23 @@ NOTHING = DataFrame(
 
 def shown(frames, worst=math.nan, **chosen):
     """Return what labels of a figure name; a picture is one of tasks by tasks."""
-    picture = not {"label", "line"} & {*chosen}
-    axes = ("task", "task_2") if picture else ("layer",)
-    left = axes[len({"row", "column"} & {*chosen}) :]
-    drawn = Drawn("D", "", axes, "run")
-    return curve(Labelled("figure2", drawn, chosen, left, ()), frames, worst)
+    axes = ("layer",) if "label" in chosen else ("task", "task_2")
+    return curve(Labelled("figure2", Drawn("D", "", axes, "run"), chosen), frames, worst)
 
 
 def test_labels_name_a_curve_as_it_is_drawn():
     made = shown({1: LINES}, panel="Static, 24/24", label="a")
-    assert made.by_seed[1].to_dict("list") == {"layer": [1, 2], "value": [15.0, 16.0]}
-    assert (made.source, made.name) == ("p/run", "figure2")
+    assert made.frames[1].to_dict("list") == {"layer": [1, 2], "value": [15.0, 16.0]}
+    assert (made.term.source, made.name) == ("p/run", "figure2")
     # Lines that are close share a label, and a label may itself have a comma.
     for label in ("c", "b, c"):
-        assert len(shown({1: LINES}, panel="Decoder", label=label).by_seed[1]) == 2
+        assert len(shown({1: LINES}, panel="Decoder", label=label).frames[1]) == 2
 
 
 def test_a_picture_has_rows_and_columns_and_its_field_is_a_number_of_each_seed():
     made = shown({1: MAP}, panel="D")
-    assert list(made.by_seed[1].columns) == ["task", "task_2", "value"]
-    assert list(shown({1: MAP}, panel="D", row="y").by_seed[1]["value"]) == [3.0, 4.0]
+    assert list(made.frames[1].columns) == ["task", "task_2", "value"]
+    assert list(shown({1: MAP}, panel="D", row="y").frames[1]["value"]) == [3.0, 4.0]
     other = MAP.assign(value=MAP["value"] + 1)
     field = shown({1: MAP, 2: other}, panel="D", row="y", column="x")
     assert isinstance(field, Sum)
@@ -379,13 +367,12 @@ def test_a_run_without_points_says_why_and_is_the_worst_where_the_series_has_a_b
         ("not recorded", True),
         ("diverged at update 3", False),
     ):
-        made = shown({1: NOTHING.assign(words=words)}, panel="D", row="y", column="x")
-        assert isinstance(made, Curve)
-        assert (made.words, made.missing, made.by_seed) == (words, missing, {})
-    for worst in (math.inf, math.nan):
-        number = NUMBERS["max"](shown({1: NOTHING}, worst, panel="D"))
-        assert number.value == pytest.approx(worst, nan_ok=True)
-        assert not number.missing
+        made = shown({1: NOTHING.assign(words=words)}, panel="D")
+        assert (made.term.words, made.term.missing, made.frames) == (words, missing, {})
+    for worst, chosen in product((math.inf, math.nan), ({}, {"row": "y", "column": "x"})):
+        (term,) = NUMBERS["max"](shown({1: NOTHING}, worst, panel="D", **chosen)).terms
+        assert term.value == pytest.approx(worst, nan_ok=True)
+        assert not term.missing
 
 
 def test_seeds_that_failed_are_counted_next_to_the_others():
@@ -397,12 +384,13 @@ def test_seeds_that_failed_are_counted_next_to_the_others():
         ({1: absent, 2: MAP}, "", 1),
     ):
         made = shown(frames, panel="D")
-        assert ([*made.by_seed], made.words, made.lost, made.awaited) == ([2], "", lost, awaited)
+        term = made.term
+        assert ([*made.frames], term.words, term.lost, term.awaited) == ([2], "", lost, awaited)
     (term,) = shown({1: NOTHING, 2: MAP}, panel="D", row="x", column="y").weights
     assert (term.value, term.lost) == (2.0, "1 of 2 seeds diverged")
-    assert shown({1: NOTHING, 2: NOTHING}, panel="D").words == "2 of 2 seeds diverged"
-    made = shown({1: NOTHING, 2: absent}, panel="D")
-    assert (made.words, made.missing, made.lost) == ("not run", True, "1 of 2 seeds diverged")
+    assert shown({1: NOTHING, 2: NOTHING}, panel="D").term.words == "2 of 2 seeds diverged"
+    term = shown({1: NOTHING, 2: absent}, panel="D").term
+    assert (term.words, term.missing, term.lost) == ("not run", True, "1 of 2 seeds diverged")
     # So is a label that a scale does not have.
-    assert shown({1: MAP}, panel="D", row="z").missing
-    assert shown({}, panel="D").missing
+    assert shown({1: MAP}, panel="D", row="z").term.missing
+    assert shown({}, panel="D").term.missing

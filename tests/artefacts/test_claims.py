@@ -25,7 +25,8 @@ from tests.support.own_project import PAPERS
 from tests.support.small_figures import end, write_series
 from tests.support.small_project import write_config
 
-FIGURE = "transparent_attention/en_de_transformer_plain_"
+TRANSPARENT = "transparent_attention"
+FIGURE = f"{TRANSPARENT}/en_de_transformer_plain_"
 
 
 @pytest.fixture(scope="module")
@@ -119,16 +120,13 @@ def test_with_students_t_no_answer_on_printed_cells_changes(own_project, monkeyp
     assert after != before  # their intervals are other ones
 
 
-def test_with_the_papers_own_settings_answers_are_evidence(own_project, tmp_path):
-    artefacts = Artefacts(own_project, Paths(tmp_path, "paper"))
-    paper = own_project.papers["transparent_attention"]
-    assert all(one.comparable for one in judged(artefacts, paper))
-
-
-def test_what_a_scale_does_not_have_is_not_comparable(own_project, tmp_path):
+def test_answers_are_evidence_with_the_papers_own_settings_and_not_without_a_run(
+    own_project, tmp_path
+):
     """A claim without a single run was evidence about the paper."""
-    paper = own_project.papers["latent_depth"]
     artefacts = Artefacts(own_project, Paths(tmp_path, "paper"))
+    assert all(one.comparable for one in judged(artefacts, own_project.papers[TRANSPARENT]))
+    paper = own_project.papers["latent_depth"]
     (part,) = own_project.claims["latent_depth"]["loss_terms_help"].parts
     assert is_comparable(artefacts, paper, part)
     assert not is_comparable(SimpleNamespace(cells=lambda table: ()), paper, part)
@@ -149,7 +147,7 @@ def ratios(own_project, tmp_path):
                 rows = [(at, (), value) for at, value in enumerate(values[layers], start=1)]
                 write_series(one, "encoder_gradient_ratio", (), rows)
                 end(one, identity=identity)
-        claims = judged(artefacts, own_project.papers["transparent_attention"])
+        claims = judged(artefacts, own_project.papers[TRANSPARENT])
         return next(one for one in claims if one.name == name)
 
     return judge

@@ -47,19 +47,22 @@ def source_of(folder, kind="finished", ended=True):
     ],
 )
 def test_a_training_without_a_result_is_drawn_and_says_why(tmp_path, kind, ended, unigram, words):
-    (seed,) = curve("Row", source_of(tmp_path, kind, ended), 50).seeds
+    (seed,) = curve("Row", source_of(tmp_path, kind, ended)).seeds
     assert seed.unigram == unigram
     assert words in seed.words
     assert seed.training
 
 
 def test_a_curve_has_both_series_and_the_baseline(tmp_path):
-    drawn = curve("Row", source_of(tmp_path), 50)
-    (seed,) = drawn.seeds
+    shown = curve("Row", source_of(tmp_path))
+    (seed,) = shown.seeds
     assert seed.training == ((25.0, 7.0), (50.0, 6.0))
     assert seed.validation == ((50.0, 6.5),)
-    assert (seed.unigram, drawn.last) == (6.06, 6.5)
-    assert "unigram baseline 6.06" in drawn.words
+    assert (seed.unigram, shown.last) == (6.06, 6.5)
+    assert "unigram baseline 6.06" in shown.words
+    assert [(line["series"], line["nll"]) for line in rows([shown])] == [
+        ("nll.train", 7.0), ("nll.train", 6.0), ("nll.valid", 6.5), ("unigram", 6.06),
+    ]  # fmt: skip
 
 
 def curve_of(*seeds):
@@ -73,26 +76,26 @@ def seed_of(number, nll, words="", validation=True):
 
 def test_several_seeds_have_their_mean_and_their_number():
     """The first seed alone was printed, without its number."""
-    drawn = curve_of(seed_of(1, 4.0), seed_of(2, 5.0), seed_of(3, 6.0))
-    assert drawn.last == 5.0
-    assert drawn.words == (
+    shown = curve_of(seed_of(1, 4.0), seed_of(2, 5.0), seed_of(3, 6.0))
+    assert shown.last == 5.0
+    assert shown.words == (
         "validation NLL 5.00 nats at update 50, mean of 3 seeds, unigram baseline 6.06"
     )
 
 
 def test_seeds_without_a_result_are_named_and_not_in_the_mean():
     diverged = seed_of(2, 90.0, words="diverged (the loss is not finite)")
-    drawn = curve_of(seed_of(1, 4.0), diverged, seed_of(3, 5.0))
-    assert drawn.last == 4.5
-    assert "mean of 2 seeds" in drawn.words
-    assert drawn.words.endswith(", seed 2 diverged (the loss is not finite)")
-    assert drawn.record["seeds_averaged"] == [1, 3]
-    assert [seed["reason"] != "" for seed in drawn.record["seeds"]] == [False, True, False]
+    shown = curve_of(seed_of(1, 4.0), diverged, seed_of(3, 5.0))
+    assert shown.last == 4.5
+    assert "mean of 2 seeds" in shown.words
+    assert shown.words.endswith(", seed 2 diverged (the loss is not finite)")
+    assert shown.record["seeds_averaged"] == [1, 3]
+    assert [seed["reason"] != "" for seed in shown.record["seeds"]] == [False, True, False]
 
 
 def test_a_run_without_any_result_has_all_its_validations():
-    drawn = curve_of(seed_of(1, 8.0, "diverged"), seed_of(2, 9.0, "diverged"))
-    assert (drawn.last, drawn.record["seeds_averaged"]) == (8.5, [1, 2])
+    shown = curve_of(seed_of(1, 8.0, "diverged"), seed_of(2, 9.0, "diverged"))
+    assert (shown.last, shown.record["seeds_averaged"]) == (8.5, [1, 2])
     untried = curve_of(seed_of(1, 0.0, "has not ended", validation=False))
     assert (untried.last, untried.words) == (None, "has not ended")
     assert untried.record["last_validation"] is None
@@ -134,19 +137,11 @@ def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinne
 
 
 def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_bytes(tmp_path):
-    curves = [curve("Row <1> $x$", source_of(tmp_path), 50)]
-    drawn = svg("<Table> & $more$", curves)
-    texts, _ = drawn_lines(drawn)
+    curves = [curve("Row <1> $x$", source_of(tmp_path))]
+    shown = svg("<Table> & $more$", curves)
+    texts, _ = drawn_lines(shown)
     assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
-    assert drawn == svg("<Table> & $more$", curves)
-
-
-def test_the_numbers_are_all_there(tmp_path):
-    lines = rows([curve("Row", source_of(tmp_path), 50)])
-    found = [(line["series"], line["nll"]) for line in lines]
-    assert found == [
-        ("nll.train", 7.0), ("nll.train", 6.0), ("nll.valid", 6.5), ("unigram", 6.06),
-    ]  # fmt: skip
+    assert shown == svg("<Table> & $more$", curves)
 
 
 @pytest.fixture
@@ -162,15 +157,15 @@ def metrics(tmp_path):
 def scalars(folder):
     """Return update, name and value of each scalar of the folder's event files."""
     events = pytest.importorskip("tensorboardX.proto.event_pb2")
-    found = []
+    values = []
     for path in sorted(folder.iterdir()):
         data = path.read_bytes()
         while data:
             (length,) = unpack("<Q", data[:8])
             record, data = data[12 : 12 + length], data[16 + length :]
             event = events.Event.FromString(record)
-            found += [(event.step, v.tag, v.simple_value) for v in event.summary.value]
-    return found
+            values += [(event.step, v.tag, v.simple_value) for v in event.summary.value]
+    return values
 
 
 def test_tensorboard_gets_each_number_once_also_from_a_second_export(tmp_path, metrics):

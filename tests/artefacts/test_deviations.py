@@ -36,7 +36,8 @@ def test_a_paper_without_deviations_is_left_out(papers):
 
 def entry(name, *applies):
     """Return an entry that applies to some names."""
-    return Deviation(name, name, "Silent.", "", "One.", "Chosen.", applies, ())
+    texts = {"title": name, "paper": "Silent.", "ours": "One.", "why": "Chosen."}
+    return Deviation(name=name, applies=applies, **texts)
 
 
 ENTRIES = (entry("general", "paper"), entry("gates", "gated"), entry("one_table", "table1"))

@@ -45,13 +45,13 @@ def less(tmp_path):
     def subtract(results, cell=("24/24", "bos"), base=("6/6", "bos"), text=None):
         drawn = table(tmp_path, *(("t", text) if text else ()))
         sources = results.sources
-        own, other = (
+        first, second = (
             result(part, sources)
             for place in (cell, base)
             for part in KNOWN.cells(drawn)
             if (part.row, part.column) == place
         )
-        return difference(own, other, sources)
+        return difference(first, second, sources)
 
     return subtract
 
@@ -68,40 +68,40 @@ def counts(results, run, task="bos"):
 
 
 def test_rows_on_the_same_sentences_are_paired(results, less):
-    one = less(results)
+    gain = less(results)
     expected = paired_bootstrap([[counts(results, "p/deep")]], [[counts(results, "p/small")]])
-    assert one.result.value == pytest.approx(expected.value, abs=1e-5)
-    assert (one.result.interval, one.half) == (expected.half, expected.half)
-    assert one.result.stderr == expected.stderr
-    assert one.paired.p == expected.p
-    assert "1,000" in one.method
+    assert gain.result.value == pytest.approx(expected.value, abs=1e-5)
+    assert (gain.result.interval, gain.half) == (expected.half, expected.half)
+    assert gain.result.stderr == expected.stderr
+    assert gain.paired.p == expected.p
+    assert "1,000" in gain.method
 
 
 def test_pairs_are_narrower_than_independent_rows(results, less):
     results.score("p/deep", texts(0.38, seed=2))  # leaves out almost the same words
-    own, base = (results.sources[run] for run in ("p/deep", "p/small"))
-    numbers = [next(source.readings(BLEU))[1].record.tasks["bos"] for source in (own, base)]
+    first, base = (results.sources[run] for run in ("p/deep", "p/small"))
+    numbers = [next(source.readings(BLEU))[1].record.tasks["bos"] for source in (first, base)]
     independent = math.hypot(*((number.high - number.low) / 2 for number in numbers))
     assert 0 < less(results).half < 0.7 * independent
 
 
 def test_a_row_less_itself_has_no_width_and_p_1(results, less):
-    one = less(results, base=("24/24", "bos"))
-    assert (one.result.value, one.half, one.paired.p) == (0, 0, 1)
+    gain = less(results, base=("24/24", "bos"))
+    assert (gain.result.value, gain.half, gain.paired.p) == (0, 0, 1)
 
 
 def test_a_mean_draws_each_tasks_sentences_in_pairs(results, less):
-    one = less(results, ("24/24", "avg"), ("6/6", "avg"))
+    gain = less(results, ("24/24", "avg"), ("6/6", "avg"))
     sets = [
         [[counts(results, run, task)] for task in ("bos", "fra")] for run in ("p/deep", "p/small")
     ]
-    assert one.half == paired_bootstrap(*sets).half
-    assert one.half < less(results).half
+    assert gain.half == paired_bootstrap(*sets).half
+    assert gain.half < less(results).half
 
 
 def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
     results.score("p/small", texts(0.2, seed=3), seed=2)
-    one = less(results)
+    gain = less(results)
     seeds = [
         read(results.decoding("p/small", seed, "test", "plain"), "bos").statistics(
             bleu.metric("13a")
@@ -109,50 +109,50 @@ def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
         for seed in (1, 2)
     ]
     expected = paired_bootstrap([[counts(results, "p/deep")]], [seeds])
-    assert (one.result.deviation, one.half) == (None, expected.half)
-    assert one.result.value == pytest.approx(expected.value, abs=1e-5)
+    assert (gain.result.deviation, gain.half) == (None, expected.half)
+    assert gain.result.value == pytest.approx(expected.value, abs=1e-5)
 
 
 def test_several_seeds_in_both_rows_give_the_interval_over_seeds(tmp_path, results, less):
     results.score("p/small", texts(0.2, seed=3), seed=2)
     text = "t: {title: T, section: S, columns: [bos], rows: {a: small, b: small}}"
-    one = less(results, ("a", "bos"), ("b", "bos"), text)
+    gain = less(results, ("a", "bos"), ("b", "bos"), text)
     # Twice the same run: two equal variances, of one degree of freedom each.
-    assert one.half == pytest.approx(stats.t.ppf(0.975, 2) * one.result.stderr)
-    assert "seeds" in one.method
-    assert one.result.interval == 0
+    assert gain.half == pytest.approx(stats.t.ppf(0.975, 2) * gain.result.stderr)
+    assert "seeds" in gain.method
+    assert gain.result.interval == 0
 
 
 def test_chrf_is_paired_too(results, less):
     text = "t: {title: T, section: S, columns: [bos], value: chrf, rows: {a: deep, b: small}}"
-    one = less(results, ("a", "bos"), ("b", "bos"), text)
-    assert 0 < one.half < one.result.value
+    gain = less(results, ("a", "bos"), ("b", "bos"), text)
+    assert 0 < gain.half < gain.result.value
 
 
 def test_a_clear_gain_passes_the_test_of_a_mark_and_a_clear_loss_does_not(results):
     for rows in (("24/24", "6/6"), ("6/6", "24/24")):
-        own, base = cells(results, *rows)
-        gained = own.value > base.value
-        assert significantly_better(MARK, own, base, results.sources) == gained
-        assert significantly_better(MARK, own, base, results.sources, lower=True) != gained
+        first, base = cells(results, *rows)
+        gained = first.value > base.value
+        assert significantly_better(MARK, first, base, results.sources) == gained
+        assert significantly_better(MARK, first, base, results.sources, lower=True) != gained
 
 
 def test_equal_rows_and_rows_that_cannot_be_paired_pass_no_test(results):
-    own, base = cells(results, "24/24", "6/6")
-    assert not significantly_better(MARK, own, own, results.sources)
-    assert not significantly_better(Mark(means="gain", to="6/6"), own, base, results.sources)
+    first, base = cells(results, "24/24", "6/6")
+    assert not significantly_better(MARK, first, first, results.sources)
+    assert not significantly_better(Mark(means="gain", to="6/6"), first, base, results.sources)
     no_counts(results)
-    assert not significantly_better(MARK, own, base, results.sources)
+    assert not significantly_better(MARK, first, base, results.sources)
 
 
 def test_a_small_difference_passes_a_low_level_alone(results):
     results.score("p/deep", texts(0.36, seed=5))
-    own, base = cells(results, "24/24", "6/6")
-    wins = pair(own, base, results.sources, MARK.draws, MARK.share).wins
+    first, base = cells(results, "24/24", "6/6")
+    wins = pair(first, base, results.sources, MARK.draws, MARK.share).wins
     assert 0.6 < wins < 0.95
     for level in (wins, wins + 0.001):
         mark = MARK.model_copy(update={"level": level})
-        assert significantly_better(mark, own, base, results.sources) == (level == wins)
+        assert significantly_better(mark, first, base, results.sources) == (level == wins)
 
 
 def no_counts(results):
@@ -183,10 +183,10 @@ def one_sentence(results):
 )
 def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, less, change, why):
     change(results)
-    one = less(results)
-    assert one.result.value is not None
-    assert (one.half, one.result.stderr, one.method, one.paired) == (None, None, "", None)
-    assert one.result.note == f"no interval of the difference: {why}"
+    gain = less(results)
+    assert gain.result.value is not None
+    assert (gain.half, gain.result.stderr, gain.method, gain.paired) == (None, None, "", None)
+    assert gain.result.note == f"no interval of the difference: {why}"
 
 
 @pytest.mark.parametrize(
@@ -200,17 +200,17 @@ def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, less, 
 def test_another_metric_or_task_says_so(results, less, first, second, base, why):
     rows = f"a: {{run: deep, value: {first}}}, b: {{run: small, value: {second}}}"
     text = f"t: {{title: T, section: S, columns: [bos, fra], rows: {{{rows}}}}}"
-    one = less(results, ("a", "bos"), ("b", base), text)
-    assert (one.half, one.result.note) == (None, f"no interval of the difference: {why}")
+    gain = less(results, ("a", "bos"), ("b", base), text)
+    assert (gain.half, gain.result.note) == (None, f"no interval of the difference: {why}")
 
 
 def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path, less):
     results = Results(tmp_path / "sizes")
     for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
         results.write(run, {"parameters": Record(all=Number(value=size))})
-    one = less(results, ("24/24", "params"), ("6/6", "params"))
-    assert one.result.value == pytest.approx(13.0)
-    assert (one.half, one.result.note) == (None, "")
+    gain = less(results, ("24/24", "params"), ("6/6", "params"))
+    assert gain.result.value == pytest.approx(13.0)
+    assert (gain.half, gain.result.note) == (None, "")
 
 
 def test_counts_of_other_scores_are_refused(results, less):
@@ -229,9 +229,9 @@ def test_counts_of_other_scores_are_refused(results, less):
 
 def test_damaged_counts_are_refused(results, less):
     path = path_of(results.decoding("p/small", 1, "test", "plain"), "bos")
-    other = path_of(results.decoding("p/deep", 1, "test", "plain"), "bos")
-    assert sha256(path) != sha256(other)
-    path.write_bytes(other.read_bytes())
+    second = path_of(results.decoding("p/deep", 1, "test", "plain"), "bos")
+    assert sha256(path) != sha256(second)
+    path.write_bytes(second.read_bytes())
     with refused("not the file that was recorded"):
         less(results)
 
@@ -239,12 +239,12 @@ def test_damaged_counts_are_refused(results, less):
 def test_a_difference_to_what_has_no_value_has_words(tmp_path, less):
     results = Results(tmp_path / "one")
     results.score("p/deep", GOOD)
-    one = less(results)
-    assert (one.result.value, one.result.words) == (None, "not run (6/6)")
+    gain = less(results)
+    assert (gain.result.value, gain.result.words) == (None, "not run (6/6)")
 
 
 def test_what_a_reader_must_know_of_the_base_is_in_the_note(results, less):
     results.write("p/small", {}, 2, outcome="diverged")
-    own = less(results).result
-    assert "6/6: 1 of 2 seeds: diverged at update 122" in own.note
-    assert own.lost == "6/6: 1 of 2 seeds diverged"
+    first = less(results).result
+    assert "6/6: 1 of 2 seeds: diverged at update 122" in first.note
+    assert first.lost == "6/6: 1 of 2 seeds diverged"

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from matplotlib.colors import is_color_like
 
-from fathom.config.schema.figures import Colour, KindSettings
+from fathom.config.schema.figures import Colour, FigureSettings
 from fathom.io.errors import Findings
 from tests.support.small_figures import (
     BARS,
@@ -31,6 +31,7 @@ PLACES = (
         (CURVES, "a: small", "a: smal", "lines.a", "'small'"),
         (CURVES, "nll.train", "nll.trian", "series", "'nll.train'"),
         (CURVES, "nll.train", "nll.train in bit", "series", "'bits'"),
+        (SAMPLES, "samples.decoder", "samples.decoder in bits", "series", "no unit 'bits' of samp"),
         (CURVES, "series: nll.train, ", "", "figure1: ", "no series is given"),
         (CURVES, "x: update", "x: updates", "x", "'update'"),
         (CURVES, "lines: {a", "colours: {c: red}, lines: {a", "colours.c", "valid names: a, b"),
@@ -175,7 +176,7 @@ def test_only_measured_series_have_keys(tmp_path):
     assert figure(tmp_path, SAMPLES).settings.measurements("small") == ()
     assert figure(tmp_path, SIMILARITY).settings.measurements("small") == ("similarity", "masks")
     assert figure(tmp_path, MASKS).settings.measurements("small") == ("masks",)
-    nothing = KindSettings()
+    nothing = FigureSettings(kind="lines", title="A title", section="§4")
     assert (nothing.runs, nothing.tables, nothing.measurements("a")) == ((), (), ())
 
 

@@ -8,17 +8,13 @@ import pytest
 from pandas import DataFrame, Series
 
 from fathom.artefacts.figures.inputs import (
-    at_place,
+    at_places,
     in_order,
-    place_notes,
     selected,
     shared_title,
-    smoothed,
-    smoothing_notes,
     title_of,
 )
 from fathom.config.schema.figures import DIAGNOSTICS, SERIES, series_named
-from fathom.io.errors import FathomError
 from fathom.io.records import hashes, write_record
 from fathom.results.recipe import RECIPE
 from tests.house.tree import ROOT, library
@@ -30,23 +26,6 @@ from tests.support.small_figures import end, run, write_array, write_metrics, wr
 @pytest.fixture
 def small(tmp_path):
     return run(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("text", "nearest"),
-    [
-        ("gradient_norms", "gradient_norm"),
-        ("sample.decoder", "samples.decoder"),
-        ("nll.vaild", "nll.valid"),
-        ("nll.train in bit", "bits"),
-        ("samples.decoder in bits", ""),
-    ],
-)
-def test_an_unknown_series_or_unit_has_the_nearest_name(text, nearest):
-    with pytest.raises(FathomError) as refused:
-        series_named(text)
-    assert refused.value.where == text
-    assert nearest in refused.value.remedy
 
 
 def test_metrics_are_read_without_the_rows_that_lack_them(small):
@@ -112,6 +91,7 @@ def test_a_file_with_other_axes_is_refused(small):
         small.read(SERIES["mixture_weights"])
 
 
+@pytest.mark.slow
 def test_axes_are_those_that_methods_and_trainings_record():
     calls = [
         node
@@ -212,14 +192,10 @@ def frame():
 def test_a_place_is_the_nearest_recorded_update(tmp_path, frame, place, updates, expected):
     small = run(tmp_path, updates=updates)
     write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
-    assert at_place(frame, place, small)["update"].tolist() == [expected]
-
-
-def test_an_epoch_ends_at_the_first_update_logged_after_it_or_is_noted(small, frame):
-    write_metrics(small, [(25, 0.6, None, None, None), (45, 1.1, None, None, None)])
-    assert (small.epoch_ends(1), small.epoch_ends(2)) == (45, math.inf)
-    assert place_notes(frame, ["epoch 1", "50%"], small) == []
-    assert place_notes(frame, ["epoch 2"], small) == ["epoch 2 did not end, update 100 is drawn"]
+    rows, notes = at_places(frame, [place], small)
+    assert rows[["update", "place"]].to_numpy().tolist() == [[expected, str(place)]]
+    late = ["epoch 9 did not end, update 100 is drawn"]
+    assert notes == (late if place == "epoch 9" else [])
 
 
 def test_numbers_are_in_order_of_size_and_names_as_they_come():
@@ -233,17 +209,3 @@ def test_a_place_on_an_axis_is_an_end_or_a_name_that_this_scale_has(tmp_path):
         assert selected(frame, {"memory": word}, run(tmp_path))["memory"].tolist() == [memory]
     with refused("no memory '11'", where="p/small seed 1"):
         selected(frame, {"memory": "11"}, run(tmp_path))
-
-
-def test_a_moving_median_is_centred_and_shorter_at_the_ends():
-    values = Series([1.0, 9.0, 2.0, 3.0])
-    assert smoothed(values, 3).tolist() == [5.0, 2.0, 3.0, 2.5]
-    assert smoothed(values, None) is values
-
-
-def test_fewer_points_than_the_median_takes_are_left_as_they_are_and_noted():
-    values = Series([1.0, 9.0, 2.0])
-    assert smoothed(values, 4) is values
-    (note,) = smoothing_notes(3, 4)
-    assert note.startswith("3 points")
-    assert smoothing_notes(4, 4) == smoothing_notes(3, None) == []

@@ -93,7 +93,7 @@ def test_a_figure_of_runs_that_were_not_trained_can_be_drawn(own_project, tmp_pa
             if drawn.settings.tables:
                 continue
             runs = [run(tmp_path, name) for name in drawn.settings.runs]
-            module = import_module(f"fathom.artefacts.figures.{drawn.kind}")
+            module = import_module(f"fathom.artefacts.figures.{drawn.settings.kind}")
             frame = module.rows(drawn.settings, inputs(runs))
             assert set(frame["words"]) == {"not run"}
             assert module.draw(drawn.settings, frame).axes
@@ -111,6 +111,7 @@ def test_the_notes_of_a_figure_are_in_its_csv_and_under_it(tmp_path, monkeypatch
     few = "2 points, too few for the moving median over 21"
     assert signed == [["a: diverged at update 80", f"a: {few}", f"b: {few}"]]
     written = read_csv(tmp_path / "figure.csv")
+    assert written["smoothed"].tolist() == written["value"].tolist()
     assert written["note"].unique().tolist() == [f"a: diverged at update 80; a: {few}", f"b: {few}"]
 
 

@@ -28,10 +28,10 @@ NASTY = "a|b_c & <i>x</i> 5 % [1] ±½α ^~\\{}$#*`"
 
 def compared_table(folder, comparable=True):
     folder.mkdir(exist_ok=True)
-    drawn = table(folder, "table1")
+    spec = table(folder, "table1")
     printed = (reported("6/6", "bos", "22.0", mark="bold"), reported("6/6", "avg", "29.5"))
     sources = typical(folder / "results", comparable).sources
-    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, "paper")
+    return compare_table(spec, KNOWN.cells(spec), printed, sources, "paper")
 
 
 @pytest.fixture
@@ -160,8 +160,8 @@ def block(*rows, columns=("Avg.", "bos", "fra")):
     return BlockView("", columns, tuple(views))
 
 
-def lines_of(drawn, width):
-    lines, without_spreads = terminal(drawn, width)
+def lines_of(part, width):
+    lines, without_spreads = terminal(part, width)
     return [line for line, _ in lines], without_spreads
 
 
@@ -203,8 +203,8 @@ def test_a_terminal_of_eighty_columns_shows_every_column_and_says_where_spreads_
     columns = tuple(f"{what} {side}." for side in ("enc", "dec") for what in ("E[L]", "Σp", "|a|"))
     numbers = ("2.50", "4.45", "0.04", "4.88", "3.19", "0.14")
     cells = (CellView("1.84", "±0.43"), *(CellView(number, "±0.1234") for number in numbers))
-    drawn = block(("LL-Both, 24/24", *cells), columns=("Avg., hard", *columns))
-    print_table(TableView("t", "T", "c", (drawn,), ()))
+    part = block(("LL-Both, 24/24", *cells), columns=("Avg., hard", *columns))
+    print_table(TableView("t", "T", "c", (part,), ()))
     printed = capsys.readouterr().out
     assert all(number in printed for number in ("1.84", *numbers))
     assert "±0" not in printed

@@ -9,17 +9,25 @@ import pytest
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
-from fathom.artefacts.page.claims import SHOWN, page_claims
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.figures import page_figures, table_curves
-from fathom.artefacts.page.page import bibtex, head, link, page, software
-from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, costs_by_device, runs_of
+from fathom.artefacts.page.page import (
+    bibtex,
+    head,
+    link,
+    page,
+    page_figures,
+    software,
+    table_curves,
+)
+from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import PageTable, details, minus, spoken
+from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
-from fathom.io.records import hashes, write_record
+from fathom.io.records import hashes, read_record, write_record
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
+from tests.support.refused import refused
 from tests.support.run_files import write_training
 from tests.support.small_tables import KNOWN, reported, table, typical
 
@@ -41,9 +49,9 @@ def compare(tmp_path):
     """A function that compares a small table, with the paper's settings or without."""
 
     def compared(comparable=True):
-        drawn = table(tmp_path)
+        spec = table(tmp_path)
         sources = typical(tmp_path / "results", comparable).sources
-        return compare_table(drawn, KNOWN.cells(drawn), PRINTED, sources, "paper")
+        return compare_table(spec, KNOWN.cells(spec), PRINTED, sources, "paper")
 
     return compared
 
@@ -98,23 +106,23 @@ def test_a_cell_can_be_read_aloud(lay_out):
 
 
 def test_a_table_is_judged_only_with_the_papers_settings(lay_out):
-    assert lay_out().judged
+    assert any(cell.sign.judged for cell in lay_out().cells if cell.sign)
     small = lay_out(comparable=False)
-    assert not small.judged
     assert {cell.sign.words for cell in small.cells if cell.sign} == {"not judged"}
     assert not any(cell.difference for cell in small.cells)
 
 
 def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ended(lay_out):
     small = lay_out(comparable=False)
-    first, added = small.parts
-    learned = {row.label: small.learned(row) for row in first.rows}
-    assert (learned["6/6"].nats, learned["6/6"].share) == (("1.50",), "100")
-    assert (learned["LL-D, 6/12"].nats, learned["LL-D, 6/12"].share) == (("\u22120.10",), "0")
-    assert learned["24/24"].words == "diverged"
+    first, added = small.blocks
+    learned = {row[0].row: small.learned(row) for row in first.cells}
+    shown = {name: (parts["nats"], parts["share"]) for name, parts in learned.items()}
+    assert shown["6/6"] == (["1.50"], "100")
+    assert shown["LL-D, 6/12"] == (["\u22120.10"], "0")
+    assert (shown["24/24"], learned["24/24"]["words"]) == (([], "0"), "diverged")
     assert small.shows_learned(first)
     assert not small.shows_learned(added)
-    assert not lay_out().shows_learned(lay_out().parts[0])
+    assert not lay_out().shows_learned(lay_out().blocks[0])
 
 
 def test_numbers_intervals_and_seeds_are_given_with_their_files(lines_of):
@@ -135,29 +143,20 @@ def test_details_say_what_a_reader_must_know_of_the_comparison(lines_of):
     assert lines_of("Control *", "Avg")["Reported"].text == "not in the paper"
 
 
-def counted(ended, all_of=1, nats=None):
-    """Return a run with some of its trainings ended."""
-    attempts = [{"end": f"2026-01-0{number + 1}T00:00:00+00:00"} for number in range(ended)]
-    trainings = tuple(
-        SimpleNamespace(file=SimpleNamespace(attempts=[attempt])) for attempt in attempts
-    )
-    learned = nats is not None and nats > 0
-    return SimpleNamespace(
-        ended=trainings, trainings=("",) * all_of, below_unigram=nats, learned=learned
-    )
-
-
 def test_the_head_counts_runs_cells_and_claims(compare):
-    nats = {"a": (1, 1, 0.5), "b": (2, 2, -0.5), "c": (1, 2, 1.5), "d": (0,)}
-    runs = {name: counted(*parts) for name, parts in nats.items()}
+    runs = {}
+    for name, ended, nats in (("a", 1, 0.5), ("b", 2, -0.5), ("c", 1, 1.5), ("d", 0, None)):
+        dates = [{"end": f"2026-01-0{day}T00:00:00+00:00"} for day in range(1, ended + 1)]
+        files = [SimpleNamespace(file=SimpleNamespace(attempts=[date])) for date in dates]
+        runs[name] = SimpleNamespace(ended=files, below_unigram=nats, learned=(nats or 0) > 0)
     answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
-    listed = [TrainingCost("x", "cpu", 4, 7200.0, 9, 1.0)]
+    listed = [TrainingCost("x", "cpu", 4, 2.0, 9, 1.0)]
     top = head({"table1": compare()}, runs, listed, answers)
-    assert (top.runs, top.ended, top.trainings, top.hours) == (4, 3, 4, 2.0)
-    assert (top.learned, top.nats, top.last) == (2, (-0.5, 1.5), "2026-01-02")
-    assert (top.cells, top.judged) == (7, 7)
-    assert [share.count for share in top.claims] == [3]
-    assert top.printed_claims[0].sign.words == "fails"
+    assert [top[name] for name in ("runs", "ended", "trainings", "hours")] == [4, 3, 4, 2.0]
+    assert (top["learned"], top["nats"], top["last"]) == (2, [-0.5, 1.5], "2026-01-02")
+    assert (top["cells"], top["judged"]) == (7, 7)
+    assert [*top["claims"].values()] == [3]
+    assert [sign.words for sign in top["printed_claims"]] == ["fails"]
 
 
 def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits():
@@ -193,31 +192,34 @@ CLAIM = Judged(
 )
 
 
-def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence():
+def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts):
+    """Of many numbers the first are shown, and the others counted."""
     fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
-    other = replace(CLAIM, name="wider_is_better", part="")
-    first, second = page_claims([CLAIM, fails, replace(other, comparable=False)])
-    assert first.ours.evidence
-    assert (second.ours.evidence, second.printed.evidence) == (False, True)
-    shares = [(share.sign.words, share.count) for share in first.ours.shares]
-    assert shares == [("holds", 1), ("fails", 1)]
-    assert [part.name for part in first.ours.parts] == ["de", "cs"]
-    assert (first.against, second.against) == (True, False)
-    assert first.expressions[1].endswith(", if trained(t)")
+    small = replace(CLAIM, name="wider_is_better", part="", evidence=(FACT,) * 15)
+    claims = [CLAIM, fails, replace(small, comparable=False)]
+    document = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
+    first, second = (document.named(f"claim-{name}") for name in (CLAIM.name, small.name))
+    ours, printed = first.all("td")
+    assert [chip.text for chip in ours.all("span", "chip")] == ["● 1 holds", "✕ 1 fails"]
+    assert [chip.text for chip in printed.all("span", "chip")] == ["● 1 holds", "○ 1 not printed"]
+    assert first.all("span", "hollow") == []
+    assert [len(side.all("span", "hollow")) for side in second.all("td")] == [1, 0]
+    assert ("goes against" in first.text, "goes against" in second.text) == (True, False)
+    assert [part.text for part in ours.all("b")] == ["de", "cs"]
+    assert "Deeper is <better>" in first.text
+    assert first.all("code")[1].text.endswith(", if trained(t)")
+    numbers = [item.text for item in second.all("td")[0].all("ul")[1].all("li")]
+    assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")
 
 
-def test_many_numbers_of_a_claim_are_cut_and_counted():
-    (claim,) = page_claims([replace(CLAIM, evidence=(FACT,) * (SHOWN + 3))])
-    (part,) = claim.ours.parts
-    assert len(part.numbers) == SHOWN + 1
-    assert part.numbers[-1].startswith("and 3 ")
-
-
-def test_runs_that_were_not_trained_say_so_and_those_of_figures_are_there_too(artefacts):
+def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):
     runs = paper_runs(artefacts, "lamgd", "table3")
     for run in runs.values():
         assert (run.ended, run.below_unigram, run.learned) == ((), None, False)
         assert run.words == "not run"
+        changed = {setting.path for setting in run.differing}
+        assert {"model.width", "data.dataset", "training.updates"} <= changed
+        assert run.deviations
     of_figures = paper_runs(artefacts, "lamgd")
     assert set(of_figures) < set(paper_runs(artefacts, *("lamgd", "table3", "table4")))
 
@@ -240,38 +242,34 @@ def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
     assert run.trainings[0].logs == (log, jobs / f"{spec.folder}.1.log")
 
 
-def test_settings_that_a_scale_changes_are_listed_and_deviations_apply(artefacts):
-    run = next(iter(paper_runs(artefacts, "lamgd", "table3").values()))
-    assert not run.comparable
-    changed = {setting.path for setting in run.differing}
-    assert {"model.width", "data.dataset", "training.updates"} <= changed
-    assert run.deviations
-
-
-def timed(name, *devices, seconds=1800.0):
-    """Return a run with a training of half an hour on each device."""
+def timed(*devices, seconds=1800.0):
+    """Return a training of half an hour on each device."""
     totals = SimpleNamespace(seconds=seconds, target_tokens=1000)
     files = (SimpleNamespace(device=device, totals=totals) for device in devices)
-    trainings = tuple(SimpleNamespace(file=file) for file in files)
-    return SimpleNamespace(short_name=name, ended=trainings)
+    return [SimpleNamespace(file=file) for file in files]
 
 
-def test_each_run_and_each_device_has_hours_tokens_and_energy():
-    runs = [timed("a", CPU), timed("b", GPU), timed("c", GPU, CPU), timed("d")]
-    sums = {cost.device: (cost.trainings, cost.hours) for cost in costs_by_device(runs)}
-    assert sums == {"x86_64, 2 threads": (2, 1.0), "NVIDIA H200": (2, 1.0)}
-    (cost,) = costs([timed("a", CPU, CPU)])
+def test_trainings_of_each_device_have_hours_tokens_and_energy():
+    sums = {
+        cost.device: (cost.name, cost.trainings, cost.hours)
+        for cost in costs(timed(CPU, GPU, GPU, CPU))
+    }
+    assert sums == {
+        "x86_64, 2 threads": ("x86_64, 2 threads", 2, 1.0),
+        "NVIDIA H200": ("NVIDIA H200", 2, 1.0),
+    }
+    (cost,) = costs(timed(CPU, CPU), "a")
     assert (cost.name, cost.device, cost.trainings) == ("a", "x86_64, 2 threads", 2)
     assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)
     assert cost.watt_hours == pytest.approx(2 * 8 * 1.2)
 
 
 def test_a_gpu_takes_the_power_of_its_data_sheet_and_all_that_share_a_training_count():
-    (listed,) = costs([timed("a", GPU, seconds=3600)])
-    (other,) = costs([timed("a", GPU | {"name": "Other"}, seconds=3600)])
+    (listed,) = costs(timed(GPU, seconds=3600))
+    (unlisted,) = costs(timed(GPU | {"name": "Other"}, seconds=3600))
     assert listed.watt_hours == pytest.approx(700 * 1.2)
-    assert other.watt_hours == pytest.approx(400 * 1.2)
-    (four,) = costs([timed("a", GPU | {"count": 4}, seconds=3600)])
+    assert unlisted.watt_hours == pytest.approx(400 * 1.2)
+    (four,) = costs(timed(GPU | {"count": 4}, seconds=3600))
     assert (four.hours, four.watt_hours) == (4, pytest.approx(4 * listed.watt_hours))
     assert all(number in ASSUMPTION for number in ("8 W", "H200 700 W", "400 W", "1.2"))
 
@@ -290,7 +288,7 @@ def data(results):
 @pytest.fixture
 def prepared(tmp_path):
     """A corpus of four lines in the place of the run's."""
-    folder = data(tmp_path).folder
+    folder = data(tmp_path)["folder"]
     text = {
         "train": (["eins", "zwei", "drei"], ["one", "two", "three"]),
         "valid": (["vier"], ["four"]),
@@ -303,55 +301,76 @@ def prepared(tmp_path):
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     splits = {split: {"pairs": len(sides[0]), "words": {}} for split, sides in text.items()}
     task = {"languages": ["deu", "eng"], "dropped": {"no_letter": 1200}, "splits": splits}
-    content = {"files": hashes(folder, "*/*.*"), "sources": [], "tasks": {"deu": task}}
+    source = {"name": "a", "file": "a.gz", "licence": "MIT", "bytes": 9, "sha256": "a" * 64}
+    content = {"files": hashes(folder, "*/*.*"), "sources": [source], "tasks": {"deu": task}}
     write_record(folder / "corpus.json", content)
     return folder
 
 
-def test_data_that_is_not_prepared_has_its_licence_and_what_it_replaces(tmp_path):
+def test_data_that_is_not_prepared_says_what_it_replaces(tmp_path):
     item = data(tmp_path)
-    assert item.name != item.replaces
-    assert item.licence
-    assert (item.tasks, item.overlap) == ((), {})
+    assert item["dataset"].name != item["replaces"] != ""
+    assert (item["tasks"], item["sides"]) == ([], [])
 
 
 def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path, prepared):
     item = data(tmp_path)
-    assert item.tasks[0].counts == {"train": 3, "valid": 1, "test": 2}
-    assert item.tasks[0].reasons == "no letter 1,200"
-    counts = {"deu": ("2 (100.0%)",), "eng": ("1 (50.0%)",), "both sides": ("1 (50.0%)",)}
-    assert item.overlap == counts
+    (task,) = item["tasks"]
+    assert task["counts"] == {"train": 3, "valid": 1, "test": 2}
+    assert task["shared"] == {"deu": 2, "eng": 1, "both sides": 1}
+    assert item["sides"] == ["deu", "eng", "both sides"]
+    shown = environment(autoescape=True).get_template("data.html")
+    text = shown.render(data=[item], link=str, inside=str)
+    assert "<td>2 (100.0%)</td>" in text
+    assert '<abbr title="no letter 1,200">1,200</abbr>' in text
     (prepared / "deu/train.eng").unlink()
     without_text = data(tmp_path)
-    assert (without_text.tasks[0].counts["test"], without_text.overlap) == (2, {})
+    assert (without_text["tasks"][0]["counts"]["test"], without_text["sides"]) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("section", "key"), [((), "sources"), (("tasks", "deu"), "dropped"), (("sources", 0), "bytes")]
+)
+def test_a_corpus_that_lacks_a_key_is_refused_with_file_and_key(tmp_path, prepared, section, key):
+    """It was a traceback."""
+    path = prepared / "corpus.json"
+    content = read_record(path)
+    part = content
+    for name in section:
+        part = part[name]
+    del part[key]
+    write_record(path, content)
+    with refused(f"no key '{key}'", where="corpus.json", remedy="fathom prepare"):
+        data(tmp_path)
 
 
 def figures(artefacts):
     paper = own_project().papers[TRANSPARENT]
     runs = runs_of(artefacts, paper, {})
-    return {figure.spec.name: figure for figure in page_figures(artefacts, paper, runs)}
+    return {figure["spec"].name: figure for figure in page_figures(artefacts, paper, runs)}
 
 
 def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefacts):
-    assert all(figure.picture == "" and figure.missing for figure in figures(artefacts).values())
+    assert all(
+        figure["picture"] == "" and figure["missing"] for figure in figures(artefacts).values()
+    )
     name = f"{TRANSPARENT}/{own_project().papers[TRANSPARENT].figures['figure1'].settings.runs[0]}"
     spec, paths = own_project().spec(name, "tiny"), artefacts.paths
     write_training(spec, paths)
     (paths.training(spec, 1).parent / "metrics.tsv").unlink()
     drawn = figures(artefacts)["figure1"]
-    assert drawn.csv is None
-    assert b64decode(drawn.picture).startswith(b"\x89PNG")
-    assert name.rpartition("/")[2] not in drawn.missing
+    assert drawn["csv"] is None
+    assert b64decode(drawn["picture"]).startswith(b"\x89PNG")
+    assert name.rpartition("/")[2] not in drawn["missing"]
 
 
 def test_a_run_has_its_curves_in_the_first_table_that_shows_it(lay_out, compare):
     sources = compare().sources
     runs = {name: SimpleNamespace(source=source) for name, source in sources.items()}
-    artefacts = SimpleNamespace(updates=lambda name: 100)
-    first, second = table_curves(artefacts, [lay_out(), lay_out()], runs)
-    assert first.elsewhere == ()
-    assert second.elsewhere == ("6/6", "24/24", "LL-D, 6/12", "Control")
-    assert second.pictures == ()
+    first, second = table_curves([lay_out(), lay_out()], runs)
+    assert first["elsewhere"] == []
+    assert second["elsewhere"] == ["6/6", "24/24", "LL-D, 6/12", "Control"]
+    assert second["pictures"] == []
 
 
 @pytest.fixture(scope="module", params=PAPERS)
@@ -363,36 +382,29 @@ def made(request, tmp_path_factory):
     return paper, tables, parsed(page(artefacts, paper, tables, ()))
 
 
-def test_the_page_is_well_formed_and_loads_nothing(made):
-    check(made[2])
-
-
-def test_every_table_and_figure_has_its_section_in_the_papers_order(made):
-    paper, _, drawn = made
-    names = [part.attributes.get("id") for part in drawn.all("section", "artefact")]
+def test_the_page_loads_nothing_and_has_all_parts_of_the_paper_in_its_order(made):
+    paper, _, document = made
+    check(document)
+    names = [part.attributes.get("id") for part in document.all("section", "artefact")]
     assert [name for name in names if name] == [*paper.tables, *paper.figures]
-
-
-def test_every_cell_of_every_table_is_a_link_to_its_details(made):
-    _, tables, drawn = made
-    cells = [anchor for cell in drawn.all("td", "cell") for anchor in cell.all("a")]
-    links = [anchor.attributes["href"][1:] for anchor in cells]
-    articles = {part.attributes["id"]: part for part in drawn.all("article")}
-    assert sorted(links) == sorted(articles)
-    printed = [item for table in tables.values() for item in table.cells if item.reported]
-    assert len(links) >= len(printed)
-    assert all(article.all("tr") for article in articles.values())
-
-
-def test_what_was_easy_and_hard_deviations_and_citation_are_there(made):
-    paper, _, drawn = made
-    summary = drawn.named("summary").text
+    summary = document.named("summary").text
     assert paper.about.summary.easy
     assert paper.about.summary.hard
     for text in (*paper.about.summary.easy, *paper.about.summary.hard):
         assert " ".join(text.split()) in summary
-    assert len(drawn.named("deviations").all("details")) == len(paper.deviations)
-    assert paper.about.citation.key in drawn.named("cite").text
+    assert len(document.named("deviations").all("details")) == len(paper.deviations)
+    assert paper.about.citation.key in document.named("cite").text
+
+
+def test_every_cell_of_every_table_is_a_link_to_its_details(made):
+    _, tables, document = made
+    cells = [anchor for cell in document.all("td", "cell") for anchor in cell.all("a")]
+    links = [anchor.attributes["href"][1:] for anchor in cells]
+    articles = {part.attributes["id"]: part for part in document.all("article")}
+    assert sorted(links) == sorted(articles)
+    printed = [item for table in tables.values() for item in table.cells if item.reported]
+    assert len(links) >= len(printed)
+    assert all(article.all("tr") for article in articles.values())
 
 
 def test_links_lead_from_the_page_to_the_results(tmp_path):

@@ -11,6 +11,7 @@ from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from tests.support.refused import refused
+from tests.support.run_files import training
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
 
 BLEU, HARD = "bleu.test.plain.13a", "bleu.test.hard.13a"
@@ -27,12 +28,12 @@ def cell(tmp_path):
     """A function from table, row and column to the cell's value."""
 
     def resolved(results, row, column, name="table1", block=""):
-        (one,) = [
+        (part,) = [
             cell
             for cell in KNOWN.cells(table(tmp_path, name))
             if (cell.row, cell.column) == (row, column) and block in ("", cell.block)
         ]
-        return result(one, results.sources)
+        return result(part, results.sources)
 
     return resolved
 
@@ -42,8 +43,8 @@ def only(results):
     """A function from what a table says to the value of its only cell."""
 
     def resolved(text, tasks=(), sources=None):
-        (one,) = KNOWN.cells(table(results.folder, "t", f"t: {{title: T, section: S, {text}}}"))
-        return result(replace(one, tasks=tasks or one.tasks), sources or results.sources)
+        (part,) = KNOWN.cells(table(results.folder, "t", f"t: {{title: T, section: S, {text}}}"))
+        return result(replace(part, tasks=tasks or part.tasks), sources or results.sources)
 
     return resolved
 
@@ -75,10 +76,10 @@ def test_a_mean_is_over_the_tasks_of_its_block_also_where_a_number_over_all_is_s
 def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
     for seed, bos in ((1, 20.0), (2, 22.0)):
         results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
-    own = cell(results, "6/6", "bos")
-    assert (own.value, own.seeds, own.interval) == (21.0, 2, 1.0)
-    assert own.deviation == pytest.approx(math.sqrt(2))
-    assert own.stderr == pytest.approx(1.0)
+    shown = cell(results, "6/6", "bos")
+    assert (shown.value, shown.seeds, shown.interval) == (21.0, 2, 1.0)
+    assert shown.deviation == pytest.approx(math.sqrt(2))
+    assert shown.stderr == pytest.approx(1.0)
 
 
 @pytest.fixture
@@ -95,8 +96,8 @@ def of_seeds(results):
         folders = {seed: results.path("p/small", seed) for seed in range(1, len(seeds) + 1)}
         source = replace(results.sources["p/small"], folders=folders)
         cells = KNOWN.cells(table(results.folder))
-        (own,) = [one for one in cells if (one.row, one.column) == ("6/6", "bos")]
-        return result(own, {"p/small": source})
+        (shown,) = [part for part in cells if (part.row, part.column) == ("6/6", "bos")]
+        return result(shown, {"p/small": source})
 
     return resolved
 
@@ -123,12 +124,12 @@ def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(of_seeds, seeds, w
 
 
 def test_a_value_needs_half_of_the_seeds_and_says_how_the_others_ended(of_seeds):
-    own = of_seeds("diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
-    assert (own.value, own.seeds, own.of, own.awaited) == (22.0, 3, 7, 2)
-    assert own.lost == "1 of 7 seeds diverged, 1 of 7 seeds failed to train"
-    own = of_seeds("diverged", 20.0)
-    assert (own.value, own.seeds) == (20.0, 1)
-    assert own.note == "1 of 2 seeds: diverged at update 122"
+    shown = of_seeds("diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
+    assert (shown.value, shown.seeds, shown.of, shown.awaited) == (22.0, 3, 7, 2)
+    assert shown.lost == "1 of 7 seeds diverged, 1 of 7 seeds failed to train"
+    shown = of_seeds("diverged", 20.0)
+    assert (shown.value, shown.seeds) == (20.0, 1)
+    assert shown.note == "1 of 2 seeds: diverged at update 122"
     complete = of_seeds(20.0, 22.0)
     assert (complete.value, complete.lost, complete.awaited) == (21.0, "", 0)
 
@@ -139,9 +140,9 @@ def test_seeds_that_diverged_at_different_updates_diverged(results, of_seeds):
         path = results.path("p/small", seed) / "training.json"
         file = measurements.read(path)
         measurements.write(path, file.model_copy(update={"update": update}))
-    own = of_seeds(None, None)
-    assert (own.words, own.lost) == ("diverged (2 of 2 seeds)", "2 of 2 seeds diverged")
-    assert "1 of 2 seeds: diverged at update 300" in own.note
+    shown = of_seeds(None, None)
+    assert (shown.words, shown.lost) == ("diverged (2 of 2 seeds)", "2 of 2 seeds diverged")
+    assert "1 of 2 seeds: diverged at update 300" in shown.note
 
 
 def test_a_seed_whose_gates_leave_no_layer_has_no_number(results, only):
@@ -149,8 +150,8 @@ def test_a_seed_whose_gates_leave_no_layer_has_no_number(results, only):
     results.write("p/gated", {HARD: scores(20.0, 38.0)}, 2)
     folders = {seed: results.path("p/gated", seed) for seed in (1, 2)}
     source = replace(results.sources["p/gated"], folders=folders)
-    own = only("columns: [bos], gates: hard, rows: {a: gated}", sources={"p/gated": source})
-    assert (own.value, own.lost) == (20.0, "1 of 2 seeds without a number")
+    shown = only("columns: [bos], gates: hard, rows: {a: gated}", sources={"p/gated": source})
+    assert (shown.value, shown.lost) == (20.0, "1 of 2 seeds without a number")
 
 
 def test_an_outcome_is_in_every_score_column_and_what_a_run_cannot_have_is_empty(tmp_path, cell):
@@ -169,15 +170,15 @@ def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(results, only):
     tasks = {"bos": Number(value=1.0), "fra": Number(value=9.0)}
     record = Record(unit="nats", tasks=tasks, all=Number(value=math.log(2) * 2))
     results.write("p/small", {"nll.valid.plain": record})
-    own = only("columns: [nll_valid], rows: {a: small}")
-    assert own.value == pytest.approx(2.0)  # bits
+    shown = only("columns: [nll_valid], rows: {a: small}")
+    assert shown.value == pytest.approx(2.0)  # bits
 
 
 def test_the_spread_of_a_window_is_that_over_its_checkpoints(results, only):
     record = Record(all=Number(value=27.3, spread=0.08, n=21))
     results.write("p/small", {"bleu.test.plain.window.13a": record})
-    own = only("columns: [avg], value: bleu.window, rows: {a: small}")
-    assert (own.value, own.stderr, own.interval) == (27.3, 0.08, None)
+    shown = only("columns: [avg], value: bleu.window, rows: {a: small}")
+    assert (shown.value, shown.stderr, shown.interval) == (27.3, 0.08, None)
 
 
 @pytest.mark.parametrize(
@@ -189,31 +190,31 @@ def test_the_spread_of_a_window_is_that_over_its_checkpoints(results, only):
 )
 def test_checkpoints_and_tokens_are_not_counted_as_sentences(results, only, key, value, column):
     results.write("p/small", {key: Record(all=Number(value=27.3, n=21))})
-    own = only(f"columns: [{column}], value: {value}, rows: {{a: small}}")
-    assert own.value is not None
-    assert own.sentences is None
+    shown = only(f"columns: [{column}], value: {value}, rows: {{a: small}}")
+    assert shown.value is not None
+    assert shown.sentences is None
 
 
 def test_many_tasks_without_a_score_are_counted_rather_than_named(results, only):
     numbers = dict.fromkeys("abc", Number(value=1.0))
     missing = dict.fromkeys("def", "no layer is left with hard gates")
     results.write("p/gated", {HARD: Record(tasks=numbers, missing=missing)})
-    own = only("columns: [avg], gates: hard, rows: {a: gated}", tasks=tuple("abcdef"))
-    assert own.words == "no layer is left (3 of 6 tasks)"
+    shown = only("columns: [avg], gates: hard, rows: {a: gated}", tasks=tuple("abcdef"))
+    assert shown.words == "no layer is left (3 of 6 tasks)"
 
 
 def test_a_corpus_has_values_without_seeds(results, cell):
     results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
-    own = cell(results, "train", "bos", "table3")
-    assert (own.value, own.deviation) == (5.64, None)
+    shown = cell(results, "train", "bos", "table3")
+    assert (shown.value, shown.deviation) == (5.64, None)
 
 
 def test_a_doubt_of_one_seed_is_that_of_the_cell(results, cell):
     results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
     doubtful = scores(22.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
     results.write("p/small", {BLEU: doubtful}, 2)
-    own = cell(results, "6/6", "bos")
-    assert (own.value, own.doubtful, own.note) == (21.0, True, "equal hypotheses")
+    shown = cell(results, "6/6", "bos")
+    assert (shown.value, shown.doubtful, shown.note) == (21.0, True, "equal hypotheses")
     results.write("p/deep", {BLEU: scores(20.0, 38.0)})
     assert not cell(results, "24/24", "bos").doubtful
 
@@ -286,6 +287,17 @@ def test_files_that_are_damaged_or_of_another_run_or_weights_are_refused(results
         readings(results)
     path.write_text("{", "utf-8")
     with refused("not JSON ("):
+        readings(results)
+
+
+def test_a_training_json_that_was_changed_is_refused_with_all_that_it_measured(results):
+    """Its measurements were drawn, while `fathom verify` refused it."""
+    results.write("p/deep", {BLEU: scores(20.0)})
+    path = results.path("p/deep").parent / "training.json"
+    write_record(path, training())
+    assert [reading.words for reading in readings(results)] == [""]
+    path.write_text(path.read_text("utf-8").replace("4.5", "4.4"), "utf-8")
+    with refused("checksum mismatch: the file changed", where="1/training.json"):
         readings(results)
 
 

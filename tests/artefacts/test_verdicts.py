@@ -11,16 +11,14 @@ from fathom.artefacts.table.verdicts import (
     judge,
     sign_of,
     signed,
-    with_difference,
 )
+from fathom.config.measurement_keys import ShownValue
 from fathom.config.schema.columns import Tolerance
 from fathom.config.tables import Cell
-from fathom.config.vocabulary import ShownValue
 from tests.support.small_tables import reported
 
 NUMBER = reported("6/6", "bos", "20.0")
 OUTCOME = reported("6/6", "bos", note="diverged")
-REPRODUCED = Verdict("reproduced", "", 0.1)
 SEEDS = "1 of 3 seeds: diverged at update 122"
 
 
@@ -44,10 +42,10 @@ def cell(**changes):
     return Cell(**values | changes)
 
 
-def verdict(printed, comparable=True, known=True, scale="paper", **result):
+def verdict(printed, comparable=True, known=True, scale="paper", less=None, **result):
     """Return the verdict on a cell; half a point is allowed."""
     ours = CellResult(cell(metric_known=known), comparable=comparable, **result)
-    return judge(printed, ours, 0.5, scale)
+    return judge(printed, ours, Tolerance(absolute=0.5), scale, less)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +115,7 @@ def test_other_cells_have_the_first_verdict_that_applies(printed, ours, expected
 def test_a_corpus_that_nobody_counted_is_not_measured_at_any_scale(comparable):
     corpus = cell(kind="corpus", source="text")
     uncounted = CellResult(corpus, words="not measured", note="which", comparable=comparable)
-    assert judge(NUMBER, uncounted, 0.0, "tiny") == Verdict("not measured", "which")
+    assert judge(NUMBER, uncounted, None, "tiny") == Verdict("not measured", "which")
 
 
 @pytest.mark.parametrize(
@@ -131,12 +129,12 @@ def test_a_corpus_that_nobody_counted_is_not_measured_at_any_scale(comparable):
     ],
 )
 def test_a_number_with_a_difference_is_reproduced_if_both_are(ours, words):
-    judged = with_difference(REPRODUCED, -0.6, ours, 0.5)
+    printed, less = reported("6/6", "bos", "20.0", note="-0.6"), CellResult(cell(), value=ours)
+    judged = verdict(printed, value=20.1, less=less)
     assert judged.words == words
     assert bool(judged.cause) == (words != "reproduced")
     # Another verdict on the number comes before that on its difference.
-    lower = Verdict("lower", "", -3.0)
-    assert with_difference(lower, -0.6, ours, 0.5) == lower
+    assert verdict(printed, value=17.0, less=less) == Verdict("lower", "", -3.0)
 
 
 def test_a_misprint_is_compared_by_what_it_must_mean():
@@ -177,5 +175,7 @@ def test_every_verdict_has_a_sign_and_a_bar_counts_them_in_one_order():
     sign = sign_of(Verdict("not comparable (tiny)"))
     assert (sign.words, sign.style, sign.judged) == ("not judged", "not-comparable", False)
     words = ["not run", "lower", "reproduced", "lower", "not comparable (x)"]
-    counts = [(share.sign.words, share.count) for share in bar(sign_of(Verdict(w)) for w in words)]
-    assert counts == [("reproduced", 1), ("lower", 2), ("not run", 1), ("not judged", 1)]
+    counts = bar(sign_of(Verdict(word)) for word in words)
+    assert [(sign.words, count) for sign, count in counts.items()] == [
+        ("reproduced", 1), ("lower", 2), ("not run", 1), ("not judged", 1),
+    ]  # fmt: skip

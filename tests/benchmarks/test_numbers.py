@@ -37,11 +37,8 @@ def test_rounds_that_warm_up_do_not_count_and_every_contender_makes_the_same_rou
     assert made == {"a": [1, 2, 3], "b": [1, 2, 3]}
 
 
-def test_how_much_faster_is_the_median_of_the_rounds_ratios_not_the_ratio_of_medians():
+def test_how_much_faster_is_the_median_of_the_ratios_of_equally_many_rounds():
     assert faster([2.0, 30.0, 8.0], [1.0, 10.0, 8.0]).middle == 2.0
-
-
-def test_rounds_of_different_number_are_refused():
     with pytest.raises(ValueError, match="argument"):
         faster([1.0, 2.0], [1.0])
 
@@ -83,9 +80,6 @@ def test_a_goal_without_a_number_is_not_measured():
     rows = {row[0]: row for row in goals_of({goal.number: goal.required}).rows}
     assert rows[goal.text][2:] == [goal.required, goal.prototype, "reached"]
     assert {row[-1] for row in rows.values()} == {"reached", "not measured"}
-
-
-def test_no_two_goals_are_of_the_same_number():
     assert len({goal.number for goal in GOALS}) == len(GOALS)
 
 
@@ -93,17 +87,11 @@ LINE = Curve("line", [(6.0, 10.0), (12.0, 22.0), (24.0, 46.0), (48.0, 118.0)])
 FLAT = Curve("flat", [(1.0, 4.0), (8.0, 3.0), (25.0, 4.4)], constant=True)
 
 
-def test_slopes_are_between_neighbours_and_overall():
+def test_a_line_goes_on_as_it_begins_a_constant_stays_and_each_has_its_change():
     assert LINE.slopes == [2.0, 2.0, 3.0]
     assert LINE.slope == pytest.approx(108 / 42)
-
-
-def test_the_change_of_a_line_is_that_of_its_slope_and_of_a_constant_that_of_its_value():
     assert LINE.change == pytest.approx(1 - 2.0 / (108 / 42))
     assert FLAT.change == pytest.approx(0.25)
-
-
-def test_a_line_goes_on_as_it_begins_and_a_constant_stays():
     assert [LINE.expected(x) for x in (6.0, 12.0, 48.0)] == [10.0, 22.0, 94.0]
     assert [FLAT.expected(x) for x in (1.0, 25.0)] == [4.0, 4.0]
 
@@ -129,17 +117,12 @@ def _record(folder: Path, output: str, began: float, ended: float | None) -> Non
     path.write_text(json.dumps({"rule": "train_run", **times}), encoding="utf-8")
 
 
-def test_a_job_counts_once_however_many_files_it_has(tmp_path: Path) -> None:
+def test_a_job_that_has_ended_counts_once_however_many_files_it_has(tmp_path: Path) -> None:
     _record(tmp_path, f"{RUN}/1/training.json", 10.0, 14.0)
     _record(tmp_path, f"{RUN}/1/metrics.tsv", 10.0, 14.0)
+    _record(tmp_path, f"{RUN}/2/training.json", 10.0, None)
     (job,) = jobs(tmp_path)
-    assert job.rule == "train_run"
-    assert job.seconds == 4.0
-
-
-def test_a_job_that_has_not_ended_does_not_count(tmp_path: Path) -> None:
-    _record(tmp_path, f"{RUN}/1/training.json", 10.0, None)
-    assert not list(jobs(tmp_path))
+    assert (job.rule, job.seconds) == ("train_run", 4.0)
 
 
 def test_seconds_are_summed_by_rule_and_kind_of_network() -> None:
@@ -184,15 +167,8 @@ TABLE = Table(
 
 
 def test_a_number_has_three_significant_digits_and_nothing_is_a_dash():
-    numbers = {
-        1.847: "1.85",
-        61.24: "61.2",
-        0.834: "0.83",
-        107.2: "107",
-        16504.0: "16,504",
-        0.0: "0",
-        14: "14",
-    }
+    numbers = {1.847: "1.85", 61.24: "61.2", 0.834: "0.83", 107.2: "107"}
+    numbers |= {16504.0: "16,504", 0.0: "0", 14: "14"}
     assert {value: cell(value) for value in numbers} == numbers
     assert (cell(None), cell("as it is")) == ("–", "as it is")
 
@@ -219,19 +195,13 @@ def bench(folder, goal):
     return folder
 
 
-def test_a_part_has_the_machine_and_its_tables(tmp_path):
+def test_the_page_has_a_place_for_every_part_with_the_machine_and_its_tables(tmp_path):
+    assert dict(page.parts(tmp_path)) == {}, "nothing was measured"
     parts = dict(page.parts(bench(tmp_path, GOALS[0])))
     assert set(parts) == {"cpu", "goals"}
     for text in ("A processor", "abc1234", "A title", "| x | 1.50 |"):
         assert text in parts["cpu"]
     assert "Old" not in parts["cpu"]
-
-
-def test_nothing_is_written_of_what_was_not_measured(tmp_path):
-    assert dict(page.parts(tmp_path)) == {}
-
-
-def test_the_page_has_a_place_for_every_part():
     text = page.PAGE.read_text(encoding="utf-8")
     for part in (*page.FILES, "goals"):
         assert text.count(f"<!-- begin: {part} -->\n") == 1

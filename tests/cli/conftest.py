@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -75,11 +76,11 @@ def project(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def edit(project):
-    """A function that replaces text in a file of the project; the text must be there."""
+def edit():
+    """A function that replaces text in a file of config/ here; the text must be there."""
 
     def replace(file, old, new):
-        path = project / "config" / file
+        path = Path("config") / file
         text = path.read_text(encoding="utf-8")
         assert old in text, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -102,33 +103,35 @@ def text(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def encoded(text, tmp_path_factory):
+def after(tmp_path_factory):
+    """A function that calls verbs in a copy of a project, and returns the copy."""
+
+    def copy(project, *verbs):
+        folder = tmp_path_factory.mktemp("project") / "project"
+        shutil.copytree(project, folder)
+        invoke(folder, *verbs)
+        return folder
+
+    return copy
+
+
+@pytest.fixture(scope="session")
+def encoded(text, after):
     """A project with encoded text."""
-    folder = tmp_path_factory.mktemp("encoded") / "project"
-    shutil.copytree(text, folder)
-    invoke(folder, ("subwords", "small"), ("encode", "small"))
-    return folder
+    return after(text, ("subwords", "small"), ("encode", "small"))
 
 
 @pytest.fixture(scope="session")
-def trained(encoded, tmp_path_factory):
+def trained(encoded, after):
     """A project with one trained run."""
-    folder = tmp_path_factory.mktemp("trained") / "project"
-    shutil.copytree(encoded, folder)
-    invoke(folder, ("train", RUN))
-    return folder
+    return after(encoded, ("train", RUN))
 
 
 @pytest.fixture(scope="session")
-def summarised(encoded, tmp_path_factory):
+def summarised(encoded, after):
     """A project with two runs from training to scores."""
-    folder = tmp_path_factory.mktemp("summarised") / "project"
-    shutil.copytree(encoded, folder)
-    for run in (RUN, GATED):
-        steps = [("train", run), ("translate", run), ("score", run)]
-        steps += [("gates", run)] if run == GATED else []
-        invoke(folder, *steps)
-    return folder
+    verbs = [(verb, run) for run in (RUN, GATED) for verb in ("train", "translate", "score")]
+    return after(encoded, *verbs, ("gates", GATED))
 
 
 @pytest.fixture

@@ -181,17 +181,8 @@ def test_a_file_or_folder_that_is_missing_is_named(project, call, name):
     )
 
 
-# where
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """The project's own folder."""
+def test_an_equation_is_found_by_its_number_and_without_a_paper_all_are_listed(call, monkeypatch):
     monkeypatch.chdir(ROOT)
-
-
-@pytest.mark.usefixtures("here")
-def test_an_equation_is_found_by_its_number(call):
     answer = call("where", "latent_depth", "5")
     assert answer.code == 0
     (line,) = answer.lines
@@ -205,11 +196,6 @@ def test_an_equation_is_found_by_its_number(call):
     text = (ROOT / function["file"]).read_text(encoding="utf-8").split("\n")
     assert text[function["line"] - 1].startswith(f"def {function['name']}(")
     assert entry["tests"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("here")
-def test_without_a_paper_all_are_listed(call):
     lines = call("where").lines
     assert {*call("where", "latent_depth").lines} <= {*lines}
     assert {line.split()[0][1:] for line in lines} == {*PAPERS}

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 
 import pytest
 
@@ -86,20 +87,15 @@ table2:
     assert "`fathom table sample_table2 --scale small`" in line
 
 
-def test_json_has_the_last_validation_of_each_seed(own, summarised, call):
-    own(summarised)
+def test_curves_of_runs_or_rows_have_files_of_their_own_and_the_last_validation(
+    own, summarised, call
+):
+    folder = own(summarised)
     static, gated = json.loads(call("curves", RUN, GATED, "--json").out)
     assert (static["label"], gated["run"]) == (RUN, f"sample/{GATED}")
     (seed,) = static["seeds"]
     assert (seed["seed"], seed["update"], seed["reason"]) == (1, 4, "")
     assert seed["last_validation"] == static["last_validation"] > 0
-
-
-def test_runs_are_drawn_with_all_their_points_in_files_of_their_own(own, summarised, call):
-    folder = own(summarised)
-    answer = call("curves", RUN, GATED)
-    assert answer.code == 0
-    assert [line.partition(":")[0] for line in answer.lines] == [RUN, GATED]
     (path,) = folder.glob("results/small/curves/*.csv")
     with open(path, encoding="utf-8", newline="") as stream:
         points = list(csv.DictReader(stream))
@@ -107,16 +103,24 @@ def test_runs_are_drawn_with_all_their_points_in_files_of_their_own(own, summari
     assert len([point for point in points if point["series"] == "nll.train"]) == 8
     drawn = path.with_suffix(".svg").read_text(encoding="utf-8")
     assert all(f">{name}</text>" in drawn for name in (RUN, GATED))
-    for names in ((GATED, RUN), (RUN,), (RUN, RUN)):
-        assert call("curves", *names).code == 0
-    assert len(list(folder.glob("results/small/curves/*.svg"))) == 3
+    for names, labels in {
+        (GATED, RUN): [GATED, RUN],
+        (RUN,): [RUN],
+        (RUN, RUN): [RUN],
+        ("sample_table1",): ["Static", "Gated"],
+    }.items():
+        lines = call("curves", *names).lines
+        assert [line.partition(":")[0] for line in lines] == labels
+    written = {path.name for path in folder.glob("results/small/curves/*.svg")}
+    assert len(written) == 4
+    assert "sample_table1.svg" in written
 
 
-def test_rows_of_a_table_have_their_printed_names(own, summarised, call):
-    folder = own(summarised)
-    answer = call("curves", "sample_table1")
-    assert [line.partition(":")[0] for line in answer.lines] == ["Static", "Gated"]
-    assert (folder / "results/small/curves/sample_table1.svg").is_file()
+@pytest.mark.parametrize("names", [("sample_table1", RUN), (RUN, "sample_table1")])
+def test_a_table_and_a_run_are_not_drawn_together(project, call, names):
+    """The table was called an unknown run."""
+    line = call("curves", *names).one_line
+    assert "sample_table1: a table is drawn alone; name one table, or runs" in line
 
 
 def test_metrics_go_to_tensorboard_where_a_folder_is_named(own, summarised, call):
@@ -258,3 +262,38 @@ def test_text_of_config_is_no_markup(project, edit, call):
     check(page)
     assert len(page.all("script")) == 1
     assert page.all("h1")[0].text == HOSTILE
+
+
+MISTAKES = {
+    "tables.yaml": "table1: {}\n",
+    "claims.yaml": "- 1\n",
+    "figures.yaml": "figure1: {}\n",
+    "runs.yaml": "runs: {a: {model: {width: 0}}}\n",
+}
+# What asks about one paper; and the files of another that what it writes needs, too.
+QUESTIONS = {
+    "compare --table sample_table1": ["tables.yaml"],
+    "claims sample": ["claims.yaml", "figures.yaml"],
+    "claims --table sample_table1": ["claims.yaml", "figures.yaml"],
+    "page sample": [],
+    "plan sample_table1": [],
+    "plan sample": [],
+    "status sample": [],
+}
+
+
+@pytest.mark.parametrize("file", MISTAKES)
+def test_a_mistake_in_another_paper_stops_no_question_about_one(project, call, file):
+    before = {words: call(*words.split()) for words in QUESTIONS}
+    written = {path: path.read_bytes() for path in project.glob("results/small/*.*")}
+    other = project / "config/papers/another"
+    other.mkdir()
+    shutil.copy(project / "config/papers/sample/paper.yaml", other)
+    (other / file).write_text(MISTAKES[file], encoding="utf-8")
+    for words, needed in QUESTIONS.items():
+        answer = call(*words.split())
+        assert (before[words].code, answer.code, answer.out) == (0, 0, before[words].out)
+        said = f".csv stays as it is, since it has all papers: config/papers/another/{file}:1"
+        assert (said in answer.err) == (file in needed), words
+        if file in needed:
+            assert {path: path.read_bytes() for path in written} == written

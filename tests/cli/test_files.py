@@ -68,17 +68,6 @@ def test_each_change_is_a_line_and_its_command_makes_the_results_fit_again(place
 
 
 @pytest.mark.slow
-def test_a_run_is_packed_once(own, trained, call):
-    folder = own(trained)
-    answer = call("pack", RUN)
-    assert answer.code == 0
-    (archive,) = folder.glob(f"{RUN}-*.1.tar.gz")
-    assert archive.name in answer.err
-    assert f"{archive.name}: there is such a file" in call("pack", RUN).one_line
-    assert call("pack", RUN, "--out", "another.tar.gz").code == 0
-
-
-@pytest.mark.slow
 def test_all_results_are_read_from_one_file(own, summarised, call):
     folder = own(summarised)
     assert call("table", "sample_table1", "--partial").code == 0
@@ -100,12 +89,19 @@ def test_all_results_are_read_from_one_file(own, summarised, call):
         (read / f"small/sample/{name}").unlink()
     assert call("table", "sample_table1", "--partial", "--results", "results-small").code == 0
     assert call("diff", "own", "results-small").code == 0
+    line, last = call("verify", "--results", "results-small").lines
+    assert "files of text or weights are missing here and in " in line
+    assert last.endswith("1 do not fit")
     assert "results-small: there is such" in call("unpack", "results-small.tar.gz").one_line
 
 
 @pytest.mark.slow
 def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(own, trained, call):
     folder = own(trained)
+    answer = call("pack", RUN)
+    (archive,) = folder.glob(f"{RUN}-*.1.tar.gz")
+    assert (answer.code, archive.name in answer.err) == (0, True)
+    assert f"{archive.name}: there is such a file" in call("pack", RUN).one_line
     assert call("pack", RUN, "--out", "run.tar.gz").code == 0
     shutil.rmtree(folder / "results/runs")
     assert call("unpack", "run.tar.gz").code == 0
@@ -114,6 +110,21 @@ def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(own, tra
     assert call("train", RUN).code == 0
     assert call("translate", RUN).code == 0
     assert "the run is here already" in call("unpack", "run.tar.gz").one_line
+
+
+@pytest.mark.slow
+def test_several_archives_are_unpacked_all_or_none(own, trained, call):
+    """Runs were written before the place of all results was refused."""
+    folder = own(trained)
+    assert call("pack", RUN, "--out", "run.tar.gz").code == 0
+    assert call("pack", "--out", "all.tar.gz").code == 0
+    content = (folder / "run.tar.gz").read_bytes()
+    (folder / "cut.tar.gz").write_bytes(content[: len(content) // 2])
+    for archives in (("run", "all"), ("all", "run"), ("run", "run"), ("all", "cut")):
+        words = [f"{name}.tar.gz" for name in archives]
+        assert call("unpack", *words, "--results", "new").code == 1
+        assert not (folder / "new").exists()
+    assert not [*folder.glob(".*.part")]
 
 
 @pytest.mark.slow

@@ -2,9 +2,8 @@
 
 import random
 import shutil
-import threading
+from contextlib import closing
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -16,6 +15,7 @@ from fathom.io.files import read_json
 from fathom.io.records import identity
 from fathom.io.signals import Stopped
 from fathom.results import measurements
+from tests.data.server import Site
 from tests.support.small_project import RUN, TEST_SENTENCES, paths
 from tests.support.stopped_jobs import HEARD, start
 
@@ -41,76 +41,40 @@ def test_a_file_put_by_hand_gets_a_record_and_its_notice_is_printed(project, edi
     assert answer.out == ""
 
 
-class Stalling(BaseHTTPRequestHandler):
-    """Sends a part of the file, and waits until the client is gone; without a stall, all of it."""
-
-    def do_GET(self):
-        server = self.server
-        asked = self.headers.get("Range", "bytes=0-")
-        start = int(asked.removeprefix("bytes=").removesuffix("-"))
-        server.starts.append(start)
-        size = len(server.content)
-        self.send_response(206 if start else 200)
-        self.send_header("ETag", '"one"')
-        self.send_header("Content-Length", str(size - start))
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
-        self.end_headers()
-        if server.stalls:
-            self.wfile.write(server.content[start : start + server.stalls.pop()])
-            self.wfile.flush()
-            self.connection.recv(1)
-        else:
-            self.wfile.write(server.content[start:])
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def stalling():
-    """A server that stalls three times in a file of 2 MB."""
+@pytest.mark.slow
+def test_a_download_that_signals_stop_goes_on_where_it_was(project, call, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         archive.writestr("a.txt", random.Random(1).randbytes(2_000_000))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Stalling)
-    server.daemon_threads = True
-    server.content, server.stalls, server.starts = packed.getvalue(), [400_000] * 3, []
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.mark.slow
-def test_a_download_that_signals_stop_goes_on_where_it_was(project, stalling, call):
-    address = f"http://127.0.0.1:{stalling.server_port}/a.zip"
-    card = {
-        "title": "A file",
-        "kind": "archive",
-        "mirrors": [address],
-        "file": "a.zip",
-        "bytes": len(stalling.content),
-        "sha256": sha256(stalling.content).hexdigest(),
-        "licence": "BSD-3-Clause",
-        "notice": "Of the tests.",
-    }
-    path = project / "config" / "sources" / "slow.yaml"
-    path.write_text(yaml.safe_dump(card), encoding="utf-8")
-    part = project / "results" / "sources" / "slow" / "a.zip.part"
-    sizes = [0]
-    for number in random.Random().choices(HEARD, k=3):
-        job = start(project, "fetch slow")
-        code = job.stop(number, lambda: part.exists() and part.stat().st_size > sizes[-1])
-        assert code == Stopped(number).code
-        [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
-        assert f"stopped by {number.name}; start the same command again" in last
-        sizes.append(part.stat().st_size)
-    assert call("fetch", "slow").code == 0
-    assert stalling.starts == sizes
-    assert part.with_name("a.zip").read_bytes() == stalling.content
+    content = packed.getvalue()
+    with closing(Site()) as site:
+        card = {
+            "title": "A file",
+            "kind": "archive",
+            "mirrors": [site.put("/a.zip", content=content, stalls=[400_000] * 3)],
+            "file": "a.zip",
+            "bytes": len(content),
+            "sha256": sha256(content).hexdigest(),
+            "licence": "BSD-3-Clause",
+            "notice": "Of the tests.",
+        }
+        path = project / "config" / "sources" / "slow.yaml"
+        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        part = project / "results" / "sources" / "slow" / "a.zip.part"
+        sizes = [0]
+        for number in random.Random().choices(HEARD, k=3):
+            job = start(project, "fetch slow")
+            code = job.stop(number, lambda: part.exists() and part.stat().st_size > sizes[-1])
+            assert code == Stopped(number).code
+            [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
+            assert f"stopped by {number.name}; start the same command again" in last
+            sizes.append(part.stat().st_size)
+        assert call("fetch", "slow").code == 0
+        first, *others = site.requests
+        assert first == ("/a.zip", None)
+        assert others == [("/a.zip", f"bytes={size}-") for size in sizes[1:]]
+    assert part.with_name("a.zip").read_bytes() == content
     assert not part.exists()
 
 

@@ -1,6 +1,5 @@
 """`fathom train` and `translate`: started, stopped, started again, and with a user's text."""
 
-import io
 import os
 import pty
 import random
@@ -16,7 +15,6 @@ import pytest
 import torch
 
 from fathom.cli import runs as verbs
-from fathom.cli.main import main
 from fathom.config.load import load
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json
@@ -76,52 +74,12 @@ def test_a_run_of_an_older_recipe_is_trained_again_only_where_that_is_asked_for(
     assert "already finished" in call("train", RUN).err
 
 
-class Terminal(io.StringIO):
-    """A standard error at which the user presses a key when the first update is printed."""
-
-    def __init__(self, number):
-        """Take the signal's number."""
-        super().__init__()
-        self.number = number
-
-    def write(self, text):
-        """Keep the text; stop after the first update."""
-        if "update 1 of" in text:
-            os.kill(os.getpid(), self.number)
-        return super().write(text)
-
-
-@pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
-def test_a_stopped_run_ends_in_the_code_of_the_signal_and_resumes(
-    place, trained, call, monkeypatch, number
-):
-    with monkeypatch.context() as patched:
-        terminal = Terminal(number)
-        patched.setattr(sys, "stderr", terminal)
-        patched.setattr(sys, "argv", ["fathom", "train", RUN])
-        with pytest.raises(SystemExit) as ended:
-            main()
-    assert ended.value.code == Stopped(number).code
-    last = terminal.getvalue().removesuffix("\n").split("\n")[-1]
-    assert f"stopped by {number.name}" in last
-    assert "update 2" in last
-    assert not (place / "training.json").exists()
-    again = call("train", RUN)
-    assert again.code == 0
-    assert "resuming after update 2" in again.err
-    (unbroken,) = trained.glob(f"results/runs/sample/{RUN}-*/1/training.json")
-    for key in ("outcome", "validation", "parameters"):
-        assert read_record(place / "training.json")[key] == read_record(unbroken)[key]
-
-
 @pytest.fixture
-def unbroken(place, call):
+def unbroken(place, call, edit):
     """The folder of a run of many quick updates, which no signal stopped."""
     folder = Path.cwd()
-    path = folder / "config/papers/sample/runs.yaml"
-    text = path.read_text(encoding="utf-8").replace("validate_every: 4", "validate_every: 25")
-    path.write_text(text.replace("updates: 4", f"updates: {MANY}"), encoding="utf-8")
+    edit("papers/sample/runs.yaml", "validate_every: 4", "validate_every: 25")
+    edit("papers/sample/runs.yaml", "updates: 4", f"updates: {MANY}")
     assert call("train", RUN).code == 0
     [made] = (folder / "results").glob(f"runs/sample/{RUN}-*/1/training.json")
     return made.parent.rename(folder / "unbroken")

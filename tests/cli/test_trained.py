@@ -1,7 +1,6 @@
 """`fathom prune`, `export`, `check-learning`: what is made of a trained run."""
 
 import json
-import shutil
 import sys
 
 import pytest
@@ -10,7 +9,6 @@ import torch
 from fathom.config.schema.method import MethodCard
 from fathom.io.files import read_json
 from fathom.io.records import read_record, write_record
-from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
 from tests.support.trained import put_checkpoint
 
@@ -19,11 +17,9 @@ ACTIVE = {"bos": [0, 1], "kor": [1]}
 
 
 @pytest.fixture(scope="session")
-def gated(encoded, tmp_path_factory):
+def gated(encoded, after):
     """A project with a trained run, whose gates are then set by hand."""
-    folder = tmp_path_factory.mktemp("gated") / "project"
-    shutil.copytree(encoded, folder)
-    invoke(folder, ("train", GATED))
+    folder = after(encoded, ("train", GATED))
     (path,) = folder.glob("results/runs/*/*/1/checkpoints/last.pt")
     checkpoint = torch.load(path, weights_only=True)
     alpha = checkpoint["model"]["decoder.method.alpha"].fill_(-5.0)
@@ -80,24 +76,20 @@ def test_a_method_that_computes_more_is_refused_before_torch_is_loaded(
     assert "dlcl" in line
 
 
-def test_a_run_is_translated_by_the_decoder_that_its_settings_name(trained, own, call):
+def test_a_run_is_translated_by_the_decoder_that_its_settings_name(trained, own, call, edit):
     folder = own(trained)
-    runs = folder / "config" / "papers" / "sample" / "runs.yaml"
-    text = runs.read_text(encoding="utf-8")
     decoder = "{like: base, decoding: {decoder: ctranslate2}}  # §5"
-    runs.write_text(text.replace("static_2_2: {like: base}", f"{RUN}: {decoder}"), encoding="utf-8")
+    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", f"{RUN}: {decoder}")
     assert call("translate", RUN).code == 0
     (record,) = folder.glob("results/runs/*/*/1/decodings/*/decoding.json")
     assert read_record(record)["settings"]["decoder"] == "ctranslate2"
     assert call("translate", RUN, "--task", "bos", typed=b"ta\n").out.count("\n") == 1
 
 
-def test_soft_gates_are_refused_by_name_before_torch_is_loaded(gated, own, call, monkeypatch):
-    folder = own(gated)
-    runs = folder / "config" / "papers" / "sample" / "runs.yaml"
-    text = runs.read_text(encoding="utf-8")
-    decoder = f"{GATED}: {{like: base, decoding: {{decoder: ctranslate2}},"
-    runs.write_text(text.replace(f"{GATED}: {{like: base,", decoder), encoding="utf-8")
+def test_soft_gates_are_refused_by_name_before_torch_is_loaded(gated, own, call, edit, monkeypatch):
+    own(gated)
+    run = f"{GATED}: {{like: base,"
+    edit("papers/sample/runs.yaml", run, f"{run} decoding: {{decoder: ctranslate2}},")
     monkeypatch.setitem(sys.modules, "torch", None)
     line = call("translate", GATED).one_line
     assert "latent_layers" in line
@@ -152,10 +144,7 @@ def test_a_run_that_has_not_learnt_ends_in_1_with_the_reason_and_in_json_too(rec
     assert "diverged (the loss is not finite) at update 3" in answer.err
 
 
-def test_a_scale_may_name_no_run(record, call):
-    path = record.parents[5] / "config" / "scales" / "small.yaml"
-    text = path.read_text(encoding="utf-8")
-    lines = [line for line in text.split("\n") if not line.startswith("check_learning")]
-    path.write_text("\n".join(lines), encoding="utf-8")
+def test_a_scale_may_name_no_run(project, edit, call):
+    edit("scales/small.yaml", "{run: sample/static_2_2, nats_below_unigram: 0.7}", "null")
     answer = call("check-learning")
     assert (answer.code, answer.out) == (0, "scale small names no run to check\n")

@@ -181,14 +181,6 @@ def test_on_a_terminal_columns_are_aligned_and_fit(capsys, monkeypatch, width):
 PAGES = [["a", "b"], ["a", "c"], ["a", "c"]]
 
 
-@pytest.fixture
-def interrupted():
-    """Ctrl-C is heard, though a process that a script starts in the background ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def pages(number=signal.SIGINT):
     """Return a function that returns page after page, and then sends a signal."""
     left = iter(PAGES)
@@ -202,7 +194,7 @@ def pages(number=signal.SIGINT):
     return page
 
 
-@pytest.mark.usefixtures("interrupted")
+@pytest.mark.usefixtures("interruptible")
 def test_without_a_terminal_each_new_line_is_printed_once(capsys):
     with raised():
         watch(pages(), period=0)
@@ -211,7 +203,7 @@ def test_without_a_terminal_each_new_line_is_printed_once(capsys):
     assert printed.err == "no longer watched; trainings continue\n"
 
 
-@pytest.mark.usefixtures("interrupted")
+@pytest.mark.usefixtures("interruptible")
 def test_on_a_terminal_each_page_replaces_the_last(monkeypatch):
     terminal = io.StringIO()
     terminal.isatty = lambda: True
@@ -222,7 +214,7 @@ def test_on_a_terminal_each_page_replaces_the_last(monkeypatch):
     assert shown == ["a\nb\n", "a\nc\n", "a\nc\n"]
 
 
-@pytest.mark.usefixtures("interrupted")
+@pytest.mark.usefixtures("interruptible")
 def test_another_signal_ends_the_command_as_it_ends_others():
     with pytest.raises(Stopped), raised():
         watch(pages(signal.SIGTERM), period=0)

@@ -6,6 +6,7 @@ names, and settings that do not go together have more cases in tests/contracts.
 
 import os
 import re
+import shutil
 from contextlib import nullcontext
 
 import pytest
@@ -318,20 +319,22 @@ MISTAKES = {
         ("a ratio of an unknown unit", "width: 1/8", "widht: 1/8", "times", "widht width"),
         ("a rule without settings", "    set: {model.dropout: 0.0}\n", "", "rules.4.set", "value"),
         ("a rule for an unknown setting", "set: {model.dropout: 0.1}", "set: {model.drpout: 0.1}",
-         "rules.0.set.model.drpout", "model.drpout dropout"),
+         "rules.0.set.model.drpout", "'model.drpout' 'model.dropout'"),
         ("a rule for an unknown setting of a method", "method.target_depth: 2",
          "method.target_dept: 2",
-         "rules.2.set.method.target_dept", "method.target_dept target_depth"),
+         "rules.2.set.method.target_dept", "'method.target_dept' 'method.target_depth'"),
         ("a rule for an impossible value", "set: {model.dropout: 0.1}",
          "set: {model.dropout: 1.1}",
          "rules.0.set.model.dropout", "1.1"),
         ("a rule when there is no such setting", "when: {data.dataset: words, tr",
          "when: {data.datset: words, tr",
-         "rules.1.when.data.datset", "data.datset dataset"),
+         "rules.1.when.data.datset", "'data.datset' 'data.dataset'"),
         ("a rule when there is no such value", "per: [task]", "per: [task, updat]",
          "rules.1.when.training.batch.per", "updat"),
         ("a rule when there is no such family", "when: {like: gates}", "when: {like: gatse}",
          "rules.3.when.like", "gatse gates"),
+        ("a rule for a run without its paper", "run: deep/static, data", "run: sttaic, data",
+         "rules.4.when.run", "'sttaic' 'deep/static'"),
         ("a rule that fits no run", "run: deep/static, data.dataset: words",
          "run: deep/static, method.name: latent_layers",
          "rules.4.when", "run"),
@@ -367,7 +370,7 @@ MISTAKES = {
         ("a scale of a paper without a mapping", "  updates: {main: 900}", "  3", "long", "3"),
         ("a run of a paper's rule that does not exist", "run: [gated, uneven]",
          "run: [gated, unevne]",
-         "small.rules.0.when.run", "deep/unevne deep/uneven"),
+         "small.rules.0.when.run", "'unevne' 'uneven'"),
     ],
     CARD: [
         ("a default that is impossible", "above: 0, default: 1.0", "above: 0, default: -1",
@@ -476,7 +479,7 @@ MISTAKES = {
          "clip.applies", ""),
         ("a misspelled key of a deviation", "  title:", "  titel:", "clip.titel", "titel title"),
         ("an unknown setting of a deviation", "[training.clip]", "[training.clip, training.clpi]",
-         "clip.settings.1", "training.clpi clip"),
+         "clip.settings.1", "training.clpi 'training.clip'"),
         ("an unknown setting of a method in a deviation", "[training.clip]",
          "[training.clip, method.tau_edn]",
          "clip.settings.1", "method.tau_edn tau_end"),
@@ -528,17 +531,13 @@ ROWS = {row[0]: (file, *row[1:]) for file, rows in MISTAKES.items() for row in r
 # What these break has another finding elsewhere: a run that nothing uses, a cell without a number.
 SEVERAL = {
     "a feed-forward layer without a width",
-    "a group with a capital",
     "a group without updates",
     "a mark without a source",
-    "a method whose gates are all refused",
     "a missing setting",
     "a part of an unknown task",
     "a part that is a task",
     "a row that is not a task",
     "a row without a run",
-    "a rule for an unknown setting",
-    "a source for an unknown name",
     "a source of an unknown task",
     "a start with another network",
     "a decoder for gates that it does not have",
@@ -546,15 +545,12 @@ SEVERAL = {
     "a run without a group",
     "a start with other tokens of target languages",
     "an answer for no part",
-    "a substitute by an unknown data set",
     "a target depth on a stack without the method",
     "a value in row and column",
     "a value of text for a run",
     "an empty cell of an unknown column",
-    "an unknown scale of a paper",
     "an unknown thing that deviates",
     "counts of an unknown task",
-    "equal settings under two names",
     "line numbers of an unknown task",
     "no columns",
     "no method",
@@ -713,16 +709,34 @@ def test_mistakes_of_several_files_are_found_at_once(findings):
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("figure.yaml", "figures.yaml"),
-        ("tables.yml", "tables.yaml"),
-        ("report", "reported"),
-        ("reported/table8.csv", "table7.csv"),
+        ("papers/deep/figure.yaml", "figures.yaml"),
+        ("papers/deep/tables.yml", "tables.yaml"),
+        ("papers/deep/report", "reported"),
+        ("papers/deep/reported/table8.csv", "table7.csv"),
+        ("scales/other.yml", "other.yaml"),
+        ("sources/other.yml", "other.yaml"),
+        ("columns.yml", "columns.yaml"),
     ],
 )
 def test_a_file_that_nothing_reads_is_refused(findings, name, nearest):
-    (finding,) = findings((f"papers/deep/{name}", None, "x: 1\n"))
-    assert finding.where == f"config/papers/deep/{name}"
+    (finding,) = findings((name, None, "x: 1\n"))
+    assert finding.where == f"config/{name}"
     assert nearest in finding.remedy
+
+
+@pytest.mark.parametrize("files", [(), ("notes.md", "reported")])
+def test_a_papers_folder_without_its_files_is_refused(copied, findings, files):
+    """It was left out in silence, whatever its name."""
+    folder = copied / "config" / "papers" / "Bad-One"
+    folder.mkdir()
+    try:
+        for name in files:
+            (folder / name).touch()
+        (finding,) = findings()
+    finally:
+        shutil.rmtree(folder)
+    assert finding.where == "config/papers/Bad-One"
+    assert "paper.yaml" in finding.remedy
 
 
 @pytest.mark.parametrize("name", [".hidden", "notes.md", "reported/.hidden"])
@@ -855,3 +869,56 @@ def test_ctranslate2_decodes_fairseqs_transformers_alone(findings, edited, old, 
     (finding,) = findings(*edits)
     assert finding.where.endswith("runs.pair_8.decoding.decoder")
     assert shape in finding.what
+
+
+def test_all_mistakes_of_one_family_are_found_at_once(findings):
+    """Wrong `layers` or a wrong `like` hid what else is wrong in the entry."""
+    found = findings(
+        (RUNS, "layers: 8/12", "like: nothing\n    layers: 8"),
+        (RUNS, "heads: 4", "heads: x"),
+        (RUNS, "norm: pre", "nrom: pre"),
+    )
+    keys = {finding.where.partition("families.base.")[2] for finding in found}
+    assert keys == {"like", "layers", "model.heads", "model.nrom"}
+
+
+@pytest.mark.parametrize(
+    ("part", "matters"),
+    [
+        ("{updates: {main: 0.5}}", False),
+        ("{rules: [{set: 3}]}", False),
+        ("{datasets: 3}", True),
+        ("{datsets: {words: fewer}}", True),
+        ("3", True),
+    ],
+)
+def test_of_a_papers_part_of_a_scale_other_papers_take_the_data_sets_alone(edited, part, matters):
+    """Any mistake in it stopped the tables and runs of all papers."""
+    folder = edited(("papers/wide/scales.yaml", None, f"small: {part}\n"))
+    project = load(folder, check=False)
+    assert project.spec("deep/static")
+    with pytest.raises(Findings) if matters else nullcontext():
+        assert project.spec("deep/static", "small").data.dataset == "fewer"
+    with pytest.raises(Findings):
+        load(folder)
+
+
+def test_a_paper_without_scales_yaml_is_refused_where_a_scale_gives_others_updates(
+    copied, findings
+):
+    """Its runs could not be trained at that scale, and config was valid."""
+    runs = (copied / "config" / RUNS).read_text(encoding="utf-8")
+    (finding,) = findings(("papers/wide/runs.yaml", None, runs))
+    assert finding.where == "config/papers/wide/scales.yaml"
+
+
+def test_a_table_of_a_paper_whose_runs_yaml_is_gone_names_that_file(edited):
+    """It was a list of runs of other papers for each cell."""
+    project = load(edited((RUNS, None, None)), check=False)
+    for paper in ("deep", "wide"):
+        with pytest.raises(FathomError) as caught:
+            project.cells(project.papers[paper].tables["table1"])
+        assert {str(finding) for finding in caught.value.findings} == {
+            "config/papers/deep/runs.yaml: no such file, and tables or figures name its runs; "
+            "restore it"
+        }

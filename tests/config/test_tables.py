@@ -6,9 +6,9 @@ import pytest
 
 from fathom.config import reported
 from fathom.config.load import load
+from fathom.config.measurement_keys import parse
 from fathom.config.paper import find
 from fathom.config.schema.columns import Tolerance
-from fathom.config.vocabulary import parse
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
 
@@ -126,23 +126,6 @@ def test_a_capital_changes_no_task(edited):
 
 
 @pytest.mark.parametrize(
-    ("text", "given"),
-    [
-        ("bleu", {}),
-        ("bleu.valid.soft", {"split": "valid", "gates": "soft"}),
-        ("bleu.soft.valid", {"split": "valid", "gates": "soft"}),
-        ("bleu.window", {"window": True}),
-        ("nll.valid in bits", {"split": "valid", "unit": "bits"}),
-        ("depth.decoder", {"stack": "decoder"}),
-        ("tokens.fr.train", {"split": "train", "language": "fr"}),
-    ],
-)
-def test_qualifiers_may_have_any_order(text, given):
-    value = parse(text, MEASUREMENTS)
-    assert {name: getattr(value, name) for name in given} == given
-
-
-@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("blue.valid", ("blue", "bleu")),
@@ -164,14 +147,18 @@ def test_what_is_not_a_value_is_refused_with_the_nearest_name(text, words):
     [
         ("bleu", "soft", "bleu.test.soft.13a"),
         ("bleu.valid.hard", "soft", "bleu.valid.hard.13a"),
+        ("bleu.hard.valid", "soft", "bleu.valid.hard.13a"),
         ("bleu.window", "plain", "bleu.test.plain.window.13a"),
         ("nll.valid in bits", "plain", "nll.valid.plain"),
         ("depth.decoder", "", "depth.decoder"),
         ("tokens.train.en", "", "tokens.train.en"),
+        ("tokens.fr.train", "", "tokens.train.fr"),
         ("parameters in millions", "soft", "parameters"),
     ],
 )
-def test_the_table_chooses_gates_and_metric_where_the_value_does_not(text, gates, key):
+def test_qualifiers_have_any_order_and_the_table_chooses_gates_and_metric_without_them(
+    text, gates, key
+):
     assert parse(text, MEASUREMENTS).key(gates, "13a") == key
 
 
@@ -196,30 +183,18 @@ def test_a_column_without_an_entry_has_its_id_as_title(sample):
 # What is printed
 
 
-@pytest.fixture(scope="module")
-def printed(sample):
-    """The reported cells of table 1 by row and column."""
+def test_a_reported_cell_keeps_what_is_printed_and_compares_what_is_meant(sample):
     paper = sample.papers["deep"]
     path, places = paper.reported("table1"), cells(sample, "table1").values()
-    return {(cell.row, cell.column): cell for cell in reported.read(path, places, PROJECT)}
-
-
-def test_a_misprint_keeps_its_digits_and_is_compared_as_corrected(printed):
-    misprint = printed["Gated", "kor"]
+    printed = {(cell.row, cell.column): cell for cell in reported.read(path, places, PROJECT)}
+    misprint, outcome = printed["Gated", "kor"], printed["Tuned", "kor"]
     assert (misprint.value, misprint.number, misprint.decimals) == ("199", 19.9, 0)
-
-
-def test_marks_standard_errors_and_differences_are_kept(printed):
+    assert (outcome.number, outcome.outcome) == (None, "diverged")
     assert printed["Static", "avg"].deviation == 0.1
     assert printed["Tuned", "avg"].mark == "bold"
     assert printed["Gated", "fra"].difference == -0.1
     assert printed["Tuned", "fra"].difference == 0.0
     assert printed["Static", "bos"].where == "config/papers/deep/reported/table1.csv:3"
-
-
-def test_a_run_without_a_result_has_its_outcome_in_place_of_a_number(printed):
-    outcome = printed["Tuned", "kor"]
-    assert (outcome.number, outcome.outcome) == (None, "diverged")
 
 
 # Papers
@@ -228,7 +203,7 @@ def test_a_run_without_a_result_has_its_outcome_in_place_of_a_number(printed):
 def test_a_target_names_a_table_or_a_figure_of_a_paper(sample):
     paper, table = find(sample.papers, "deep_table5", "table")
     assert (paper.name, table.name) == ("deep", "table5")
-    assert find(sample.papers, "deep_figure2", "figure")[1].kind == "lines"
+    assert find(sample.papers, "deep_figure2", "figure")[1].name == "figure2"
 
 
 @pytest.mark.parametrize(
@@ -253,11 +228,6 @@ def test_a_reference_and_a_citation_have_what_is_given(sample):
     assert question.reference.endswith(": Deep? 2020")
 
 
-def test_an_equation_without_a_reason_is_computed(sample):
-    equations = sample.papers["deep"].about.equations
-    assert [equations[name].computed for name in ("Eq. 1", "Eq. 2")] == [True, False]
-
-
 def test_a_paper_may_have_no_equations_figures_and_deviations(sample):
     paper = sample.papers["wide"]
     assert (paper.about.equations, paper.figures, paper.deviations) == ({}, {}, ())
@@ -265,8 +235,9 @@ def test_a_paper_may_have_no_equations_figures_and_deviations(sample):
 
 def test_a_figure_like_another_has_its_kind_and_its_own_title(sample):
     figure = sample.papers["deep"].figures["figure3"]
-    assert (figure.kind, figure.title, figure.section) == ("lines", "Other curves", "§6")
-    assert (figure.settings.series, figure.settings.smooth) == ("nll.valid", 3)
+    settings = figure.settings
+    assert (settings.kind, settings.title, settings.section) == ("lines", "Other curves", "§6")
+    assert (settings.series, settings.smooth) == ("nll.valid", 3)
 
 
 def test_an_entry_on_a_deviation_keeps_its_parts(sample):

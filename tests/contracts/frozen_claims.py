@@ -64,6 +64,7 @@ class World:
         self.project, self.seeds = project, seeds
         self.artefacts = Artefacts(project, Paths(folder, "paper"), seeds)
         self.asked = defaultdict(lambda: defaultdict(list))
+        self.drawn = set()
         for name in PAPERS:
             self._ask(project.papers[name])
         for run in sorted(self.asked):
@@ -78,6 +79,7 @@ class World:
                 for key in figure.settings.measurements(run):
                     self.asked[full][key] += []
                 self.asked[full]["parameters"] += []
+                self.drawn.add(full)
         for name, table in paper.tables.items():
             cells = self.artefacts.cells(table)
             printed = {
@@ -119,7 +121,8 @@ class World:
                 measurements=measured,
             )
             write(self.artefacts.paths.measurements(spec, seed, stem), file)
-        self._series(run, seed, spec)
+        if run in self.drawn:
+            self._series(run, seed, spec)
 
     def _record(self, run, seed, key, asked):
         """Return a measurement: close to what is printed, or usual."""

@@ -100,7 +100,7 @@ def reported(project):
     return {
         f"{paper.name}_{table.name}": [
             {key: value for key, value in asdict(cell).items() if key != "where"}
-            for cell in read(paper.reported(table.name), project.cells(table))
+            for cell in read(paper.reported(table.name), project.cells(table), ROOT)
         ]
         for paper in project.papers.values()
         for table in paper.tables.values()
@@ -117,6 +117,13 @@ def resolved():
         "reported": reported(project),
     }
     return json.loads(json.dumps(parts, default=plain))
+
+
+def changed(frozen, now):
+    """Return the names of what differs, with a frozen and a present value each."""
+    names = sorted(frozen.keys() | now.keys())
+    pairs = {name: (frozen.get(name), now.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 if __name__ == "__main__":

@@ -12,15 +12,12 @@ import torch
 
 from fathom.config.paths import Paths
 from fathom.decode.translate import split_lines
-from fathom.io.files import read_json, write_json
+from fathom.io.files import write_json
 from fathom.results.recipe import RECIPE
 from fathom.scoring.bootstrap import draws, interval
 from fathom.scoring.metrics import measure
-from fathom.train.loop import TrainPaths
-from fathom.train.train import train
 from tests.scoring.conftest import ENGLISH, OTHER
-from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS, latent, masked, specification
+from tests.support.small_runs import latent, masked, specification, train_run
 from tests.support.trained import trained_spec, write_text, write_trained
 
 FILE = Path(__file__).with_name("recipe.json")
@@ -48,11 +45,10 @@ def masks() -> str:
 
 
 def training(tensors: Path, folder: Path) -> dict[str, float]:
-    """Return the validation NLL of a run of six updates of each kind, in nats a token."""
+    """Return the validation NLL of a run of six updates of each kind, in nats per token."""
     found = {}
     for name, spec in TRAINED.items():
-        train(spec, 1, TrainPaths(tensors, folder / name), OPTIONS, silent)
-        found[name] = read_json(folder / name / "training.json")["validation"]["nll"]
+        found[name] = train_run(spec, tensors, folder / name)["validation"]["nll"]
     return found
 
 

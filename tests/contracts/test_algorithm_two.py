@@ -1,14 +1,11 @@
 """Our two-level update against a reference in plain torch that shares nothing but the layers."""
 
-import os
-
 import pytest
 import torch
 
 from fathom.train.ranks import Ranks
-from fathom.train.update_batches import MicroBatches
 from tests.reference import algorithm_two
-from tests.support.processes import start_together
+from tests.support.processes import join, start_together
 from tests.support.small_runs import Run, encoded, latent, without_dropout
 
 UPDATES = 20
@@ -59,9 +56,7 @@ def ours(tensors, inner, micro=1, ranks=None):
     run.two_level.ranks = ranks
     tokens = []
     for number in range(1, UPDATES + 1):
-        update = run.micro_batches(number, micro=micro)
-        own = MicroBatches(update.batches[ranks.rank :: ranks.world], update.tokens, update.tasks)
-        run.two_level.update(number, own)
+        update, _ = run.share(number, ranks, micro)
         tokens.append(update.tokens)
     return dict(run.network.named_parameters()), tokens
 
@@ -93,8 +88,7 @@ def test_twenty_updates_of_three_languages_are_those_of_algorithm_two(tensors, i
 
 def one_of_two(inner):
     def train(tensors, announced, said):
-        os.environ.update(announced)
-        ranks = Ranks.join(torch.device("cpu"))
+        ranks = join(announced)
         found, tokens = ours(tensors, inner, micro=4, ranks=ranks)
         said.put((ranks.rank, ranks.world, tokens, {k: v.tolist() for k, v in found.items()}))
 

@@ -107,7 +107,7 @@ def ratio(name: str, norm: str, layers: int, residuals: tuple[str, ...]) -> floa
 
 
 @pytest.mark.parametrize("residuals", [("encoder", "decoder"), ("decoder",)])
-@pytest.mark.parametrize("layers", [6, 12, 20])
+@pytest.mark.parametrize("layers", [6, 12, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("norm", ["pre", "post", "lingvo"])
 def test_mixtures_raise_the_gradient_of_the_lowest_layer_against_the_top_ones(
     norm, layers, residuals

@@ -67,6 +67,7 @@ def test_a_scale_that_the_paper_leaves_out_trains_none_of_its_runs(grown):
         says("scale mini gives its group 'main' no updates").check([grown.not_built(run, "mini")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new", "finding"),
     [

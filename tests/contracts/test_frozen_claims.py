@@ -5,6 +5,9 @@ import json
 import pytest
 
 from tests.contracts.frozen_claims import FROZEN, WORLDS, answers
+from tests.contracts.frozen_config import changed
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -13,18 +16,11 @@ def both():
     return json.loads(FROZEN.read_text(encoding="utf-8")), answers()
 
 
-def differing(frozen, now):
-    """Return what differs, with a frozen and a present value each."""
-    names = sorted(frozen.keys() | now.keys())
-    pairs = {name: (frozen.get(name), now.get(name)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
 def test_the_papers_own_cells_answer_as_they_did(both):
-    assert not differing(*(side["printed"] for side in both))
+    assert not changed(*(side["printed"] for side in both))
 
 
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("part", ["claims", "figures"])
 def test_invented_results_answer_and_draw_as_they_did(both, world, part):
-    assert not differing(*(side[world][part] for side in both))
+    assert not changed(*(side[world][part] for side in both))

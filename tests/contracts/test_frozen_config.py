@@ -5,22 +5,13 @@ import json
 
 import pytest
 
-from tests.contracts.frozen_config import FROZEN, resolved
+from tests.contracts.frozen_config import FROZEN, changed, resolved
 
 
 @pytest.fixture(scope="module")
 def both():
     """What was frozen, and what is resolved now."""
     return json.loads(gzip.decompress(FROZEN.read_bytes())), resolved()
-
-
-def changed(frozen, now):
-    """Return the names of what differs, with a frozen and a present value each."""
-    return {
-        name: (frozen.get(name), now.get(name))
-        for name in frozen.keys() | now.keys()
-        if frozen.get(name) != now.get(name)
-    }
 
 
 @pytest.mark.parametrize("part", ["show", "cells", "reported"])

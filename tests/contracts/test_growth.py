@@ -67,6 +67,7 @@ def test_a_new_setting_of_a_card_with_another_default_moves_the_runs_that_have_i
         assert (identity != before[name]) is latent, name
 
 
+@pytest.mark.slow
 def test_an_edited_default_of_a_card_moves_the_runs_that_take_it(project, edit, before):
     edit("config/methods/layerdrop.yaml", "default: 0.5", "default: 0.4")
     edit(CARD, "    default: 0.1\n", "    default: 0.2\n")

@@ -5,12 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.io.files import read_json
 from fathom.io.metrics import read
-from fathom.train.loop import TrainPaths
-from fathom.train.train import train
-from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS, encoded, latent, specification
+from tests.support.small_runs import OPTIONS, encoded, latent, specification, train_run
 
 pytestmark = pytest.mark.slow
 
@@ -29,8 +25,7 @@ def tensors(tmp_path_factory):
 
 def trained(spec, tensors, folder):
     """Train a run; return how it ended, and every update's row."""
-    train(spec, 1, TrainPaths(tensors, folder), EVERY_UPDATE, silent)
-    return read_json(folder / "training.json"), read(folder / "metrics.tsv")
+    return train_run(spec, tensors, folder, EVERY_UPDATE), read(folder / "metrics.tsv")
 
 
 def test_a_hundred_gated_layers_train_twenty_updates_with_finite_loss(tensors, tmp_path):

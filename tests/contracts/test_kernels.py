@@ -8,23 +8,16 @@ from fairseq import utils
 from torch import Tensor
 
 from fathom.config.schema.method import module_names
-from fathom.methods.build import load_network
 from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import FAIRSEQ, FAST, Backend, Network
 from fathom.train.batches.collate import Batch
+from tests.contracts import test_networks
 from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
-from tests.support.small_networks import PAD, batch, card, gradients, method, network, shape
+from tests.support.small_networks import PAD, batch, card, gradients
 
 TASKS = torch.tensor([0, 1, 1, 0])
-MASKED = {
-    "decoder_layers": 0,
-    "activation": "gelu",
-    "output_bias": True,
-    "block": 32,
-    "tie_embeddings": "all",
-}
-KINDS = {"transformer": {}, "masked_lm": MASKED}
+KINDS = ("transformer", "masked_lm")
 
 
 class RoundedUp(MatmulPrecision):
@@ -36,11 +29,15 @@ class RoundedUp(MatmulPrecision):
 HIGHEST, ROUNDED = (Backend(FAST, kind("highest", {})) for kind in (MatmulPrecision, RoundedUp))
 
 
-def cases() -> Iterator[object]:
-    """Yield each kind of network with each method, norm and named value of a setting."""
+def cases(every_norm: bool) -> Iterator[object]:
+    """Yield each kind of network with each method and named value of a setting, and norms.
+
+    Without `every_norm` each method has its first norm, and the static one all of them.
+    """
     for name in module_names():
+        norms = card(name).about.norms
         for kind in KINDS:
-            for norm in card(name).about.norms:
+            for norm in norms if every_norm or name == "static" else norms[:1]:
                 yield pytest.param(kind, name, norm, {}, id=f"{kind}-{name}-{norm}")
     for choice in choices():
         name, changes = choice.values
@@ -48,19 +45,13 @@ def cases() -> Iterator[object]:
         yield pytest.param("transformer", name, norm, changes, id=choice.id)
 
 
-every_case = pytest.mark.parametrize(("kind", "name", "norm", "changes"), [*cases()])
+CASE = ("kind", "name", "norm", "changes")
 
 
 def built(kind: str, name: str, norm: str, changes: dict, **model: object) -> Network:
-    """Return a network with the method of a card's example on all stacks that both have."""
-    this = card(name).about
-    layers = this.example.layers
-    size = {"architecture": kind, "norm": norm, "encoder_layers": layers, "decoder_layers": layers}
-    whole = shape(**(size | KINDS[kind] | model))
-    stacks = load_network(kind).describe_stacks(whole, 2)
-    values = this.example.settings | changes
-    chosen = method(name, tuple(stack for stack in stacks if stack in this.stacks), **values)
-    made = network(chosen, whole)
+    """Return a network of which no part is at rest."""
+    tied = {"tie_embeddings": "all"} if kind == "masked_lm" else {}
+    made = test_networks.built(kind, name, norm, changes, **(tied | model))
     stream = torch.Generator().manual_seed(4)
     for part, parameter in made.named_parameters():
         # Gates and new adapters start where they change nothing, and biases at zero.
@@ -110,13 +101,13 @@ def exact(monkeypatch):
     monkeypatch.setattr(utils, "softmax", lambda x, dim, onnx_trace=False: torch.softmax(x, dim))
 
 
-@every_case
+@pytest.mark.parametrize(CASE, [*cases(every_norm=True)])
 def test_in_float64_they_are_equal_but_for_fairseqs_one_softmax(kind, name, norm, changes, exact):
     models = [built(kind, name, norm, changes).double() for _ in range(2)]
     compare(models, kind, HIGHEST, 1e-11)
 
 
-@every_case
+@pytest.mark.parametrize(CASE, [*cases(every_norm=False)])
 def test_in_float32_they_agree_also_with_rounded_up_rows(kind, name, norm, changes):
     models = [built(kind, name, norm, changes) for _ in range(2)]
     compare(models, kind, ROUNDED, 1e-5)
@@ -149,8 +140,7 @@ def test_they_are_equal_in_other_shapes(changes, output_bias, exact):
 
 @pytest.mark.parametrize("kind", [*KINDS, "rnmt_plus"])
 def test_targets_and_tasks_come_sentence_after_sentence(kind):
-    changes = {"tie_embeddings": "none"} if kind == "rnmt_plus" else KINDS[kind]
-    model, these = network(method("static", ()), shape(architecture=kind, **changes)), texts(kind)
+    model, these = test_networks.built(kind, "static"), texts(kind)
     for arithmetic in (Backend(FAIRSEQ), HIGHEST, ROUNDED):
         logits, target, tasks = model.set_backend(arithmetic).predict(these)
         assert len(logits) >= len(target) == len(tasks) == these.tokens

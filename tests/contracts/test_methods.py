@@ -1,7 +1,7 @@
 """What every method promises; the tests list the folder, so a new method is held to them too."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 import torch
@@ -211,29 +211,39 @@ def stir(model: Network) -> None:
         parameter.data += 0.4 * torch.randn(parameter.shape, generator=stream)
 
 
-@pytest.mark.slow
-@every
-def test_translations_do_not_depend_on_what_a_batch_holds(name):
-    model = example_network(name)
-    stir(model)
-    dictionary = Dictionary(ENTRIES)
+def sentences(lengths: Sequence[int] = (3, 9, 1, 5, 12, 2, 7)) -> list[Tensor]:
+    """Return random sources with as many pieces and the end symbol."""
     stream = torch.Generator().manual_seed(9)
-    lengths = (3, 9, 1, 5, 12, 2, 7)
-    sources = [
+    return [
         torch.cat([torch.randint(4, ENTRIES, (n,), generator=stream), torch.tensor([EOS])])
         for n in lengths
     ]
-    tasks = tasks_of(card(name).about.example.tasks, len(lengths)).tolist()
+
+
+def kinds_of(name: str) -> tuple[str, ...]:
+    """Return the gates with which a method decodes."""
+    return ("soft", "hard") if card(name).about.gates else ("plain",)
+
+
+def require_equal_in_any_batch(model: Network, name: str, tasks: int) -> None:
+    """Check that each hypothesis is the same alone, among others, and in another order."""
+    stir(model)
+    sources, cpu = sentences(), torch.device("cpu")
+    languages = tasks_of(tasks, len(sources)).tolist()
     order = [4, 1, 6, 0, 5, 3, 2]
-    for kind in ("soft", "hard") if card(name).about.gates else ("plain",):
-        beam = Beam(model.use_gates(kind), dictionary, SEARCH)
-        together = hypotheses(beam, sources, tasks, torch.device("cpu"))
-        alone = hypotheses(beam, sources, tasks, torch.device("cpu"), sentences=1)
-        shuffled = ([row[i] for i in order] for row in (sources, tasks))
-        mixed = hypotheses(beam, *shuffled, torch.device("cpu"), sentences=3)
-        assert together == alone
-        assert [together[i] for i in order] == mixed
+    for kind in kinds_of(name):
+        beam = Beam(model.use_gates(kind), Dictionary(ENTRIES), SEARCH)
+        together = hypotheses(beam, sources, languages, cpu)
+        shuffled = ([row[i] for i in order] for row in (sources, languages))
+        assert hypotheses(beam, sources, languages, cpu, sentences=1) == together
+        assert hypotheses(beam, *shuffled, cpu, sentences=3) == [together[i] for i in order]
         assert len({tuple(each) for each in together}) > 1
+
+
+@pytest.mark.slow
+@every
+def test_translations_do_not_depend_on_what_a_batch_holds(name):
+    require_equal_in_any_batch(example_network(name), name, card(name).about.example.tasks)
 
 
 @every_choice
@@ -271,11 +281,10 @@ def test_a_fused_batch_equals_one_pass_for_each_task(name, changes):
 @every
 def test_translating_does_not_depend_on_the_order_of_a_batch(name):
     model = example_network(name).eval()
-    kinds = ("soft", "hard") if card(name).about.gates else ("plain",)
     source, previous, _ = batch(LENGTHS)
     tasks = tasks_of(card(name).about.example.tasks, len(LENGTHS))
     order = torch.tensor([2, 0, 3, 1])
-    for kind in kinds:
+    for kind in kinds_of(name):
         model.use_gates(kind)
         logits = model(source, previous, tasks)
         shuffled = model(source[order], previous[order], tasks[order])

@@ -21,10 +21,9 @@ from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses
 from fathom.nn.network import Network
-from tests.decode.pruned_runs import built, gated, pruned, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, TURNED, answer, learn, sentences, write_sentences
-from tests.support.trained import CPU, set_gates
+from tests.support.trained import CPU, built, gated, pruned, set_gates, write_run, write_tensors
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = [

@@ -15,26 +15,25 @@ from fathom.decode.beam import Beam
 from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.translate import hypotheses
 from fathom.nn.network import Network
-from tests.contracts.test_methods import choices, example, stir
+from tests.contracts.test_methods import (
+    choices,
+    example,
+    example_network,
+    kinds_of,
+    sentences,
+    stir,
+)
 from tests.contracts.test_networks import built
-from tests.support.small_networks import ENTRIES, EOS, Dictionary, card, network
+from tests.support.small_networks import ENTRIES, Dictionary, card, network
 
 CPU = torch.device("cpu")
 BEAMS_PENALTIES = ((1, 1.0), (2, 0.6), (5, 1.0))
 LENGTHS = (3, 9, 0, 5, 2, 7, 1, 6, 0, 4)
 
 
-def sources() -> list[torch.Tensor]:
-    """Return random sentences, two of them empty."""
-    stream = torch.Generator().manual_seed(9)
-    return [
-        torch.cat([torch.randint(4, ENTRIES, (length,), generator=stream), torch.tensor([EOS])])
-        for length in LENGTHS
-    ]
-
-
 def assert_equal(model: Network, tasks: int, kinds: tuple[str, ...]) -> None:
     """Compare both searches with three widths; sentences of all tasks share batches."""
+    stir(model)
     own_tasks = [number % tasks for number in range(len(LENGTHS))]
     for kind, (beam, penalty) in itertools.product(kinds, BEAMS_PENALTIES):
         settings = Decoding(beam=beam, length_penalty=penalty, cap_ratio=0.5, cap_constant=4)
@@ -42,13 +41,9 @@ def assert_equal(model: Network, tasks: int, kinds: tuple[str, ...]) -> None:
             search(model.use_gates(kind), Dictionary(ENTRIES), settings)
             for search in (Beam, FairseqBeam)
         )
-        expected = hypotheses(stock, sources(), own_tasks, CPU)
-        assert hypotheses(own, sources(), own_tasks, CPU, sentences=7) == expected
+        expected = hypotheses(stock, sentences(LENGTHS), own_tasks, CPU)
+        assert hypotheses(own, sentences(LENGTHS), own_tasks, CPU, sentences=7) == expected
         assert len({tuple(pieces) for pieces in expected}) > 2
-
-
-def kinds_of(name: str) -> tuple[str, ...]:
-    return ("soft", "hard") if card(name).about.gates else ("plain",)
 
 
 @pytest.mark.slow
@@ -56,10 +51,8 @@ def kinds_of(name: str) -> tuple[str, ...]:
     ("name", "changes"), [*(pytest.param(name, {}, id=name) for name in module_names()), *choices()]
 )
 def test_every_method_is_searched_as_by_fairseqs_generator(name, changes):
-    chosen, model, tasks = example(name, **changes)
-    built_network = network(chosen, model, tasks)
-    stir(built_network)
-    assert_equal(built_network, tasks, kinds_of(name))
+    model = example_network(name, **changes)
+    assert_equal(model, card(name).about.example.tasks, kinds_of(name))
 
 
 @pytest.mark.slow
@@ -67,9 +60,8 @@ def test_every_method_is_searched_as_by_fairseqs_generator(name, changes):
 @pytest.mark.parametrize("name", ["static", "latent_layers"])
 def test_every_norm_is_searched_as_by_fairseqs_generator(name, norm):
     chosen, model, tasks = example(name)
-    built_network = network(chosen, model.model_copy(update={"norm": norm}), tasks)
-    stir(built_network)
-    assert_equal(built_network, tasks, kinds_of(name))
+    model = model.model_copy(update={"norm": norm})
+    assert_equal(network(chosen, model, tasks), tasks, kinds_of(name))
 
 
 @pytest.mark.slow
@@ -77,6 +69,4 @@ def test_every_norm_is_searched_as_by_fairseqs_generator(name, norm):
 def test_recurrent_networks_are_searched_as_by_fairseqs_generator(name):
     if name == "rezero":
         pytest.skip("its only change is at joints, of which the first recurrent layers have none")
-    built_network = built("rnmt_plus", name)
-    stir(built_network)
-    assert_equal(built_network, 2, kinds_of(name))
+    assert_equal(built("rnmt_plus", name), 2, kinds_of(name))

@@ -21,10 +21,9 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, searcher
 from fathom.nn.network import FAIRSEQ
 from fathom.train.batches.collate import collate
-from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, SAME, answer, learn, sentences, write_sentences
-from tests.support.trained import CPU
+from tests.support.trained import CPU, built, gated, write_run, write_tensors
 
 pytestmark = pytest.mark.slow
 

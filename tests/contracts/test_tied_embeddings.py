@@ -4,16 +4,13 @@ import pytest
 import torch
 
 from fathom.config.paths import Paths
-from fathom.data.encode import encode
-from fathom.data.subwords import train as learn
 from fathom.data.tensors import load
 from fathom.methods.build import build
-from fathom.train.loop import TrainPaths
-from fathom.train.train import train
 from tests.support.refused import refused
-from tests.support.small_corpus import silent, small_data, write_corpus
-from tests.support.small_runs import OPTIONS
+from tests.support.small_corpus import small_data
+from tests.support.small_runs import train_run
 from tests.support.specs import merged, small_spec
+from tests.support.trained import write_text
 
 TIED = {"model": {"tie_embeddings": "all"}}
 
@@ -26,9 +23,7 @@ def paths(tmp_path_factory):
 def encoded(paths, **subwords):
     """Return the data with these subwords, after writing its text as ids."""
     data = small_data(**subwords)
-    write_corpus(paths.corpus(data))
-    learn(data, paths.corpus(data), paths.subwords(data), silent)
-    encode(data, paths.corpus(data), paths.subwords(data), paths.tensors(data), silent)
+    write_text(paths, data)
     return data
 
 
@@ -50,11 +45,10 @@ def test_a_tied_run_with_two_dictionaries_never_starts(paths):
     text = load(paths.tensors(data))
     assert text.source_dictionary.symbols != text.target_dictionary.symbols
     spec = small_spec(merged(TIED, {"data": data.settings.model_dump()}))
-    folders = TrainPaths(paths.tensors(data), paths.results / "run", None)
     with refused(
         "source and target have different dictionaries",
         where="model.tie_embeddings: all",
         remedy="joint",
     ):
-        train(spec, 1, folders, OPTIONS, silent)
+        train_run(spec, paths.tensors(data), paths.results / "run")
     assert not list((paths.results / "run").rglob("*.pt"))

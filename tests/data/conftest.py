@@ -2,48 +2,21 @@
 
 import pytest
 
-from fathom.data.download import Limits
 from fathom.data.encode import encode
 from fathom.data.subwords import train
 from fathom.data.tensors import load
-from tests.data.server import CERTIFICATES, Script, Site
+from tests.data.server import Site
 from tests.support.small_corpus import silent, small_data, write_corpus
 
 
 @pytest.fixture
-def site(monkeypatch):
-    """A server that serves what a test puts there."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    site = Site()
-    yield site
-    site.close()
-
-
-@pytest.fixture
-def secure(monkeypatch):
-    """A function that starts a server with a certificate, which is trusted or not."""
+def serve(monkeypatch):
+    """A function that starts a server, Site or Script, which is closed at the end."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
-    sites = []
-
-    def start(certificate, trusted):
-        if trusted:
-            monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(CERTIFICATES[certificate]))
-        sites.append(Site(certificate))
-        return sites[-1]
-
-    yield start
-    for site in sites:
-        site.close()
-
-
-@pytest.fixture
-def scripted(monkeypatch):
-    """A function that starts a server which does what a function says."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     servers = []
 
-    def start(run):
-        servers.append(Script(run))
+    def start(kind, *arguments):
+        servers.append(kind(*arguments))
         return servers[-1]
 
     yield start
@@ -52,9 +25,9 @@ def scripted(monkeypatch):
 
 
 @pytest.fixture
-def limits():
-    """The limits of a download, without pauses."""
-    return Limits(pause=0)
+def site(serve):
+    """A server that serves what a test puts there."""
+    return serve(Site)
 
 
 @pytest.fixture

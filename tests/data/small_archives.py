@@ -16,20 +16,13 @@ from fathom.config.schema.dataset import (
     SPLITS,
     NumberedDataset,
     PackageDataset,
-    ParallelDataset,
-    TalkDataset,
     WikipediaDataset,
 )
 from fathom.config.schema.source import KINDS, Source
 from fathom.io.records import write_record
 
-# All sixty, in the order of the real tables.
-_COLUMNS = """
-    en es pt-br fr ru he ar ko zh-cn it ja zh-tw nl ro tr de vi pl pt bg el fa sr hu hr uk cs id th
-    sv sk sq lt da calv- my sl mk fr-ca fi hy hi nor ka mn et ku gl mr zh ur eo ms az ta bn kk be
-    eu bs
-"""
-COLUMNS = _COLUMNS.split()
+# Some of the sixty, in the order of the real tables.
+COLUMNS = ["en", "es", "pt-br", "fr", "zh-cn", "pt", "fr-ca", "mr"]
 
 
 def source(path: Path, name: str, **changes) -> Source:
@@ -125,35 +118,42 @@ def installable(folder: Path, requires: str = "") -> Source:
     return source(path, "invented", **named)
 
 
-def dataset(format: str, tasks: list[str], sources: dict, split: dict, **keys) -> Any:
+def dataset(format: str, tasks: list[str], sources: dict, **keys) -> Any:
     """Return a data set of a format, with pairs of English unless a key says that it has none."""
     value = {"title": "invented", "citation": "nowhere", "licence": "CC0-1.0", "format": format}
     value |= {"name": "invented", "pivot": "eng", "max_shared": 0.2, "expected": {}}
-    value |= {"tasks": tasks, "sources": sources, "split": split} | keys
+    value |= {"tasks": tasks, "sources": sources} | DEFAULTS.get(format, {}) | keys
     return FORMATS[format].model_validate(
         {key: given for key, given in value.items() if given is not None}
     )
 
 
-CLEANING = {
-    "equal_plurals": "both",
-    "max_characters": 100,
-    "max_ratio": 4.0,
-    "min_ratio": 0.2,
-    "ratio_from": 20,
+# Half of the sentences of packages are for test, and two and two of articles are held out.
+DEFAULTS = {
+    "packages": {
+        "split": {"by": "key_hash", "salt": "s", "test_per_mille": 300, "valid_per_mille": 200},
+        "cleaning": {
+            "equal_plurals": "both",
+            "max_characters": 100,
+            "max_ratio": 4.0,
+            "min_ratio": 0.2,
+            "ratio_from": 20,
+        },
+    },
+    "ted": {
+        "split": {"by": "published"},
+        "cleaning": {"missing_marks": ["__NULL__", "_ _ NULL _ _"]},
+    },
+    "wikipedia": {"cleaning": {"max_characters": 80}, "pivot": None, "expected": None},
 }
-BY_KEY = {"by": "key_hash", "salt": "s", "test_per_mille": 300, "valid_per_mille": 200}
+# Sentences without pairs; those of `en` are the messages.
+ALONE = {"sides": "alone", "messages": "en", "pivot": None}
 
 
-def messages_dataset(sources: dict, tasks: list[str], **keys) -> PackageDataset:
-    """Return a data set of message catalogues; half of its sentences are for test."""
-    return dataset("packages", tasks, sources, BY_KEY, cleaning=CLEANING, **keys)
-
-
-def lines_dataset(sources: dict, tasks: list[str], **keys) -> PackageDataset:
-    """Return a data set of sentences without pairs; those of `en` are the messages."""
-    alone = {"sides": "alone", "messages": "en", "pivot": None}
-    return messages_dataset(sources, tasks, **alone, **keys)
+def french_dataset(sources: dict, tasks: list[str], reads: dict, **keys) -> PackageDataset:
+    """Return a data set of French texts inside packages."""
+    keys = {"languages": dict.fromkeys(tasks, "fra")} | keys
+    return dataset("packages", tasks, sources, reads=reads, **keys)
 
 
 def compiled(*messages: str, plurals: str = "") -> bytes:
@@ -173,12 +173,6 @@ def bible(versions: dict[str, dict[tuple[int, int, int], str]]) -> bytes:
         database.executemany("INSERT INTO bible VALUES (?, ?, ?, ?, ?)", rows)
         database.commit()
         return database.serialize()
-
-
-def packages_dataset(sources: dict, tasks: list[str], reads: dict, **keys) -> PackageDataset:
-    """Return a data set of French texts inside packages."""
-    keys = {"languages": dict.fromkeys(tasks, "fra")} | keys
-    return messages_dataset(sources, tasks, reads=reads, **keys)
 
 
 def moses(path: Path, name: str, english: list[str], french: list[str]) -> Path:
@@ -213,8 +207,8 @@ def numbered_dataset(
     """
     named = {task: dict(zip(SPLITS, of_task, strict=True)) for task, of_task in files.items()}
     split = {"by": "line_numbers", "source": "numbers", "files": named, "clean": clean}
-    sources, keys = sources | {"numbers": {}}, {"languages": dict.fromkeys(files, "fra")} | keys
-    return dataset("line_numbers", [*files], sources, split, **keys)
+    keys = {"languages": dict.fromkeys(files, "fra")} | keys
+    return dataset("line_numbers", [*files], sources | {"numbers": {}}, split=split, **keys)
 
 
 def sgm(*sentences: str) -> bytes:
@@ -227,28 +221,10 @@ def sgm(*sentences: str) -> bytes:
     return f"{head}{chr(10).join(segments)}\n</p>\n</doc>\n</srcset>\n".encode()
 
 
-def parallel_dataset(
-    sources: dict, valid: list[str], test: list[str], clean: bool = False
-) -> ParallelDataset:
-    """Return a data set of German with a file for each side."""
-    split = {"by": "file", "valid": valid, "test": test, "clean": clean}
-    return dataset("parallel", ["deu"], sources, split)
-
-
-def talks_dataset(columns: dict[str, str], **keys) -> TalkDataset:
-    """Return a data set of TED's form, from task to column; English is `en`."""
-    codes = {task: [column] for task, column in columns.items()} | {"eng": ["en"]}
-    keys = {"sources": {"talks": codes}} | keys
-    cleaning = {"missing_marks": ["__NULL__", "_ _ NULL _ _"]}
-    return dataset("ted", [*columns], split={"by": "published"}, cleaning=cleaning, **keys)
-
-
 def wikipedia_dataset(tasks: list[str], train: dict | None = None) -> WikipediaDataset:
     """Return a data set that holds two and two sentences out."""
-    sources = {task: {task: [task]} for task in tasks}
     split = {"by": "held_out", "salt": "s", "valid": 2, "test": 2, "train": train or {}}
-    keys = {"cleaning": {"max_characters": 80}, "pivot": None, "expected": None}
-    return dataset("wikipedia", tasks, sources, split, **keys)
+    return dataset("wikipedia", tasks, {task: {task: [task]} for task in tasks}, split=split)
 
 
 def row(name: str, **cells: str) -> list[str]:

@@ -6,7 +6,8 @@ import zipfile
 
 import pytest
 
-from fathom.data.archives import check, visit
+from fathom.data import archives
+from fathom.data.archives import check
 from fathom.io.errors import FathomError
 from tests.data.small_archives import tar_of, zip_of
 
@@ -22,9 +23,7 @@ def pack(request, tmp_path):
 
 def members(path, selected=lambda name: True):
     """Return name and content of the members that are requested."""
-    read = []
-    visit(path, selected, lambda name, stream: read.append((name, stream.read())))
-    return read
+    return [(name, b"".join(lines)) for name, lines in archives.members(path, selected)]
 
 
 def tar_with(path, kind, name, target=""):

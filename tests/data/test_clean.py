@@ -5,8 +5,7 @@ import pytest
 
 from fathom.config.schema.dataset import KeyHash, MessageCleaning
 from fathom.data.clean import fault, key, line_fault, one_line, tidy
-from fathom.data.split import by_key, deal, distinct, split_of
-from fathom.data.texts import Pair, TaskText
+from fathom.data.split import Pair, TaskText, by_key, deal, distinct, split_of
 
 RULES = MessageCleaning(
     equal_plurals="both", max_characters=60, max_ratio=2.5, min_ratio=0.2, ratio_from=20
@@ -46,9 +45,9 @@ def test_a_message_becomes_a_sentence(message, sentence):
     "mark", ["%(count)s", "%s", "%d", "%.2f", "{name}", "{{ name }}", "{}", "$1", "$refs", "&x;"]
 )
 def test_a_placeholder_is_dropped_even_where_both_sides_have_it(mark):
-    assert fault(Pair(f"mot {mark}", f"word {mark}"), RULES) == "placeholders"
-    assert fault(Pair("mot", f"word {mark}"), RULES) == "placeholders_differ"
-    assert fault(Pair(f"mot {mark} {mark}", f"word {mark}"), RULES) == "placeholders_differ"
+    assert fault(f"mot {mark}", f"word {mark}", RULES) == "placeholders"
+    assert fault("mot", f"word {mark}", RULES) == "placeholders_differ"
+    assert fault(f"mot {mark} {mark}", f"word {mark}", RULES) == "placeholders_differ"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +75,7 @@ def test_a_placeholder_is_dropped_even_where_both_sides_have_it(mark):
     ],
 )
 def test_the_first_rule_that_is_broken_is_named(text, pivot, broken):
-    found = line_fault(text, RULES) if pivot is None else fault(Pair(text, pivot), RULES)
+    found = line_fault(text, RULES) if pivot is None else fault(text, pivot, RULES)
     assert found == broken
 
 

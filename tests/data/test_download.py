@@ -12,6 +12,7 @@ import pytest
 from fathom.data import download as downloading
 from fathom.data.download import Failed, Limits, _answer
 from fathom.io.errors import FathomError
+from tests.data.server import CERTIFICATES, Script, Site
 
 # Larger than the buffers in which it is read, and different at every place.
 FILE = b"".join(hashlib.sha256(str(n).encode()).digest() for n in range(20_000))
@@ -99,9 +100,9 @@ def test_the_pauses_between_attempts_grow(site, part, lines, monkeypatch):
     assert pauses == [1, 2, 4, 5]
 
 
-def test_a_broken_answer_without_length_or_version_leaves_nothing(scripted, part, lines):
+def test_a_broken_answer_without_length_or_version_leaves_nothing(serve, part, lines):
     head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n3e8\r\n"
-    server = scripted(lambda send: send(head + FILE[:500]))
+    server = serve(Script, lambda send: send(head + FILE[:500]))
     with pytest.raises(FathomError, match="the connection ended"):
         download(server.address, part, None, lines.append)
     assert not part.exists()
@@ -253,6 +254,7 @@ def trickles_after_the_last_byte(send):
     slowly(send, b"X: x\r\n" * 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "words"),
     [
@@ -265,34 +267,34 @@ def trickles_after_the_last_byte(send):
         (trickles_after_the_last_byte, "the server stopped sending"),
     ],
 )
-def test_every_wait_for_a_server_has_an_end(scripted, short, run, words):
+def test_every_wait_for_a_server_has_an_end(serve, short, run, words):
     with pytest.raises(Failed, match=words):
-        list(_answer(scripted(run).address, {}, short))
+        list(_answer(serve(Script, run).address, {}, short))
 
 
-def test_a_trickle_above_the_rate_goes_on(scripted, short):
+def test_a_trickle_above_the_rate_goes_on(serve, short):
     def run(send):
         send(HEAD + b"Content-Length: 40\r\n\r\n")
         slowly(send, b"x" * 40)
 
-    answer = _answer(scripted(run).address, {}, replace(short, silence=5, rate=10))
+    answer = _answer(serve(Script, run).address, {}, replace(short, silence=5, rate=10))
     assert next(answer).status_code == 200
     assert b"".join(answer) == b"x" * 40
 
 
-def test_a_trickle_after_a_good_beginning_is_not_resumed_at_once(scripted, part, lines):
+def test_a_trickle_after_a_good_beginning_is_not_resumed_at_once(serve, part, lines):
     def run(send):
         head = f'HTTP/1.1 200 OK\r\nContent-Length: {SIZE}\r\nETag: "one"\r\n\r\n'
         send(head.encode() + FILE[:1000])
         slowly(send)
 
-    server = scripted(run)
+    server = serve(Script, run)
     with pytest.raises(FathomError, match=r"too slow.*run it again to resume"):
         download(server.address, part, SIZE, lines.append, rate_over=0.2)
     assert server.connections == 1
 
 
-def test_what_comes_with_a_redirect_is_not_read(scripted, short, site):
+def test_what_comes_with_a_redirect_is_not_read(serve, short, site):
     address = site.put("/real", content=b"here")
 
     def run(send):
@@ -300,18 +302,18 @@ def test_what_comes_with_a_redirect_is_not_read(scripted, short, site):
         while True:
             send(bytes(1 << 20))
 
-    _, *chunks = _answer(scripted(run).address, {}, replace(short, silence=5))
+    _, *chunks = _answer(serve(Script, run).address, {}, replace(short, silence=5))
     assert b"".join(chunks) == b"here"
 
 
-def test_an_answer_that_nobody_reads_on_ends_its_thread(scripted, short):
+def test_an_answer_that_nobody_reads_on_ends_its_thread(serve, short):
     def run(send):
         send(HEAD + b"\r\n")
         while True:
             send(bytes(1 << 20))
 
     before = {*threading.enumerate()}
-    answer = _answer(scripted(run).address, {}, replace(short, silence=5))
+    answer = _answer(serve(Script, run).address, {}, replace(short, silence=5))
     next(answer)
     [reader] = [one for one in {*threading.enumerate()} - before if one.name == "download"]
     answer.close()
@@ -390,17 +392,18 @@ def test_a_proxy_that_is_dead_is_named_without_its_password(monkeypatch, scheme)
         ("own", False, "127.0.0.1", "self-signed certificate"),
         ("past", True, "127.0.0.1", "certificate has expired"),
         ("own", True, "localhost", "Hostname mismatch"),
+        ("own", True, "127.0.0.1", None),
     ],
 )
-def test_a_certificate_that_is_not_accepted_is_named(secure, certificate, trusted, host, reason):
-    site = secure(certificate, trusted)
+def test_a_certificate_is_accepted_or_named(serve, monkeypatch, certificate, trusted, host, reason):
+    if trusted:
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(CERTIFICATES[certificate]))
+    site = serve(Site, certificate)
     address = site.put("/file?key=secret", content=b"x").replace("127.0.0.1", host)
+    if reason is None:
+        assert b"".join([*_answer(address, {}, Limits())][1:]) == b"x"
+        return
     printed = failure(address)
     assert f"the certificate of '{host}' is not accepted ({reason}" in printed
     assert "secret" not in printed
     assert site.requests == []
-
-
-def test_a_certificate_that_is_accepted_is_used(secure):
-    address = secure("own", trusted=True).put("/file", content=b"bytes")
-    assert b"".join([*_answer(address, {}, Limits())][1:]) == b"bytes"

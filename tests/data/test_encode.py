@@ -12,7 +12,7 @@ from fairseq.data.indexed_dataset import (
     best_fitting_int_dtype,
 )
 
-from fathom.data.encode import Selection, encode
+from fathom.data.encode import encode, selected
 from fathom.data.indexed import SPLITS, Sentences, files, writing
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder, join, train
@@ -51,6 +51,9 @@ def test_every_sentence_of_valid_and_test_is_kept_in_order(corpus, tensors, task
     target = read_lines(corpus / task / f"{split}.eng")
     assert len(pairs) == len(source)
     for i, (line, answer) in enumerate(zip(source, target, strict=True)):
+        for ids in (pairs.source(i), pairs.target(i)):
+            assert (ids.dtype, (ids == EOS).nonzero().tolist()) == (torch.long, [[len(ids) - 1]])
+            assert PAD not in ids
         assert text(tensors.target_dictionary, pairs.target(i)) == answer
         if line not in (ODD, INVISIBLE) and len(pairs.source(i)) <= 120:
             assert text(tensors.source_dictionary, pairs.source(i)) == line
@@ -110,8 +113,7 @@ def test_the_baseline_is_one_distribution_over_all_tasks_targets(encoded, tensor
 
 def targets(tensors, task, split):
     """Return the ids of a split's targets."""
-    pairs = tensors.split(task, split)
-    return [pairs.target(i).numpy() for i in range(len(pairs))]
+    return list(tensors.split(task, split).targets)
 
 
 @pytest.fixture
@@ -129,7 +131,9 @@ def lines(corpus, tmp_path):
 
 def test_text_without_pairs_has_one_side_and_one_dictionary(lines, corpus):
     folder = lines(max_pieces=30)
-    assert not list(folder.rglob("*target*"))
+    assert not list(folder.parent.rglob("*target*"))
+    record = read_json(folder.parent / "subwords" / "subwords.json")
+    assert [*record["models"], *record["unknown_rates"]] == ["joint", "source"]
     tensors = load(folder)
     assert tensors.sides == ("source",)
     assert tensors.target_dictionary == tensors.source_dictionary
@@ -171,19 +175,20 @@ def test_text_is_cut_line_by_line_and_never_held_in_memory(foreign):
     endless = repeat("lo ta")
     encoders = [Encoder.of(foreign, side) for side in sides(small_data())]
     cut = [encoder.pieces("bel", endless) for encoder in encoders]
-    pairs = iter(Selection(cut, 100, "train", "here"))
+    pairs = selected(cut, 100, "train", "here", {})
     assert len(list(islice(pairs, 1000))) == 1000
 
 
 def test_a_pair_at_the_limit_is_kept_and_one_beyond_is_left_out():
     short, long = ["a"] * 3, ["a"] * 4
-    pairs = Selection(([short, long, short], [short, short, long]), 3, "train", "here")
-    assert list(pairs) == [(short, short)]
-    assert pairs.counts["left_out_long"] == 2
+    counts = {}
+    sides = [short, long, short], [short, short, long]
+    assert list(selected(sides, 3, "train", "here", counts)) == [(short, short)]
+    assert counts["left_out_long"] == 2
     # A long target of validation is kept, and a split without pairs is refused.
-    assert list(Selection(([["a"]], [long]), 3, "valid", "here")) == [(["a"], long)]
+    assert list(selected(([["a"]], [long]), 3, "valid", "here", {})) == [(["a"], long)]
     with pytest.raises(FathomError, match="none of 0 pairs is left"):
-        list(Selection(([], []), 3, "test", "here"))
+        list(selected(([], []), 3, "test", "here", {}))
 
 
 @pytest.fixture
@@ -262,17 +267,6 @@ def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
 
 
 # Reading
-
-
-def test_sentences_are_long_tensors_that_end_with_the_end_symbol(tensors):
-    pairs = tensors.split("kor", "train")
-    for at in range(len(pairs)):
-        of_sides = (pairs.source(at), pairs.target(at))
-        lengths = pairs.source_lengths[at], pairs.target_lengths[at]
-        for sentence, length in zip(of_sides, lengths, strict=True):
-            assert (sentence.dtype, len(sentence)) == (torch.long, length)
-            assert (sentence == EOS).nonzero().flatten().tolist() == [length - 1]
-            assert PAD not in sentence
 
 
 @pytest.mark.parametrize(

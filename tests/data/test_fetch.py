@@ -64,6 +64,10 @@ def left(places):
 
 
 def test_a_source_is_its_file_as_published_and_a_record(talks, archive, places, lines, site):
+    # What killed processes left is deleted.
+    (places[0] / ".pip-abc").mkdir(parents=True)
+    (places[0] / ".pip-abc" / "half.whl").write_bytes(b"half")
+    (places[0] / ".talks.tar.gz.1234.part").write_bytes(b"half")
     fetch(talks, places, lines.append)
     assert left(places) == ["source.json", "talks.tar.gz"]
     assert fetched(talks, places[0]).read_bytes() == archive.read_bytes()
@@ -122,15 +126,6 @@ def test_a_full_disk_is_found_before_anything_is_fetched(talks, places, lines, s
     with pytest.raises(FathomError, match="needs 1,000,000,000,000,000,000 bytes, the disk has"):
         fetch(large, places, lines.append)
     assert site.requests == []
-
-
-def test_what_killed_processes_left_is_deleted(talks, places, lines):
-    """Their names hold a process's number, so nothing ever used or replaced them."""
-    (places[0] / ".pip-abc").mkdir(parents=True)
-    (places[0] / ".pip-abc" / "half.whl").write_bytes(b"half")
-    (places[0] / ".talks.tar.gz.1234.part").write_bytes(b"half")
-    fetch(talks, places, lines.append)
-    assert left(places) == ["source.json", "talks.tar.gz"]
 
 
 def test_two_processes_never_fetch_into_one_folder(talks, places, lines, site):

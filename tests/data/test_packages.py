@@ -6,19 +6,20 @@ from struct import pack
 
 import pytest
 import yaml
-from polib import pofile
 
-from fathom.data.catalogues import decompiled
+from fathom.data.catalogues import Message, parsed
 from fathom.data.readers.packages import raw_pairs, read
-from fathom.data.texts import Line, Pair
+from fathom.data.split import Line, Pair
 from fathom.io.errors import FathomError
 from tests.data.small_archives import (
+    ALONE,
+    DEFAULTS,
     bible,
     catalogue,
     compiled,
-    lines_dataset,
+    dataset,
+    french_dataset,
     message,
-    packages_dataset,
     plural,
     wheel,
     zip_of,
@@ -41,10 +42,10 @@ def read_one(tmp_path):
     """A function that reads one French catalogue and returns its task's text."""
 
     def run(content, equal_plurals="both"):
-        dataset = packages_dataset({"app": {"fra": ["fr"]}}, ["fra"], {})
-        rules = dataset.cleaning.model_copy(update={"equal_plurals": equal_plurals})
+        rules = DEFAULTS["packages"]["cleaning"] | {"equal_plurals": equal_plurals}
+        card = french_dataset({"app": {"fra": ["fr"]}}, ["fra"], {}, cleaning=rules)
         path = wheel(tmp_path / "app-1-py3-none-any.whl", {"fr": content})
-        text = read({"app": path}, dataset.model_copy(update={"cleaning": rules}))["fra"]
+        text = read({"app": path}, card)["fra"]
         assert text.read == text.dropped.total() + len(sentences(text))
         return text
 
@@ -60,10 +61,10 @@ def raw(tmp_path):
             name: content if isinstance(content, bytes) else json.dumps(content).encode()
             for name, content in contents.items()
         }
-        dataset = packages_dataset({"app": codes}, [*tasks], {"app": how})
+        card = french_dataset({"app": codes}, [*tasks], {"app": how})
         dropped = {task: Counter() for task in tasks}
         path = zip_of(tmp_path / "app.whl", encoded)
-        pairs = [pair for _, pair in raw_pairs({"app": path}, dataset, dropped)]
+        pairs = [pair for _, pair in raw_pairs({"app": path}, card, dropped)]
         return pairs, +dropped[tasks[0]]
 
     return run
@@ -149,7 +150,7 @@ def test_duplicates_are_found_across_wheels_and_codes(tmp_path):
     one = {"ko": korean, "ko_KR": catalogue(message("save", "둘")), "fr": french}
     two = {"ko": catalogue(message("Save", "하나")), "fr": french}
     files = {"one": wheel(tmp_path / "one.whl", one), "two": wheel(tmp_path / "two.whl", two)}
-    texts = read(files, packages_dataset(sources, ["fra", "kor"], {}, languages={}))
+    texts = read(files, french_dataset(sources, ["fra", "kor"], {}, languages={}))
     assert sentences(texts["kor"]) == [Pair("열기", "Open"), Pair("하나", "Save")]
     assert sentences(texts["fra"]) == [Pair("Enregistrer", "Save")]
     assert texts["kor"].dropped == {"duplicate": 2}
@@ -174,21 +175,19 @@ COMPILED = compiled(
 )
 
 
-def test_a_compiled_catalogue_becomes_its_text():
-    text = pofile(decompiled(COMPILED, "here"))
-    assert text.metadata["Plural-Forms"] == FRENCH
-    found = {(row.msgctxt, row.msgid, row.msgstr or row.msgstr_plural[1]) for row in text}
-    assert found == {
-        (None, "Save", "Enregistrer"),
-        ("door", "Open", "Ouvrir"),
-        (None, "a page", "des pages"),
-        (None, "two\nlines", "deux\nlignes"),
-    }
+def test_a_compiled_catalogue_has_its_messages_and_its_rule_of_plurals():
+    read = parsed(COMPILED, "here", "mo")
+    assert sorted(read.messages) == [
+        Message("Open", "", {0: "Ouvrir"}),
+        Message("Save", "", {0: "Enregistrer"}),
+        Message("a page", "pages", {0: "une page", 1: "des pages"}),
+        Message("two\nlines", "", {0: "deux\nlignes"}),
+    ]
+    assert [read.many_of(number) for number in (0, 1, 5)] == [0, 0, 1]
     # The other order of bytes: a head, the table of messages, that of translations, the texts.
     head = pack(">7I", 0x950412DE, 0, 1, 28, 36, 0, 0)
     content = head + pack(">4I", 3, 44, 2, 48) + b"One\0Un\0"
-    (entry,) = pofile(decompiled(content, "here"))
-    assert (entry.msgid, entry.msgstr) == ("One", "Un")
+    assert parsed(content, "here", "mo").messages == [Message("One", "", {0: "Un"})]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_a_compiled_catalogue_becomes_its_text():
 )
 def test_what_is_not_a_compiled_catalogue_is_refused(content):
     with pytest.raises(FathomError, match="not a message catalogue") as caught:
-        decompiled(content, "app.whl: fr.mo")
+        parsed(content, "app.whl: fr.mo", "mo")
     assert caught.value.where == "app.whl: fr.mo"
 
 
@@ -325,7 +324,7 @@ def test_each_source_is_read_in_its_way_and_verses_in_the_order_of_the_books(tmp
     codes = {"home": {"talk": ["fr"], "eng": ["en"]}, "app": {"talk": ["fr"]}}
     codes |= {"names": {"law": ["fr"]}}
     reads = {"home": "json", "app": "po", "names": "mo"}
-    texts = read(files, packages_dataset(codes, ["talk", "law"], reads))
+    texts = read(files, french_dataset(codes, ["talk", "law"], reads))
     assert sentences(texts["talk"]) == [("Un", "On"), ("Enregistrer", "Save")]
     assert sentences(texts["law"]) == [("Espagne", "Spain")]
     pairs, _ = raw({"app/bible.db": VERSES}, IN_BIBLE, {"it": ["5"], "eng": ["4"]})
@@ -341,8 +340,8 @@ def test_tasks_of_one_text_have_a_part_each_and_one_test(tmp_path):
         for text in ("law", "rel")
     }
     codes, parts = {"app": {"law": ["law"], "rel": ["rel"]}}, {"law": ["law1", "law2"]}
-    dataset = packages_dataset(codes, ["law1", "law2", "rel"], {}, parts=parts)
-    texts = read({"app": zip_of(tmp_path / "app.whl", contents)}, dataset)
+    card = french_dataset(codes, ["law1", "law2", "rel"], {}, parts=parts)
+    texts = read({"app": zip_of(tmp_path / "app.whl", contents)}, card)
     one, two = texts["law1"], texts["law2"]
     for split in ("valid", "test"):
         assert one.splits[split] == two.splits[split] != []
@@ -367,7 +366,8 @@ def alone(tmp_path):
         files = {"app": wheel(tmp_path / "app.whl", {"en": english, "hi": hindi})}
         files |= {"home": zip_of(tmp_path / "home.whl", others)} if others else {}
         reads = {"app": "po", "home": "json"} if others else {}
-        texts = read(files, lines_dataset(dict.fromkeys(files, codes), ["en", "hi"], reads=reads))
+        sources = dict.fromkeys(files, codes)
+        texts = read(files, dataset("packages", ["en", "hi"], sources, reads=reads, **ALONE))
         for text in texts.values():
             assert text.read == len(sentences(text)) + text.dropped.total()
             assert all(isinstance(line, Line) for line in sentences(text))

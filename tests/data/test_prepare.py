@@ -4,17 +4,16 @@ import pytest
 
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
 from fathom.data.prepare import count_matches, prepare, same_text, shared_sentences
-from fathom.data.texts import Pair, TaskText
+from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, Findings
 from fathom.io.files import read_json, read_lines, sha256
 from fathom.io.locks import HOLDER, LOCK
 from tests.data.small_archives import (
     catalogue,
+    dataset,
     fetched,
     message,
-    messages_dataset,
     numbered_dataset,
-    talks_dataset,
     wheel,
 )
 
@@ -44,10 +43,10 @@ def made(tmp_path, lines):
         for name, contents in wheels.items()
     }
     codes = {"one": {"fra": ["fr"], "ell": ["el"]}, "two": {"ell": ["el"], "ces": ["cs"]}}
-    dataset = messages_dataset(codes, ["fra", "ell", "ces"], expected=EXPECTED)
+    made = dataset("packages", ["fra", "ell", "ces"], codes, expected=EXPECTED)
 
     def run(out=tmp_path / "corpus", **changes):
-        card = FORMATS[dataset.format].model_validate(dataset.model_dump() | changes)
+        card = FORMATS[made.format].model_validate(made.model_dump() | changes)
         prepare(card, sources, folder.joinpath, out, lines.append)
         return out
 
@@ -189,7 +188,7 @@ def text(train, valid=(), test=()):
 
 def test_one_text_under_two_names_is_found_and_related_languages_are_not(made):
     """Debian's Slovak help of LibreOffice is the Czech help under another name."""
-    dataset = talks_dataset({"slk": "sk", "ces": "cs", "pol": "pl"})
+    card = dataset("packages", ["slk", "ces", "pol"], {"app": {}})
     czech = [f"věta {n}" for n in range(100)]
     texts = {
         # The share is of the smaller task's distinct sentences.
@@ -201,7 +200,7 @@ def test_one_text_under_two_names_is_found_and_related_languages_are_not(made):
     assert shared_sentences(texts) == shares
     assert shared_sentences({"ces": text(czech), "none": text([])}) == {("ces", "none"): 0}
     texts["pol"] = text([*czech[:12], *(f"zdanie {n}" for n in range(80))])
-    (finding,) = same_text(dataset, texts)
+    (finding,) = same_text(card, texts)
     assert finding.what == "tasks slk and ces share 100.0% of their sentences"
     codes = {"one": {"fra": ("fr",), "ell": ("fr",)}, "two": {"ces": ("cs",)}}
     with pytest.raises(Findings, match="tasks fra and ell share"):
@@ -223,9 +222,9 @@ def test_one_text_under_two_names_is_found_and_related_languages_are_not(made):
 def test_two_parts_of_one_text_have_one_test_and_different_training(texts, found):
     files = {task: ["a", "b", "c"] for task in ("law1", "law2", "rel")}
     codes = {"jrc": {"law": ["J"], "rel": ["T"]}}
-    dataset = numbered_dataset(codes, files, parts={"law": ["law1", "law2"]})
+    card = numbered_dataset(codes, files, parts={"law": ["law1", "law2"]})
     named = dict(zip(files, (text(*splits) for splits in texts), strict=True))
-    findings = [finding.what for finding in same_text(dataset, named)]
+    findings = [finding.what for finding in same_text(card, named)]
     assert len(findings) == len(found)
     for words, what in zip(found, findings, strict=True):
         assert words in what

@@ -4,21 +4,20 @@ import pytest
 
 from fathom.data.prepare import prepare
 from fathom.data.readers import line_numbers, parallel, ted
-from fathom.data.texts import Pair
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines
 from tests.data.small_archives import (
     COLUMNS,
+    dataset,
     fetched,
     moses,
     numbered_dataset,
     numbers,
-    parallel_dataset,
     row,
     sgm,
     table,
     talks,
-    talks_dataset,
     tar_of,
 )
 
@@ -53,7 +52,9 @@ def read_talks(tmp_path):
 
     def run(train=TRAIN, valid=VALID, test=TEST, tasks=TASKS, **changes):
         path = talks(tmp_path / "ted_talks.tar.gz", train, valid, test)
-        return ted.read({"talks": path}, talks_dataset(tasks, **changes))
+        codes = {task: [column] for task, column in tasks.items()} | {"eng": ["en"]}
+        sources = {"sources": {"talks": codes}} | changes
+        return ted.read({"talks": path}, dataset("ted", [*tasks], **sources))
 
     return run
 
@@ -161,9 +162,10 @@ def read_parallel(tmp_path):
             },
         }
         files = {name: tar_of(tmp_path / f"{name}.tgz", of) for name, of in contents.items()}
-        valid, test = ["news2012-src.de.sgm"], ["news2014-ref.de.sgm"]
-        dataset = parallel_dataset(SOURCES | changes, valid, test, clean)
-        return parallel.read(files, dataset)["deu"]
+        split = {"by": "file", "clean": clean}
+        split |= {"valid": ["news2012-src.de.sgm"], "test": ["news2014-ref.de.sgm"]}
+        card = dataset("parallel", ["deu"], SOURCES | changes, split=split)
+        return parallel.read(files, card)["deu"]
 
     return run
 
@@ -220,9 +222,9 @@ def law(tmp_path):
         of_split = {"train.index": [*train], "valid.index": [*valid], "test.index": [*test]}
         kept = {key: value for key, value in (of_split | index).items() if value is not None}
         files = {"law": [*of_split]}
-        dataset = numbered_dataset({"jrc": {"law": [name]}}, files, clean)
+        card = numbered_dataset({"jrc": {"law": [name]}}, files, clean)
         chosen = numbers(tmp_path / "numbers.tar.gz", kept)
-        return line_numbers.read({"jrc": path, "numbers": chosen}, dataset)["law"]
+        return line_numbers.read({"jrc": path, "numbers": chosen}, card)["law"]
 
     return run
 

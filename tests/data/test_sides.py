@@ -9,7 +9,6 @@ from fathom.data.sides import (
     Text,
     evenly,
     join_marked,
-    require_corpus,
     sides,
     text_models,
 )
@@ -180,6 +179,3 @@ def test_text_is_refused_that_is_not_finished_is_missing_or_not_the_prepared_one
     write_lines(corpus / "bos" / "test.eng", ["ta lo"])
     with pytest.raises(FathomError, match=r"test.eng.*fathom prepare small-12345678"):
         Text("bos", "eng").lines(corpus, "test")
-    require_corpus(corpus)
-    with pytest.raises(FathomError):
-        require_corpus(tmp_path)

@@ -12,7 +12,6 @@ from fathom.io.errors import FathomError
 from fathom.io.files import sha256, write_lines
 from fathom.io.records import read_record
 from tests.support.small_corpus import (
-    DEFINITION,
     INVISIBLE,
     LANGUAGES,
     ODD,
@@ -91,14 +90,6 @@ def test_the_direction_exchanges_the_dictionaries_and_nothing_else(foreign, corp
         assert sha256(tmp_path / model) == sha256(foreign / model)
 
 
-def test_text_without_pairs_has_one_dictionary(corpus, tmp_path):
-    alone = {"tasks": DEFINITION["tasks"]}
-    train(small_data(alone, direction=None, joint=120), corpus, tmp_path, silent)
-    files = sorted(path.name for path in tmp_path.iterdir())
-    assert files == ["dictionary.source.txt", "joint.model", "joint.vocab", "subwords.json"]
-    assert list(read_record(tmp_path / "subwords.json")["unknown_rates"]) == ["source"]
-
-
 def test_pieces_of_another_data_set_are_learned_from_its_text(corpus, tmp_path):
     own = {"tasks": [["kor", "hangul"]], "pivot": "eng"}
     train(small_data(own), corpus, tmp_path / "own", silent)
@@ -164,7 +155,7 @@ def encoder(request):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_pieces_join_to_the_text_they_were_cut_from(encoder, corpus, task):
-    processor = encoder.models.processor(encoder.side.models[task])
+    processor = encoder.processor(encoder.side.models[task])
     for split in ("train", "test"):
         lines = [
             line for line in encoder.side.lines(corpus, task, split) if line not in (ODD, INVISIBLE)

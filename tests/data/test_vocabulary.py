@@ -1,6 +1,3 @@
-import math
-
-import numpy as np
 import pytest
 from fairseq.data import Dictionary
 
@@ -14,8 +11,6 @@ from fathom.data.vocabulary import (
     count,
     frequent,
     read,
-    unigram,
-    unigram_nll,
     unite,
     unknown_rate,
     write,
@@ -30,6 +25,7 @@ def test_pieces_are_ordered_by_falling_count_then_by_piece_and_read_as_written(t
     for pieces in (["a", "ж", "\u0085", "한", "ж"], ["한", "\u0085", "ж", "a"]):
         dictionary = unite(pieces, counts)
         assert list(dictionary.items()) == ordered
+    assert unknown_rate(dictionary, [[]]) == 0.0
     write(tmp_path / "dictionary.txt", dictionary)
     assert read(tmp_path / "dictionary.txt") == dictionary
 
@@ -70,13 +66,6 @@ def test_frequent_pieces_are_the_dictionary_that_fairseq_makes(tmp_path, thresho
     assert (len(SPECIAL) + len(ours)) % 8 == 0
 
 
-def test_a_piece_below_the_threshold_is_unknown():
-    dictionary = frequent(count([["a", "a", "b"]]), 2)
-    assert "b" not in dictionary
-    assert unknown_rate(dictionary, [["a", "b"], ["a", "a"]]) == 0.25
-    assert unknown_rate(dictionary, [[]]) == 0.0
-
-
 def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
     path = tmp_path / "d.txt"
     write(path, {"▁a": 9, "b": 4})
@@ -87,21 +76,3 @@ def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
     assert token == 4 + 2 + 1
     assert ours.of(["b"], "__kor__") == [token, theirs.index("b"), EOS]
     assert ours.of(["__kor__"]) == [theirs.unk(), EOS]
-
-
-# The unigram baseline
-
-
-def test_each_piece_counts_once_more_than_seen():
-    distribution = unigram([np.array([3, 3, 2]), np.array([2])], vocabulary=5)
-    assert np.exp(distribution) == pytest.approx(np.array([1, 1, 3, 3, 1]) / 9)
-    total, tokens = unigram_nll(distribution, [np.array([3, 2]), np.array([0])])
-    assert (total, tokens) == (pytest.approx(-math.log(3 * 3 * 1 / 9**3)), 3)
-
-
-def test_frequencies_give_the_training_text_its_entropy():
-    text = [np.array([0] * 900 + [1] * 100)]
-    total, tokens = unigram_nll(unigram(text, vocabulary=2), text)
-    entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
-    # Add-one moves the distribution by 1e-3, and the NLL by its square.
-    assert total / tokens == pytest.approx(entropy, abs=1e-5)

@@ -3,8 +3,6 @@ import pytest
 from pyarrow import parquet
 
 from fathom.config.schema.source import SeveralFiles
-from fathom.data.download import Limits
-from fathom.data.fetch import fetch
 from fathom.data.prepare import prepare, same_text
 from fathom.data.readers.wikipedia import read
 from fathom.io.errors import FathomError
@@ -141,26 +139,21 @@ def test_a_file_that_is_not_such_a_table_is_named(tmp_path, harm, words):
     assert caught.value.where.startswith("a")
 
 
-def test_files_come_from_a_server_and_become_a_corpus(tmp_path, site, lines):
-    made = folder_of(tmp_path / "made", articles(20), articles(20, 20))
-    names = sorted(path.name for path in made.glob("*.parquet"))
-    for name in names:
-        site.put(f"/20231101.de/{name}", content=(made / name).read_bytes())
+def test_files_become_a_corpus(tmp_path, lines):
+    folder = folder_of(tmp_path / "de", articles(20), articles(20, 20))
+    names = sorted(path.name for path in folder.glob("*.parquet"))
     value = {"kind": "files", "name": "de", "title": "invented", "licence": "CC0-1.0"}
-    value |= {"notice": "none", "address": site.put("/20231101.de", status=404)}
+    value |= {"notice": "none", "address": "https://example.org/2023"}
     source = SeveralFiles.model_validate(value | {"files": dict.fromkeys(names)})
-    fetch(source, tmp_path / "sources" / "de", tmp_path, lines.append, Limits(pause=0))
+    write_record(folder / "first.json", {"files": {name: sha256(folder / name) for name in names}})
     dataset, out = wikipedia_dataset(["de"], {"de": 20}), tmp_path / "corpus"
-    prepare(dataset, {"de": source}, (tmp_path / "sources").joinpath, out, lines.append)
+    prepare(dataset, {"de": source}, tmp_path.joinpath, out, lines.append)
     record = read_json(out / "corpus.json")
     assert [row["file"] for row in record["sources"]] == names
     task = record["tasks"]["de"]
     # Text without pairs is one file for each split.
-    assert sorted(path.name for path in (out / "de").iterdir()) == [
-        "test.de",
-        "train.de",
-        "valid.de",
-    ]
+    files = sorted(path.name for path in (out / "de").iterdir())
+    assert files == ["test.de", "train.de", "valid.de"]
     assert task["languages"] == ["de"]
     assert len(read_lines(out / "de" / "train.de")) == 20
     assert task["splits"]["train"] == {"sentences": 20, "words": {"de": 100}}

@@ -13,15 +13,10 @@ from fathom.decode.beam import Beam, cap
 from fathom.decode.candidates import CHUNK, Output, likeliest
 from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.translate import hypotheses
-from tests.decode.conftest import (
-    CONSTANT_CAP,
-    CPU,
-    SEARCH,
-    SHORT_CAP,
-    padded,
-    sentences,
-)
+from tests.decode.conftest import CONSTANT_CAP, SEARCH, SHORT_CAP, sentences
 from tests.support.small_networks import ENTRIES, EOS, Dictionary
+from tests.support.taught import padded
+from tests.support.trained import CPU
 
 # Hypotheses that must differ before their agreement says anything.
 DISTINCT = 12
@@ -29,11 +24,9 @@ DISTINCT = 12
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [SEARCH, SHORT_CAP, CONSTANT_CAP])
-@pytest.mark.parametrize("taught", [True, False])
-def test_hypotheses_do_not_depend_on_batch_size_or_order(
-    learnt, babbling, search, settings, taught
-):
-    model, sources = learnt if taught else babbling, sentences(20, 7, seed=99)
+@pytest.mark.parametrize("name", ["learnt", "babbling"])
+def test_hypotheses_do_not_depend_on_batch_size_or_order(request, search, settings, name):
+    model, sources = request.getfixturevalue(name), sentences(20, 7, seed=99)
     alone = search(model, sources, 1, settings)
     assert len({tuple(each) for each in alone}) >= DISTINCT
     for size in (4, 64):
@@ -41,15 +34,6 @@ def test_hypotheses_do_not_depend_on_batch_size_or_order(
     order = random.Random(5).sample(range(len(sources)), len(sources))
     shuffled = search(model, [sources[number] for number in order], 4, settings)
     assert shuffled == [alone[number] for number in order]
-
-
-def test_padding_does_not_change_a_hypothesis(learnt):
-    beam, sources = Beam(learnt, Dictionary(ENTRIES), SEARCH), sentences(30, 5, seed=98)
-    long = torch.tensor([*range(4, 19), *range(4, 19), EOS])
-    tasks = torch.zeros(len(sources) + 1, dtype=torch.long)
-    alone = [beam.best(row[None], tasks[:1])[0] for row in sources]
-    assert beam.best(padded([*sources, long]), tasks)[:-1] == alone
-    assert len({tuple(each) for each in alone}) >= DISTINCT
 
 
 def test_the_cap_counts_the_sentences_own_pieces(babbling, search):
@@ -66,8 +50,7 @@ def test_the_cap_stays_below_the_positions_that_the_decoder_has():
     assert cap(SEARCH, 1000, 25) == 24
 
 
-@pytest.mark.parametrize("penalty", [0.6, 1.0])
-@pytest.mark.parametrize("beam", [1, 2, 5])
+@pytest.mark.parametrize(("beam", "penalty"), [(1, 1.0), (2, 0.6), (5, 1.0)])
 @pytest.mark.parametrize(("ratio", "constant"), [(1.5, 4), (0.5, 1), (0.0, 8)])
 def test_every_hypothesis_is_that_of_fairseqs_generator(
     learnt, babbling, beam, penalty, ratio, constant

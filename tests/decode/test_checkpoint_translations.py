@@ -1,9 +1,7 @@
 """Hypotheses of single checkpoints: whose they are, and what a second start keeps of the first."""
 
-import multiprocessing
 import os
 import shutil
-import signal
 from dataclasses import replace
 
 import pytest
@@ -21,7 +19,8 @@ from fathom.decode.translate import translate
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record, write_record
 from fathom.nn.weights import weights_path
-from tests.support.refused import refused, says
+from tests.support.processes import kill, killed
+from tests.support.refused import refused
 from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import (
     CPU,
@@ -31,22 +30,18 @@ from tests.support.trained import (
     record_weights,
     through,
     trained_spec,
-    write_text,
     write_trained,
 )
 
-FORK = multiprocessing.get_context("fork")
 UPDATES = (2, 4, 5)
 SAVES = {"updates": 5, "validate_every": 2, "keep_weights": 3}
 PLAIN = trained_spec({"training": SAVES})
 SOFT = trained_spec({"training": SAVES, "method": {"name": "latent_layers"}}, run="soft")
 
 
-@pytest.fixture(scope="session")
-def original(tmp_path_factory):
-    """Return the places of encoded text and of a run with weights of three updates."""
-    paths = Paths(tmp_path_factory.mktemp("saved"), "tiny")
-    write_text(paths)
+@pytest.fixture(scope="module")
+def original(paths):
+    """Return the places of runs with weights of three updates."""
     for spec in (PLAIN, SOFT):
         write_trained(spec, paths, updates=UPDATES)
     return paths
@@ -162,22 +157,18 @@ def be_killed(run, after, place):
     """
 
     def child():
-        made, honest = start(run), getattr(module, place)
-        calls = []
+        made, honest, calls = start(run), getattr(module, place), []
 
         def kill_after(path, value):
             calls.append(path)
             if len(calls) > after:
-                os.kill(os.getpid(), signal.SIGKILL)
+                kill()
             honest(path, value)
 
         setattr(module, place, kill_after)
         made.of("valid", UPDATES)
 
-    process = FORK.Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    killed(child)
 
 
 @pytest.mark.slow
@@ -197,14 +188,14 @@ def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, after, p
     assert {name: (folder / name).stat().st_mtime_ns for name in recorded} == times
     assert len(lines) == 9 - after + bool(after)
     if after:
-        assert lines[0] == f"valid: {f'{after} of 9 files are there already'}"
+        assert lines[0] == f"valid: {after} of 9 files are there already"
 
 
 def test_a_second_start_builds_no_network_where_all_is_there(run, monkeypatch):
     first, lines = start(run).of("valid", UPDATES), []
     monkeypatch.delattr(TrainedRun, "network")
     assert start(run, lines=lines).of("valid", UPDATES) == first
-    assert lines == [f"valid: {'9 of 9 files are there already'}"]
+    assert lines == ["valid: 9 of 9 files are there already"]
 
 
 @pytest.mark.slow
@@ -217,8 +208,8 @@ def test_another_split_or_more_updates_leave_what_is_there(run, folder):
     assert len(after) == len(before) + 3 + 3
     same = [name for name in before if name != RECORDED]
     assert {name: after[name] for name in same} == {name: before[name] for name in same}
-    there = [line for line in lines if says("files are there already").matches(line)]
-    assert there == [f"valid: {'6 of 9 files are there already'}"]
+    there = [line for line in lines if "files are there already" in line]
+    assert there == ["valid: 6 of 9 files are there already"]
 
 
 def _cut(path):
@@ -237,7 +228,7 @@ def test_a_file_that_is_not_the_recorded_one_is_made_again(run, folder, spoil):
     assert contents(folder) != before
     start(run, lines=lines).of("valid", UPDATES)
     assert contents(folder) == before
-    assert lines[0] == f"valid: {'8 of 9 files are there already'}"
+    assert lines[0] == "valid: 8 of 9 files are there already"
     assert lines[1].startswith("valid, update 2: kor ")
     assert len(lines) == 2
 
@@ -281,7 +272,7 @@ def test_the_size_of_a_window_does_not_matter(run):
     other = replace(PLAIN, decoding=PLAIN.decoding.model_copy(update={"window": 2}))
     lines = []
     start(again(run, other), lines=lines).of("valid", UPDATES)
-    assert lines == [f"valid: {'9 of 9 files are there already'}"]
+    assert lines == ["valid: 9 of 9 files are there already"]
 
 
 def test_the_record_names_weights_and_bytes(run, folder):

@@ -28,11 +28,10 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import split_lines, translate
 from fathom.io.files import read_lines
 from fathom.io.records import read_record
-from tests.decode.pruned_runs import ACTIVE, built, gated, write_run, write_tensors
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS, silent
 from tests.support.taught import sentences, write_sentences
-from tests.support.trained import CPU, set_gates
+from tests.support.trained import ACTIVE, CPU, built, gated, set_gates, write_run, write_tensors
 
 
 def checked(changes, paths, name="latent_layers", **settings):

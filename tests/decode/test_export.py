@@ -25,18 +25,23 @@ from fathom.decode.export.export import export
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
 from fathom.io.records import hashes, read_record
-from tests.decode.pruned_runs import (
+from tests.support.refused import refused
+from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
+from tests.support.trained import (
     ACTIVE,
+    CPU,
     built,
     gated,
     in_fairseq,
     pruned,
+    save,
+    set_gates,
+    trained_spec,
     write_run,
     write_tensors,
+    write_text,
+    write_trained,
 )
-from tests.support.refused import refused
-from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
-from tests.support.trained import CPU, save, set_gates, trained_spec, write_text, write_trained
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
@@ -47,13 +52,6 @@ LATENT = trained_spec(
     {"decoding": SEARCH, "method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="latent"
 )
 LAYERS = {"decoder": {"bos": (0,), "bel": (1,), "kor": (1,)}}
-
-
-@pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    paths = Paths(tmp_path_factory.mktemp("results"), "tiny")
-    write_text(paths)
-    return paths
 
 
 @pytest.fixture(scope="module")

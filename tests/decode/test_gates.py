@@ -6,22 +6,14 @@ import pytest
 import torch
 
 from fathom.config.measurement_keys import rule_of
-from fathom.config.paths import Paths
 from fathom.decode.gates import gate_records, sharing_records
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
-from tests.support.trained import trained_spec, write_text, write_trained
+from tests.support.trained import trained_spec, write_trained
 
 LATENT = trained_spec({"method": {"name": "latent_layers"}}, run="latent")
 ONE_STACK = trained_spec({"method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="one")
 ALPHA = [[0.5, -0.7], [0.2, 0.05], [-0.2, -0.6]]
-
-
-@pytest.fixture(scope="session")
-def paths(tmp_path_factory):
-    paths = Paths(tmp_path_factory.mktemp("gates"), "tiny")
-    write_text(paths)
-    return paths
 
 
 def measured(paths, spec):
@@ -72,35 +64,33 @@ GROUPS = trained_spec({"method": {"name": "group_dropout", "groups": 4, "active"
 ACTIVE = [(0, 1), (0, 2), (2, 3)]
 
 
-@pytest.fixture(scope="session")
-def records(tmp_path_factory):
-    paths = Paths(tmp_path_factory.mktemp("sharing"), "tiny")
-    write_text(paths)
+@pytest.fixture(scope="module")
+def records(paths):
     run = write_trained(GROUPS, paths)
     with torch.no_grad():
         for method in run.network("plain").methods.values():
             method.phi.zero_()
             for task, active in enumerate(ACTIVE):
                 method.phi[task, :, list(active)] = 1.0
-    return sharing_records(run), run
+    return sharing_records(run)
 
 
 def test_similarity_is_the_share_of_active_groups_in_common(records):
-    similarity = records[0]["similarity"]
+    similarity = records["similarity"]
     assert similarity.axes == ("task", "task")
     assert similarity.labels == {"task": list(TASKS)}
     assert similarity.values == [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
 
 
 def test_sharing_is_the_mean_over_pairs_of_different_tasks(records):  # [lamgd sharing_rate]
-    sharing = records[0]["sharing"]
+    sharing = records["sharing"]
     assert [number.value for number in sharing.tasks.values()] == [0.25, 0.5, 0.25]
     assert sharing.all.value == pytest.approx(1 / 3)
     assert sharing.all.n == 3
 
 
 def test_masks_are_those_of_both_stacks_by_site_and_group(records):
-    masks = records[0]["masks"]
+    masks = records["masks"]
     assert masks.axes == ("task", "site", "group")
     stacks = {site.split()[0] for site in masks.labels["site"]}
     assert stacks == {"encoder", "decoder"}
@@ -108,10 +98,9 @@ def test_masks_are_those_of_both_stacks_by_site_and_group(records):
     for row, active in zip(masks.values, ACTIVE, strict=True):
         for site in row:
             assert [group for group, value in enumerate(site) if value] == list(active)
-    assert {rule_of(key) for key in records[0]} == {"sharing"}
+    assert {rule_of(key) for key in records} == {"sharing"}
 
 
-def test_a_method_without_masks_is_refused(records):
-    paths = records[1].paths
+def test_a_method_without_masks_is_refused(paths):
     with refused("its method has no masks of groups"):
         sharing_records(write_trained(trained_spec(), paths))

@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from fathom.config.paths import Paths
 from fathom.data.tensors import EOS, PAD
 from fathom.decode.likelihood import bits, likelihood, mean, records, table
 from fathom.decode.trained_run import TrainedRun
@@ -13,7 +12,7 @@ from fathom.results.measurements import Measurements
 from fathom.train.batches.held_out import held_out
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
-from tests.support.trained import CPU, trained_spec, write_text, write_trained
+from tests.support.trained import CPU, trained_spec, write_trained
 
 METHOD = {"name": "latent_layers"}
 BLOCKS = {"architecture": "masked_lm", "decoder_layers": 0, "block": 128}
@@ -29,13 +28,6 @@ NO_BEL = {
     "encoder": LAYERS["encoder"],
     "decoder": {"bos": (0, 1), "bel": (), "kor": (0,)},
 }
-
-
-@pytest.fixture(scope="session")
-def paths(tmp_path_factory):
-    paths = Paths(tmp_path_factory.mktemp("likelihood"), "tiny")
-    write_text(paths)
-    return paths
 
 
 @pytest.mark.parametrize("split", ["valid", "test"])

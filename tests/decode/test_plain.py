@@ -12,11 +12,10 @@ from fathom.decode.export.plain import (
     plain_state,
 )
 from fathom.nn.hooks import Method
-from tests.decode.pruned_runs import ACTIVE, built, gated, write_tensors
 from tests.support.small_corpus import TASKS
 from tests.support.small_networks import stack
 from tests.support.specs import ROOT, card
-from tests.support.trained import set_gates
+from tests.support.trained import ACTIVE, built, gated, set_gates, write_tensors
 
 SPEC = gated()
 CARDS = [card(path.stem) for path in sorted((ROOT / "config" / "methods").glob("*.yaml"))]
@@ -33,7 +32,7 @@ def paths(tmp_path_factory):
 def network(paths):
     network = built(SPEC, paths)
     set_gates(network, ACTIVE)
-    return network.eval()
+    return network
 
 
 def test_layers_are_numbered_from_0_and_the_methods_parameters_left_out():
@@ -139,7 +138,7 @@ def test_a_card_names_the_gates_with_which_nothing_is_added(method, paths):
     """Config refuses CTranslate2 by the card; the network decides."""
     norm = "pre" if "pre" in method.about.norms else method.about.norms[0]
     spec = gated({"norm": norm}, method.about.stacks, method.name)
-    network = built(spec, paths).eval()
+    network = built(spec, paths)
     stream = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for each in network.methods.values():

@@ -15,21 +15,23 @@ from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.methods import build as loader
 from fathom.nn.network import count_parameters
-from tests.decode.pruned_runs import (
-    ACTIVE,
-    ENTRIES,
-    built,
-    gated,
-    in_fairseq,
-    pruned,
-    write_run,
-    write_tensors,
-)
 from tests.support.refused import refused, says
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.small_networks import batch
 from tests.support.specs import ROOT, card
-from tests.support.trained import CPU, end, set_gates
+from tests.support.trained import (
+    ACTIVE,
+    CPU,
+    ENTRIES,
+    built,
+    end,
+    gated,
+    in_fairseq,
+    pruned,
+    set_gates,
+    write_run,
+    write_tensors,
+)
 
 # fairseq's own network masks padding and the future with unlike types.
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
@@ -58,7 +60,7 @@ def paths(tmp_path):
 def network(paths):
     network = built(SPEC, paths)
     set_gates(network, ACTIVE)
-    return network.eval()
+    return network
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def with_hard_gates(network, task):
     source, previous, _ = batch(LENGTHS)
     tasks = torch.full((len(LENGTHS),), TASKS.index(task))
     with torch.no_grad():
-        return network.use_gates("hard").eval()(source, previous, tasks)
+        return network.use_gates("hard")(source, previous, tasks)
 
 
 def by_fairseq(model):
@@ -282,7 +284,7 @@ def test_a_token_is_named_and_fairseqs_own_network_computes_what_ours_does(tmp_p
     write_tensors(paths, spec.data)
     network = built(spec, paths)
     set_gates(network, ACTIVE)
-    folder, content = pruned(write_run(spec, paths, network.eval()), "kor")
+    folder, content = pruned(write_run(spec, paths, network), "kor")
     assert content["target_token"] == "__hangul__"
     assert {path.name for path in folder.glob("dict.*")} == {"dict.eng.txt", "dict.hangul.txt"}
     logits = with_hard_gates(network, "kor")

@@ -9,10 +9,9 @@ from fathom.config.paths import Paths
 from fathom.decode import trained_run
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.records import read_record, write_record
-from tests.decode.pruned_runs import built, gated, write_run, write_tensors
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
-from tests.support.trained import CPU, save, set_gates
+from tests.support.trained import CPU, built, gated, save, set_gates, write_run, write_tensors
 
 LATENT = gated({"encoder_layers": 1, "decoder_layers": 2})
 # Layers that hard gates leave for each task.

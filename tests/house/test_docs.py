@@ -13,7 +13,7 @@ from docs.readme_table import status
 from fathom.config.load import load
 from tests.cli.conftest import invoke
 from tests.house.pages import PAGES
-from tests.house.tree import OUTSIDE, ROOT, files, listed
+from tests.house.tree import OUTSIDE, ROOT, files, listed, rule_files
 
 TEST = re.compile(r"`(test_\w+)`")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
@@ -50,6 +50,17 @@ def test_links_lead_to_files_and_to_places_of_the_site(page):
             there = (Path("/", here).parent / match[2]).resolve().relative_to("/").as_posix()
             made = there in site.made() or Path(there).name in MADE
             assert made or (site.DOCS / there).is_file(), match[0]
+
+
+def test_the_rules_whose_jobs_are_timed_are_rules_of_the_workflow():
+    """The rule `summarise_run` was timed when it was gone."""
+    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    stages = text.partition("<!-- begin: stages -->")[2].partition("<!-- end: stages -->")[0]
+    timed = {*re.findall(r"^\| (\w+_\w+) \|", stages, re.M)}
+    texts = [path.read_text(encoding="utf-8") for path in rule_files(ROOT)]
+    rules = {name for text in texts for name in re.findall(r"^ *rule (\w+):", text, re.M)}
+    assert timed
+    assert timed <= rules
 
 
 def menu(entries):

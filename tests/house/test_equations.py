@@ -69,9 +69,9 @@ def wrong(root: Path, equations: Mapping[str, Mapping[str, Equation]]) -> Iterat
     for paper, of_paper in equations.items():
         for number, equation in of_paper.items():
             by = [tag.place for tag in computed if tag[:2] == (paper, number)]
-            if len(by) != equation.computed:
+            if len(by) != (not equation.reason):
                 yield f"{paper} {number}: computed by {', '.join(by) or 'no function'}"
-            if equation.computed and not any(tag[:2] == (paper, number) for tag in proven):
+            if not equation.reason and not any(tag[:2] == (paper, number) for tag in proven):
                 yield f"{paper} {number}: no test has its tag"
 
 

@@ -7,15 +7,16 @@ from tests.house.tree import LEVELS
 
 # What the house has today. The aims are 28,500 and 36,000 lines and 45 arrows: lower these numbers
 # whenever the house gets smaller, and raise none.
-LIB_LINES, TEST_LINES = 36_750, 41_800
-MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 220, 49, 7, 3
+LIB_LINES, TEST_LINES = 35_300, 40_800
+MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 207, 49, 7, 0
 
 
 @pytest.mark.parametrize(
     ("folder", "most"), [(sizes.LIBRARY, LIB_LINES), (sizes.TESTS, TEST_LINES)]
 )
 def test_the_lines_of_the_library_and_of_the_tests_stay_below_their_ceilings(folder, most):
-    assert sizes.total(sizes.python_files(folder)).lines <= most
+    lines = (path.read_text(encoding="utf-8").count("\n") for path in sizes.python_files(folder))
+    assert sum(lines) <= most
 
 
 def test_modules_stay_few_and_full():

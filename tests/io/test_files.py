@@ -8,8 +8,8 @@ import os
 import signal
 
 import pytest
+import torch
 
-from fathom.io.errors import FathomError
 from fathom.io.files import (
     appending,
     leftovers,
@@ -22,6 +22,7 @@ from fathom.io.files import (
     write_lines,
     write_text,
 )
+from tests.support.refused import refused
 from tests.support.small_disk import small_disk
 
 FORK = multiprocessing.get_context("fork")
@@ -99,9 +100,8 @@ def test_a_file_that_is_not_a_json_object_is_named_with_what_makes_it_again(
         os.mkfifo(path)
     elif content is not None:
         path.write_bytes(content)
-    with pytest.raises(FathomError, match=what) as caught:
+    with refused(what, where=path, remedy="fathom prepare small"):
         read_json(path, "fathom prepare small")
-    assert (caught.value.where, caught.value.remedy) == (str(path), "fathom prepare small")
 
 
 def test_a_name_too_long_for_the_temporary_file_is_named_as_it_is(tmp_path):
@@ -118,10 +118,8 @@ def disk(tmp_path):
 
 
 @pytest.mark.parametrize("library", ["python", "torch"])
-def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(disk, library, record_property):
+def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(disk, library):
     """Field fault 11."""
-    torch = pytest.importorskip("torch")
-    record_property("what makes the disk small", disk.means)
     path = disk.folder / "a.pt"
     save = torch.save if library == "torch" else lambda tensor, stream: stream.write(tensor.numpy())
 

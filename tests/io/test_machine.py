@@ -11,9 +11,9 @@ from fathom.io.machine import VARIABLES, is_out_of_memory, job_id
 CORE = "processor\t: {}\nmodel name\t: AMD EPYC 9R14\n\n"
 
 
-@pytest.mark.parametrize("variable", VARIABLES.values())
+@pytest.mark.parametrize("variable", VARIABLES)
 def test_each_scheduler_names_its_job_in_a_variable(monkeypatch, variable):
-    for name in VARIABLES.values():
+    for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     assert job_id() is None
     monkeypatch.setenv(variable, "12[3]")

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from fathom.io.errors import FathomError
 from fathom.io.metrics import Metrics, read
+from tests.support.refused import refused
 
 COLUMNS = ("update", "loss", "valid_nll")
 
@@ -108,10 +108,8 @@ def test_a_damaged_row_is_dropped_and_counted_and_the_others_stay(metrics, damag
 )
 def test_a_row_that_is_not_a_row_of_numbers_is_named_with_its_line(metrics, damage, what):
     add(metrics, damage)
-    with pytest.raises(FathomError, match=what) as caught:
+    with refused(what, where=f"{metrics.path}:2", remedy="train the run again"):
         read(metrics.path)
-    assert caught.value.where == f"{metrics.path}:2"
-    assert "train the run again" in caught.value.remedy
 
 
 def test_an_empty_file_is_a_new_series_and_a_missing_one_is_named(metrics):

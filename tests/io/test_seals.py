@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from fathom.io.errors import FathomError
 from fathom.io.seals import DIGITS, checked_seal, sealed
+from tests.support.refused import refused
 
 
 class Forward:
@@ -41,7 +41,7 @@ def test_flipped_bits_are_refused(path):
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
-        with pytest.raises(FathomError, match="fathom train paper/small-12345678 --seed 1"):
+        with refused(remedy="fathom train paper/small-12345678 --seed 1"):
             checked_seal(path)
 
 
@@ -70,9 +70,8 @@ def test_a_file_that_does_not_end_in_its_seal_is_refused(path, damaged, what):
         path.unlink()
     else:
         path.write_bytes(damaged(path.read_bytes()))
-    with pytest.raises(FathomError, match=what) as caught:
+    with refused(what, where=path):
         checked_seal(path)
-    assert caught.value.where == str(path)
 
 
 def write_to_a_full_disk(path):

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from fathom.io.errors import FathomError
 from fathom.io.series import append, cut, read
+from tests.support.refused import refused
 
 AXES = ("task", "layer")
 PLACES = (("bos", "1"), ("bos", "2"), ("nan", "1"), ("nan", "2"))
@@ -68,7 +68,7 @@ def test_a_series_may_have_no_axes_and_a_value_that_is_not_finite_is_an_empty_fi
 def test_other_columns_are_refused_and_leave_the_file_alone(path):
     append(path, AXES, rows(1))
     before = path.read_bytes()
-    with pytest.raises(FathomError, match="columns 'update task layer value'"):
+    with refused("columns 'update task layer value'"):
         append(path, ("layer",), [(2, ("1",), 0.0)])
     assert path.read_bytes() == before
 
@@ -106,7 +106,7 @@ def test_however_much_of_the_last_member_is_missing_the_rest_stays(path):
     both = path.read_bytes()
     for length in range(len(before) + 1, len(both)):
         path.write_bytes(both[:length])
-        with pytest.raises(FathomError, match="damaged after 9 lines"):
+        with refused("damaged after 9 lines"):
             read(path)
         assert cut(path, 99) is True
         assert path.read_bytes() == before
@@ -130,13 +130,13 @@ def test_neither_a_flipped_bit_nor_an_end_that_is_no_member_is_believed(path):
 def test_a_file_that_was_damaged_from_the_start_is_deleted(path, content):
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(FathomError, match="damaged after 0 lines"):
+    with refused("damaged after 0 lines"):
         read(path)
-    with pytest.raises(FathomError, match="columns ''"):
+    with refused("columns ''"):
         append(path, AXES, rows(1))
     assert cut(path, 99) is bool(content)
     assert not path.exists()
-    with pytest.raises(FathomError, match="no such file"):
+    with refused("no such file"):
         read(path)
 
 
@@ -145,18 +145,11 @@ def test_a_row_that_is_no_row_is_dropped_and_said(path, row):
     append(path, AXES, rows(1))
     before = path.read_bytes()
     path.write_bytes(before + gzip.compress(row + b"\n"))
-    with pytest.raises(FathomError, match=r"decoder_samples\.tsv\.gz:6"):
+    with refused("not 4 fields" if len(row.split(b"\t")) < 4 else "", where=f"{path}:6"):
         read(path)
     assert cut(path, 9) is True
     assert path.read_bytes() == before
     assert cut(path, 9) is False
-
-
-def test_a_row_of_another_length_is_named_with_its_line(path):
-    append(path, AXES, rows(1))
-    path.write_bytes(path.read_bytes() + gzip.compress(b"2\tbos\t1\n"))
-    with pytest.raises(FathomError, match=r"gz:6: not 4 fields"):
-        read(path)
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.distributions import Categorical, kl_divergence
 
-from fathom.io.errors import FathomError
 from fathom.methods.group_dropout import equations
 from fathom.methods.group_dropout.method import GroupDropout
 from fathom.methods.shared.group_masks import similarity, unit_masks, units_per_group
@@ -334,15 +333,6 @@ def test_more_groups_than_there_are_cannot_be_on():
         dropout(active=17)
     with refused("units cannot be divided into 12 equal groups"):
         dropout(groups=12, active=3)
-
-
-def test_units_are_parted_into_equal_groups():
-    assert units_per_group(512, 16) == 32
-    assert units_per_group(16, 16) == 1
-    with refused("500 units cannot be divided into 16 equal groups"):
-        units_per_group(500, 16)
-    with pytest.raises(FathomError):
-        units_per_group(8, 16)
 
 
 def test_a_unit_has_the_mask_of_its_group():

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from fathom.methods import transparent as equations
 from fathom.methods.transparent import Transparent
 from fathom.nn.network import count_parameters
-from tests.support.small_networks import batch, method, network, nll, shape, stack
-from tests.support.small_rnmt import recurrent
+from tests.support.small_networks import batch, method, network, nll, recurrent, shape, stack
 
 TASKS = torch.tensor([0, 1])
 LENGTHS = [(5, 6), (3, 6)]

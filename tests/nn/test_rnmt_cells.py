@@ -20,9 +20,9 @@ def layer(inputs=3, cell=5, directions=2) -> LstmLayer:
     return found
 
 
-def sentence(steps, sentences=1, inputs=3):
+def sentence(steps, sentences=1):
     stream = torch.Generator().manual_seed(2)
-    return torch.randn(steps, sentences, inputs, generator=stream, dtype=torch.float64)
+    return torch.randn(steps, sentences, 3, generator=stream, dtype=torch.float64)
 
 
 def test_a_step_is_the_plain_cell():

@@ -11,8 +11,17 @@ from fathom.nn.rnmt_plus.cells import step
 from fathom.nn.rnmt_plus.stacks import recurrent_table
 from tests.reference import plain_rnmt
 from tests.support.refused import refused
-from tests.support.small_networks import ENTRIES, PAD, Dictionary, batch, gradients, method, nll
-from tests.support.small_rnmt import recurrent, recurrent_network
+from tests.support.small_networks import (
+    ENTRIES,
+    PAD,
+    Dictionary,
+    batch,
+    gradients,
+    method,
+    nll,
+    recurrent,
+    recurrent_network,
+)
 
 LENGTHS = [(5, 4), (3, 6), (7, 2), (1, 1)]
 TASKS = torch.tensor([0, 1, 1, 0])
@@ -67,20 +76,6 @@ def test_the_network_is_its_plain_steps_forward_and_in_its_gradients(changes):
         assert torch.allclose(found[name], gradient, atol=1e-9), name
 
 
-def test_padding_changes_nothing():
-    model = recurrent_network().eval()
-    together = model(SOURCE, PREVIOUS, TASKS)
-    for row, (pieces, positions) in enumerate(LENGTHS):
-        alone = model(
-            SOURCE[row : row + 1, :pieces], PREVIOUS[row : row + 1, :positions], TASKS[:1]
-        )
-        assert torch.allclose(alone[0], together[row, :positions], atol=1e-5)
-
-
-def lstm(inputs, cell):
-    return 4 * cell * (inputs + cell) + 8 * cell
-
-
 @pytest.mark.parametrize("shared", ["decoder", "all"])
 def test_shared_embeddings_are_refused(shared):
     with refused(where="model.tie_embeddings", remedy="none"):
@@ -103,17 +98,16 @@ def test_a_layer_that_is_dropped_learns_nothing_but_the_one_that_asks_for_contex
     assert dropped > 16
 
 
-LENGTHS_ENCODER = [(5, 4), (3, 6), (1, 1)]
-TASKS_ENCODER = torch.tensor([0, 1, 1])
-SOURCE_ENCODER = batch(LENGTHS_ENCODER)[0]
-
-
-def seen(encoder) -> list[torch.Tensor]:
+def seen(stack, *given, **named) -> list[torch.Tensor]:
     """Return the embeddings and each layer's output."""
     found = []
-    encoder.observer = found.extend
-    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)
+    stack.observer = found.extend
+    stack(*given, **named)
     return found
+
+
+def encoded(encoder) -> list[torch.Tensor]:
+    return seen(encoder, SOURCE, tasks=TASKS)
 
 
 @pytest.mark.parametrize("residuals", [("encoder",), ("encoder", "decoder"), ("decoder",), ()])
@@ -121,20 +115,20 @@ def test_residuals_begin_with_the_third_layer_where_the_side_has_them(residuals)
     encoder = recurrent_network(residuals=residuals).encoder
     for layer in encoder.layers[2:]:
         silence(layer.lstm)
-    outputs = seen(encoder)
+    outputs = encoded(encoder)
     assert outputs[2].any()
     for output in outputs[3:]:
         assert torch.equal(output, outputs[2] if "encoder" in residuals else 0 * outputs[2])
     silence(encoder.layers[1].lstm)
-    assert not seen(encoder)[2].any()
+    assert not encoded(encoder)[2].any()
 
 
 def test_dropout_falls_on_embeddings_and_on_every_layers_output_before_it_is_added():
     encoder = recurrent_network(dropout=0.5).train().encoder
-    outputs = seen(encoder)
-    assert 0.4 < outputs[0].eq(0).float().mean() < 0.6
-    assert 0.4 < outputs[2].eq(0).float().mean() < 0.6
-    assert 0.4 < outputs[3].eq(outputs[2]).float().mean() < 0.7
+    first, _, second, third, *_ = (each[SOURCE.ne(PAD).t()] for each in encoded(encoder))
+    assert 0.4 < first.eq(0).float().mean() < 0.6
+    assert 0.4 < second.eq(0).float().mean() < 0.6
+    assert 0.4 < third.eq(second).float().mean() < 0.7
 
 
 class Recording(Method):
@@ -167,8 +161,8 @@ class Recording(Method):
 
 def test_a_method_is_asked_at_every_place_in_order():
     encoder = recurrent_network(Recording, encoder_layers=3).encoder
-    encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)
-    wide = (5, 3, 16)
+    encoder(SOURCE, tasks=TASKS)
+    wide = (7, 4, 16)
     expected = []
     for layer in range(3):
         expected.append(("keep", layer))
@@ -192,12 +186,12 @@ class Mixing(Method):
 def test_a_mixture_of_layers_is_made_before_the_projection():
     encoder = recurrent_network(Mixing).encoder
     assert (encoder.method.stack.sources, encoder.method.stack.memories) == (4, 1)
-    outputs = seen(encoder)[1:]
+    outputs = encoded(encoder)[1:]
     mixed = sum(number * output for number, output in enumerate(outputs, start=1))
-    found = encoder(SOURCE_ENCODER, tasks=TASKS_ENCODER)
+    found = encoder(SOURCE, tasks=TASKS)
     assert len(found["encoder_out"]) == 1
     assert torch.allclose(found["encoder_out"][0], encoder.projection(mixed), atol=1e-4)
-    assert torch.equal(found["encoder_padding_mask"][0], SOURCE_ENCODER.eq(PAD))
+    assert torch.equal(found["encoder_padding_mask"][0], SOURCE.eq(PAD))
     found["encoder_out"][0].sum().backward()
     assert encoder.method.weights.grad.ne(0).all()
 
@@ -210,9 +204,8 @@ def test_tables_start_uniform_and_at_zero_for_padding():
     assert not table[PAD].any()
 
 
-LENGTHS_DECODER = [(5, 6), (3, 6), (7, 6)]
-SOURCE_DECODER, PREVIOUS_DECODER, _ = batch(LENGTHS_DECODER)
-TASKS_DECODER = torch.tensor([0, 1, 1])
+# As many positions in each sentence, so that all of them take each step.
+SOURCES, POSITIONS, _ = batch([(5, 6), (3, 6), (7, 6)])
 
 
 class FirstAway(Method):
@@ -244,8 +237,8 @@ def steps(model, memory, state, previous, start=1):
 def test_incremental_decoding_equals_the_whole_pass(kind, layers):
     model = recurrent_network(kind, decoder_layers=layers).eval().for_task(1)
     with torch.no_grad():
-        whole = model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
-        found = steps(model, model.encoder(SOURCE_DECODER), {}, PREVIOUS_DECODER)
+        whole = model(SOURCES, POSITIONS, TASKS[:3])
+        found = steps(model, model.encoder(SOURCES), {}, POSITIONS)
     assert torch.allclose(torch.cat(found, dim=1), whole, atol=1e-5)
 
 
@@ -253,49 +246,33 @@ def test_incremental_decoding_equals_the_whole_pass(kind, layers):
 def test_what_was_kept_can_be_reordered_between_steps(order):
     model, rows, state = recurrent_network().eval().for_task(1), torch.tensor(order), {}
     with torch.no_grad():
-        memory = model.encoder(SOURCE_DECODER)
-        steps(model, memory, state, PREVIOUS_DECODER[:, :3])
+        memory = model.encoder(SOURCES)
+        steps(model, memory, state, POSITIONS[:, :3])
         model.decoder.reorder_incremental_state_scripting(state, rows)
         chosen = model.encoder.reorder_encoder_out(memory, rows)
-        found = steps(model, chosen, state, PREVIOUS_DECODER[rows], start=4)
-        whole = model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+        found = steps(model, chosen, state, POSITIONS[rows], start=4)
+        whole = model(SOURCES, POSITIONS, TASKS[:3])
     assert torch.allclose(torch.cat(found, dim=1), whole[rows, 3:], atol=1e-5)
 
 
 def test_the_first_layer_reads_the_context_of_the_step_before_and_queries_its_own():
-    model = recurrent_network(decoder_layers=2).eval()
-    layer, memory = model.decoder.layers[0], model.encoder(SOURCE_DECODER, tasks=TASKS_DECODER)
+    model = recurrent_network(decoder_layers=2).eval().for_task(0)
+    layer, memory = model.decoder.layers[0], model.encoder(SOURCES)
     attention, lstm = layer.attention, layer.lstm
     source = attention.prepare(memory["encoder_out"][0], memory["encoder_padding_mask"][0])
     m = c = torch.zeros(3, 8)
     context, outputs, contexts = attention(m, source), [], []
-    for x in model.decoder.embed_tokens(PREVIOUS_DECODER).unbind(1):
+    for x in model.decoder.embed_tokens(POSITIONS).unbind(1):
         a = torch.cat([x, context, m], dim=-1) @ lstm.weight[0]
         m, c = step(a, c, lstm.scale[0], lstm.bias[0])
         context = attention(m, source)
         outputs.append(m)
         contexts.append(context)
-    assert torch.allclose(seen_of_decoder(model)[1], torch.stack(outputs), atol=1e-5)
+    first = seen(model.decoder, POSITIONS, memory)[1]
+    assert torch.allclose(first, torch.stack(outputs), atol=1e-5)
     shared = model.decoder.start_pass(memory, None)
-    layer(model.decoder.embed_tokens(PREVIOUS_DECODER).transpose(0, 1), shared)
+    layer(model.decoder.embed_tokens(POSITIONS).transpose(0, 1), shared)
     assert torch.allclose(shared.contexts, torch.stack(contexts), atol=1e-5)
-
-
-def test_no_position_sees_a_later_one():
-    model = recurrent_network().eval()
-    other = PREVIOUS_DECODER.clone()
-    other[:, 4:] = 9
-    left, right = (model(SOURCE_DECODER, each, TASKS_DECODER) for each in (PREVIOUS_DECODER, other))
-    assert torch.equal(left[:, :4], right[:, :4])
-    assert not torch.equal(left[:, 4], right[:, 4])
-
-
-def seen_of_decoder(model) -> list[torch.Tensor]:
-    """Return the embeddings and each layer's output."""
-    found = []
-    model.decoder.observer = found.extend
-    model(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
-    return found
 
 
 class FirstClosed(Method):
@@ -308,10 +285,10 @@ class FirstClosed(Method):
 def test_a_first_layer_that_is_left_out_asks_for_the_contexts_as_a_closed_one_does():
     """Else a sentence's contexts would depend on whether others in the batch keep the layer."""
     away, closed = (recurrent_network(each, decoder_layers=2) for each in (FirstAway, FirstClosed))
-    logits = away(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
-    assert torch.equal(logits, closed(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER))
+    logits = away(SOURCES, POSITIONS, TASKS[:3])
+    assert torch.equal(logits, closed(SOURCES, POSITIONS, TASKS[:3]))
     assert not torch.allclose(
-        logits, recurrent_network(decoder_layers=2)(SOURCE_DECODER, PREVIOUS_DECODER, TASKS_DECODER)
+        logits, recurrent_network(decoder_layers=2)(SOURCES, POSITIONS, TASKS[:3])
     )
     logits.sum().backward()
     assert away.decoder.layers[0].lstm.weight.grad.any()

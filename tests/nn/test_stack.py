@@ -208,9 +208,12 @@ def test_a_task_is_set_on_both_stacks():
 CPU = torch.device("cpu")
 
 
-def test_the_fast_kernels_take_the_products_that_the_device_computes_well():
+def test_a_network_has_the_fast_kernels_unless_it_is_set_otherwise():
     assert choose_backend(FAST, CPU) == Backend(FAST, choose_matmul_precision(CPU))
     assert choose_backend(FAIRSEQ, CPU) == Backend(FAIRSEQ)
+    model = network(method("static", ()))
+    assert model.backend.kernels == "fast"
+    assert model.set_backend(Backend(FAIRSEQ)).backend.kernels == "fairseq"
 
 
 def test_the_record_names_kernels_and_products_with_their_errors():
@@ -219,12 +222,6 @@ def test_the_record_names_kernels_and_products_with_their_errors():
     assert record["products"]["precision"] in ("highest", "medium")
     assert record == json.loads(json.dumps(record))
     assert Backend(FAIRSEQ).record() == {"kernels": "fairseq"}
-
-
-def test_a_network_is_fast_unless_it_is_set_otherwise():
-    model = network(method("static", ()))
-    assert model.backend.kernels == "fast"
-    assert model.set_backend(Backend(FAIRSEQ)).backend.kernels == "fairseq"
 
 
 @pytest.mark.parametrize(

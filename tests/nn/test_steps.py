@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from fathom.nn.stack import compaction_order, moved_slots
-from tests.support.small_networks import ENTRIES, batch, method, network, shape
-from tests.support.small_rnmt import recurrent_network
+from tests.support.small_networks import ENTRIES, batch, method, network, recurrent_network, shape
 
 TASKS = torch.tensor([0, 1, 1, 0])
 LENGTHS = [(5, 9), (3, 9), (7, 9), (1, 9)]

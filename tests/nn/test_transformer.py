@@ -117,27 +117,6 @@ def test_incremental_decoding_equals_the_whole_pass(norm, gates):
     assert torch.allclose(torch.cat(steps, dim=1), whole, atol=1e-5)
 
 
-def test_padding_changes_nothing():
-    model = network(method("static", ())).eval()
-    source, previous, _ = batch(LENGTHS)
-    together = model(source, previous, TASKS)
-    for row, (pieces, positions) in enumerate(LENGTHS):
-        alone = model(
-            source[row : row + 1, :pieces], previous[row : row + 1, :positions], TASKS[:1]
-        )
-        assert torch.allclose(alone[0], together[row, :positions], atol=1e-5)
-
-
-def test_no_position_sees_a_later_one():
-    model = network(method("static", ())).eval()
-    source, previous, _ = batch([(5, 6)])
-    other = previous.clone()
-    other[0, 4:] = 9
-    left, right = (model(source, each, TASKS[:1])[0] for each in (previous, other))
-    assert torch.equal(left[:4], right[:4])
-    assert not torch.equal(left[4], right[4])
-
-
 def test_the_weights_do_not_depend_on_the_method():
     static, latent = network(method("static", ())), network(method("latent_layers"))
     for name, tensor in static.state_dict().items():

@@ -23,7 +23,7 @@ from fathom.nn.weights import (
     write_checkpoint,
 )
 from tests.support.refused import refused
-from tests.support.small_networks import batch, method, network, shape
+from tests.support.small_networks import method, network, shape
 
 
 @pytest.fixture
@@ -260,28 +260,3 @@ def test_weights_that_were_not_recorded_are_not_in_the_mean(tmp_path):
     recorded = hashes(tmp_path, "*.pt")
     write(tmp_path, 3, {"a": torch.tensor(99.0)})
     assert mean_of_last(tmp_path, recorded, 2)[0]["a"] == 1.5
-
-
-def test_a_network_takes_the_mean_of_its_saved_weights_with_tied_tables(tmp_path):
-    model = network(method("latent_layers"))
-    initial = {name: each.clone() for name, each in model.state_dict().items()}
-    for update in (5, 10, 15):
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.add_(torch.randn_like(parameter))
-        write(tmp_path, update, model.state_dict())
-    saved = [
-        torch.load(path, weights_only=True)["model"] for path in saved_weights(tmp_path).values()
-    ]
-    weights, _ = mean(tmp_path, 2)
-    assert weights.keys() == initial.keys()
-    for name, each in weights.items():
-        torch.testing.assert_close(
-            each, (saved[1][name] + saved[2][name]) / 2, rtol=1e-6, atol=1e-7
-        )
-    write(tmp_path, 99, weights)
-    load_weights(model, weights_path(tmp_path, 99))
-    assert model.decoder.output_projection.weight is model.decoder.embed_tokens.weight
-    assert torch.equal(model.decoder.method.alpha, weights["decoder.method.alpha"])
-    source, previous, _ = batch([(5, 4), (3, 6)])
-    assert model.eval()(source, previous, torch.tensor([0, 1])).isfinite().all()

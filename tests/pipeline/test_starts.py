@@ -85,7 +85,7 @@ def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
     says("0 of 160 trainings found, 160 to train", where="all").check(printed)
     assert jobs(printed)["train_run"] == 160
-    assert not targets(tmp_path, "paper").not_built
+    assert not targets(tmp_path, "paper").runs_not_built
 
 
 def test_on_a_cluster_a_training_asks_for_one_gpu_and_nothing_twice(fresh):

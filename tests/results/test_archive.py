@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import tarfile
 import zipfile
 from dataclasses import replace
@@ -18,13 +17,13 @@ from fathom.results import archive as archives
 from fathom.results.archive import (
     RECORD,
     files_of_scale,
+    new_folder,
     opened_tree,
     pack_results,
     pack_run,
     place,
     read,
     unpack,
-    unpack_results,
 )
 from fathom.results.diff import compare
 from fathom.results.tree import Tree
@@ -76,7 +75,7 @@ def placed(paths, archive):
 
 def test_a_run_comes_out_as_it_went_in_with_its_times(trained, archive, elsewhere):
     after = placed(elsewhere, archive)
-    unpack(archive, read(archive), after)
+    unpack([(archive, read(archive), after)])
     before = trained.run(own_project().spec(RUN, "tiny"), 1)
     names = {path.relative_to(after).as_posix() for path in after.rglob("*") if path.is_file()}
     assert names == {"checkpoints/last.pt", "metrics.tsv", "spec.yaml", "training.json"}
@@ -126,9 +125,9 @@ def test_another_file_than_was_packed_is_refused_and_leaves_nothing(archive, els
     rewritten(archive, CHANGES[change])
     folder = placed(elsewhere, archive)
     with pytest.raises(FathomError, match=r"run\.tar\.gz: '"):
-        unpack(archive, read(archive), folder)
-    assert not [*folder.parent.iterdir()]
-    assert not (folder.parent / "outside").exists()
+        unpack([(archive, read(archive), folder)])
+    assert not elsewhere.results.exists()
+    assert not [*archive.parent.rglob("*outside*")]
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.5])
@@ -136,7 +135,7 @@ def test_a_cut_off_archive_is_refused(archive, elsewhere, share):
     content = archive.read_bytes()
     archive.write_bytes(content[: int(share * len(content))])
     with pytest.raises(FathomError, match=r"run\.tar\.gz"):
-        unpack(archive, read(archive), elsewhere.results)
+        unpack([(archive, read(archive), elsewhere.results)])
     assert not elsewhere.results.exists()
 
 
@@ -230,20 +229,19 @@ def pack(folder, tmp_path):
     return pack_results(folder, names, "small", tmp_path / "small.tar.gz")
 
 
-def test_all_results_are_read_again_as_they_were(folder, tmp_path):
+def test_all_results_are_read_again_as_they_were_or_compared_and_leave_nothing(
+    folder, tmp_path, monkeypatch
+):
     record, target = pack(folder, tmp_path), tmp_path / "unpacked"
     assert read(tmp_path / "small.tar.gz") == record
     target.mkdir()
-    unpack_results(tmp_path / "small.tar.gz", record, target)
+    unpack([(tmp_path / "small.tar.gz", record, new_folder(target))])
     assert compare(Tree.at(folder), Tree.at(target)).equal
-    with pytest.raises(FathomError, match="there is such a folder"):
-        unpack_results(tmp_path / "small.tar.gz", record, target)
-
-
-def test_an_archive_is_compared_like_a_folder_and_leaves_nothing(folder, tmp_path, monkeypatch):
+    for path, words in ((target, "such a folder"), (tmp_path / "small.tar.gz", "such a file")):
+        with pytest.raises(FathomError, match=f"there is {words}"):
+            new_folder(path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
-    pack(folder, tmp_path)
     edit(folder / "small/sample/table1.csv", "20.5", "20.75")
     with opened_tree(folder) as first, opened_tree(tmp_path / "small.tar.gz") as second:
         assert len(compare(first, second).differences) == 1
@@ -277,4 +275,3 @@ def test_a_file_that_changes_while_it_is_packed_is_refused(folder, tmp_path, mon
     with pytest.raises(FathomError, match="changed while it was packed"):
         pack(folder, tmp_path)
     assert not (tmp_path / "small.tar.gz").exists()
-    shutil.rmtree(folder)

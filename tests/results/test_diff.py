@@ -7,9 +7,8 @@ import shutil
 import pytest
 
 from fathom.io.errors import FathomError
-from fathom.results.diff import compare
+from fathom.results.diff import compare, differences
 from fathom.results.tree import Tree
-from fathom.results.values import differences
 from tests.support.small_trees import CSV, METRICS, SPEC, edit, write_run, write_tree
 
 

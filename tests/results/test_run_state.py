@@ -83,20 +83,17 @@ def test_a_run_whose_holder_lives_runs_at_its_last_logged_update(folder):
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_run_of_another_host_runs_for_as_long_as_its_heart_beats(folder):
-    begin(folder, updates=60)
+def test_a_run_without_a_heartbeat_or_whose_process_is_gone_is_stale_at_its_last_save(folder):
+    begin(folder, update=40, updates=60)
+    log(folder, "50\t5.0\n")
     hold(folder, host="another")
     assert run_state(folder).kind == "running"
     os.utime(folder / HOLDER, (1, 1))
-    assert run_state(folder).kind == "stale"
-
-
-def test_a_run_whose_process_is_gone_from_this_host_is_stale_at_its_last_save(folder):
-    begin(folder, update=40, updates=60)
-    log(folder, "50\t5.0\n")
+    states = [run_state(folder)]
+    (folder / HOLDER).unlink()
     hold(folder, started=1)
-    state = run_state(folder)
-    assert (state.kind, state.update) == ("stale", 40)
+    states.append(run_state(folder))
+    assert [(state.kind, state.update) for state in states] == [("stale", 40)] * 2
 
 
 @pytest.mark.parametrize(("word", "kind"), [("saved", "stopped"), ("out_of_memory", "failed")])
@@ -159,10 +156,9 @@ def write_series(folder, *rows):
 def test_without_rows_or_with_damaged_ones_there_is_no_pace(tmp_path):
     assert pace(tmp_path) is None
     assert last_update(tmp_path / "metrics.tsv") is None
-    write_series(tmp_path)
-    assert pace(tmp_path) is None
-    write_series(tmp_path, (50, "x", 25, 6.5))
-    assert pace(tmp_path) is None
+    for rows in ((), ((50, "x", 25, 6.5),)):
+        write_series(tmp_path, *rows)
+        assert pace(tmp_path) is None
 
 
 def test_the_pace_is_that_of_the_last_rows(tmp_path):

@@ -219,3 +219,18 @@ def test_a_pruned_network_is_compared(tmp_path):
     (folder / "network.pt").write_bytes(b"two")
     (finding,) = verify([tmp_path]).in_order(tmp_path)
     assert finding.where == str(folder / "network.pt")
+
+
+def test_text_and_weights_that_pack_leaves_out_are_one_line(paths):
+    """Each file of text was a line."""
+    corpus, training = (next(paths.results.glob(f)) for f in ("corpora/*/", "runs/*/*/1/"))
+    for folder in (*filter(os.path.isdir, corpus.iterdir()), training / "checkpoints"):
+        shutil.rmtree(folder)
+    (finding,) = verify([corpus, training]).in_order(paths.results)
+    says(f"files of text or weights are missing here and in {training}; `fathom pack`").check(
+        finding
+    )
+    says(where=corpus, remedy="fathom prepare").check(finding)
+    # Where some are here, the others are lost.
+    write_text(training / "checkpoints/last.pt", "lost")
+    assert len(verify([training]).findings) == 2

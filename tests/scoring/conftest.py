@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -46,30 +45,12 @@ OTHER = {
 DEFINITION = {"pivot": "eng", "tasks": [[task, task] for task in OTHER]}
 
 
-def spec_of(
-    direction: str | None = "many_to_one",
-    gates: tuple[str, ...] = ("plain",),
-    samples: int = 200,
-    tokenizers: tuple[str, ...] = (),
-) -> Spec:
-    """Return a run on the messages."""
-    scoring = {"bootstrap_samples": samples, "tokenizers": [*tokenizers]}
-    changes = {"data": {"direction": direction}, "scoring": scoring}
-    spec = small_spec(changes, tasks=tuple(OTHER), definition=DEFINITION)
-    return replace(spec, gates=gates)
-
-
 def write_decoding(
-    spec: Spec,
-    paths: Paths,
-    split: str = "test",
-    gates: str = "plain",
-    no_layer: tuple[str, ...] = (),
-    seed: int = 1,
-) -> Path:
+    spec: Spec, paths: Paths, split: str, gates: str, no_layer: tuple[str, ...]
+) -> None:
     """Write hypotheses that are the references with every fourth word replaced."""
-    ended = training_record.read(paths.training(spec, seed)).outcome
-    folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
+    ended = training_record.read(paths.training(spec, 1)).outcome
+    folder, corpus = paths.decoding(spec, 1, split, gates), paths.corpus(spec.data)
     tasks, target = {}, sides(spec.data)[1]
     for task in spec.data.tasks if ended.finished else ():
         if task not in no_layer:
@@ -92,7 +73,6 @@ def write_decoding(
         "versions": {"torch": "2.13.0"},
     }
     decoding_record.write(folder, content)
-    return folder
 
 
 def _spoilt(line: str) -> str:
@@ -118,7 +98,10 @@ def decoded(paths) -> Callable[..., Spec]:
         samples: int = 200,
         tokenizers: tuple[str, ...] = (),
     ) -> Spec:
-        spec = spec_of(direction, gates, samples, tokenizers)
+        scoring = {"bootstrap_samples": samples, "tokenizers": [*tokenizers]}
+        changes = {"data": {"direction": direction}, "scoring": scoring}
+        spec = small_spec(changes, tasks=tuple(OTHER), definition=DEFINITION)
+        spec = replace(spec, gates=gates)
         write_training(spec, paths, kind)
         corpus = paths.corpus(spec.data)
         for split in ("train", "valid", "test"):

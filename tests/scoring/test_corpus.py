@@ -1,11 +1,11 @@
 import pytest
 
-from fathom.config.schema.dataset import SPLITS, PlannedDataset
+from fathom.config.schema.dataset import SPLITS
 from fathom.io.files import write_lines
 from fathom.io.records import hashes, identity, write_record
 from fathom.results import measurements
 from fathom.scoring.corpus import TOKENS, measure
-from tests.data.small_archives import lines_dataset, messages_dataset, wikipedia_dataset
+from tests.data.small_archives import ALONE, dataset, wikipedia_dataset
 from tests.support.refused import refused
 
 DOMAINS = {
@@ -42,7 +42,8 @@ def lines():
 def domains():
     tasks = list(DOMAINS)
     languages = dict.fromkeys(tasks, "fra")
-    return messages_dataset({"one": {task: ["fr"] for task in tasks}}, tasks, languages=languages)
+    sources = {"one": {task: ["fr"] for task in tasks}}
+    return dataset("packages", tasks, sources, languages=languages)
 
 
 @pytest.fixture
@@ -85,10 +86,10 @@ def test_pairs_tokens_types_and_types_of_no_other_task_are_counted(measured):
 
 
 def test_text_without_pairs_has_sentences_and_a_language_for_each_task(tmp_path, lines):
-    dataset = lines_dataset({"one": {"en": ["en"], "hi": ["hi"]}}, ["en", "hi"])
+    card = dataset("packages", ["en", "hi"], {"one": {"en": ["en"], "hi": ["hi"]}}, **ALONE)
     texts = {"en": [("One",), ("Two two",)], "hi": [("एक",)]}
-    corpus = write_corpus(tmp_path, dataset, texts)
-    measure(dataset, Checksums(), corpus, lines.append)
+    corpus = write_corpus(tmp_path, card, texts)
+    measure(card, Checksums(), corpus, lines.append)
     file = measurements.read(corpus / "statistics.json")
     assert values(file, "sentences.train") == {"en": 2, "hi": 1}
     assert "pairs.train" not in file.measurements
@@ -98,9 +99,9 @@ def test_text_without_pairs_has_sentences_and_a_language_for_each_task(tmp_path,
 
 def test_of_text_from_which_articles_are_drawn_sentences_alone_are_counted(tmp_path, lines):
     """Tokens of 25 Wikipedias were counted, which no table shows."""
-    dataset = wikipedia_dataset(["de", "fr"])
-    corpus = write_corpus(tmp_path, dataset, {"de": [("Eins.",), ("Zwei.",)], "fr": [("Un.",)]})
-    measure(dataset, Checksums(), corpus, lines.append)
+    card = wikipedia_dataset(["de", "fr"])
+    corpus = write_corpus(tmp_path, card, {"de": [("Eins.",), ("Zwei.",)], "fr": [("Un.",)]})
+    measure(card, Checksums(), corpus, lines.append)
     file = measurements.read(corpus / "statistics.json")
     assert {*file.measurements} == {
         f"{n}.{split}" for n in ("sentences", "share") for split in SPLITS
@@ -108,27 +109,13 @@ def test_of_text_from_which_articles_are_drawn_sentences_alone_are_counted(tmp_p
     assert values(file, "sentences.train") == {"de": 2, "fr": 1}
 
 
-def test_a_corpus_that_is_not_prepared_is_named_with_its_command(tmp_path, domains, lines):
+def test_a_corpus_that_is_not_prepared_or_was_edited_leaves_no_statistics(tmp_path, domains, lines):
     folder = tmp_path / "corpora" / "invented-12345678"
-    with refused("no such file", where="corpus.json", remedy=f"fathom prepare {folder.name}"):
+    again = f"fathom prepare {folder.name}"
+    with refused("no such file", where="corpus.json", remedy=again):
         measure(domains, Checksums(), folder, lines.append)
-
-
-def test_an_edited_text_is_refused_and_leaves_no_statistics(tmp_path, domains, lines):
-    corpus = write_corpus(tmp_path / "corpora" / "invented-12345678", domains, DOMAINS)
+    corpus = write_corpus(folder, domains, DOMAINS)
     write_lines(corpus / "law" / "train.fra", ["Le roi.", "Le juge"])
-    with refused(
-        "not the file that was recorded", where="train.fra", remedy=f"fathom prepare {corpus.name}"
-    ):
+    with refused("not the file that was recorded", where="train.fra", remedy=again):
         measure(domains, Checksums(), corpus, lines.append)
     assert not (corpus / "statistics.json").exists()
-
-
-def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines):
-    values = {"title": "", "citation": "", "licence": "", "tasks": ["deu"], "pivot": "eng"}
-    planned = PlannedDataset.model_validate(
-        values | {"name": "planned", "not_built": "the archive is gone"}
-    )
-    with refused("' is not built: the archive is gone") as caught:
-        measure(planned, {}, tmp_path, lines.append)
-    assert caught.value.where == "config/datasets/planned.yaml: not_built"

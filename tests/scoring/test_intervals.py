@@ -133,6 +133,8 @@ def test_systems_of_different_quality_differ_and_equal_ones_do_not():
     assert far.p < 0.01 < 0.05 < near.p
     assert far.value == pytest.approx(statistics(FIRST).value - statistics(FAR).value)
     assert paired(FAR, FIRST).value == -far.value
+    assert np.array_equal(paired(FIRST, NEAR).drawn, near.drawn)
+    assert not np.array_equal(paired(FIRST, NEAR, seed=2).drawn, near.drawn)
 
 
 def test_pairs_scatter_less_than_two_draws():
@@ -140,11 +142,6 @@ def test_pairs_scatter_less_than_two_draws():
     other = ["nothing", *FIRST[1:]]
     alone = paired(FIRST, FIRST, seed=1)
     assert alone.half < paired(FIRST, other).half < 0.5 * paired(FIRST, FAR).half
-
-
-def test_equal_seeds_draw_equal_pairs():
-    assert np.array_equal(paired(FIRST, NEAR).drawn, paired(FIRST, NEAR).drawn)
-    assert not np.array_equal(paired(FIRST, NEAR).drawn, paired(FIRST, NEAR, seed=2).drawn)
 
 
 def test_each_test_set_of_a_mean_is_drawn_in_pairs_and_by_itself():

@@ -39,17 +39,18 @@ MODELS = {language: CharacterModel(lines) for language, lines in TEXTS.items()}
         ("Cette adresse est requise", "fra"),
         ("페이지를 입력하세요", "kor"),
         ("THE FIELD IS REQUIRED", "eng"),
+        ("the", "eng"),
+        ("cette page est " + "e the e the " * 20, "fra"),
+        # Few letters.
+        ("12:30, 4 %", None),
+        ("a-b", None),
+        ("", None),
     ],
 )
-def test_a_text_belongs_to_the_likeliest_language(text, language):
+def test_a_text_of_three_letters_has_the_likeliest_language_and_a_loop_does_not_decide(
+    text, language
+):
     assert language_of(text, MODELS) == language
-
-
-def test_a_text_with_few_letters_belongs_to_none():
-    assert language_of("12:30, 4 %", MODELS) is None
-    assert language_of("a-b", MODELS) is None
-    assert language_of("", MODELS) is None
-    assert language_of("the", MODELS) == "eng"
 
 
 def test_the_probability_of_a_character_backs_off_to_shorter_contexts():
@@ -82,11 +83,6 @@ def test_a_character_that_was_never_seen_has_what_the_shortest_context_leaves():
 )
 def test_a_loop_says_once_what_it_says(text, once):
     assert collapsed(text) == once
-
-
-def test_a_loop_does_not_decide_the_language():
-    loop = "cette page est " + "e the e the " * 20
-    assert language_of(loop, MODELS) == "fra"
 
 
 # The right language

@@ -58,6 +58,10 @@ def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decod
     record = file.measurements["bleu.test.plain.ko-mecab"]
     assert list(record.tasks) == ["kor"]
     assert "tok:ko-mecab" in record.how
+    # Hypotheses in the right languages are without doubt.
+    assert {record.doubt for record in file.measurements.values()} == {""}
+    shares = file.measurements["right_language.test.plain"].tasks
+    assert {task: share.value for task, share in shares.items()} == {"bos": 1.0, "kor": 1.0}
 
 
 def test_a_metric_that_is_asked_for_is_scored_next_to_the_others_and_changes_none(paths, decoded):
@@ -135,8 +139,10 @@ def test_scores_record_recipe_draws_and_what_was_scored(paths, decoded):
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
 def test_a_training_without_a_result_passes_its_outcome_on(paths, decoded, kind):
+    scored(paths, decoded())
     folder, scores, file = scored(paths, decoded(kind=kind))
     assert scores == []
+    assert not list(folder.glob("sentences.*"))
     assert read_lines(folder / "scores.tsv") == ["\t".join(COLUMNS)]
     assert (file.outcome, file.update, file.reason) == (kind, 5, f"it has {kind}")
     assert file.measurements == {}
@@ -154,21 +160,19 @@ def test_a_task_without_a_layer_has_a_reason_instead_of_a_score(paths, decoded, 
         assert record.missing == dict.fromkeys(without, "no layer is left with hard gates")
 
 
-def test_scores_of_an_earlier_decoding_are_deleted(paths, decoded):
-    folder, _, _ = scored(paths, decoded())
-    scored(paths, decoded(kind="diverged"))
-    assert not list(folder.glob("sentences.*"))
-
-
-def test_altered_hypotheses_are_refused_and_leave_no_scores(paths, decoded):
+def test_altered_text_is_refused_and_leaves_no_scores(paths, decoded):
     spec = decoded()
     folder, _, _ = scored(paths, spec)
-    write_lines(folder / "bos.txt", ["another"] * 6)
-    again = f"fathom translate paper/{spec.folder} --seed 1 --split test --gates plain"
-    with refused("not the file that was recorded", where="bos.txt", remedy=again):
-        scored(paths, spec)
-    assert not (folder / "scores.tsv").exists()
-    assert not scores_file(spec, paths).exists()
+    corpus, hypotheses = paths.corpus(spec.data), read_lines(folder / "bos.txt")
+    translate = f"fathom translate paper/{spec.folder} --seed 1 --split test --gates plain"
+    prepare = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
+    for path, again in ((folder / "bos.txt", translate), (corpus / "kor/test.eng", prepare)):
+        write_lines(path, ["Edited.", *read_lines(path)[1:]])
+        with refused("not the file that was recorded", where=path, remedy=again):
+            scored(paths, spec)
+        assert not (folder / "scores.tsv").exists()
+        assert not scores_file(spec, paths).exists()
+        write_lines(folder / "bos.txt", hypotheses)
 
 
 @pytest.mark.parametrize(
@@ -188,17 +192,6 @@ def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message
         scored(paths, spec)
     message.check(raised.value)
     assert str(path) in str(raised.value)
-
-
-def test_an_edited_reference_is_refused_and_leaves_no_scores(paths, decoded):
-    spec = decoded()
-    corpus = paths.corpus(spec.data)
-    path = corpus / "kor" / "test.eng"
-    write_lines(path, ["Edited.", *read_lines(path)[1:]])
-    again = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
-    with refused("not the file that was recorded", where=path, remedy=again):
-        scored(paths, spec)
-    assert not scores_file(spec, paths).exists()
 
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
@@ -225,13 +218,6 @@ def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded
         assert found.doubt == (doubt if key.startswith(("bleu", "chrf", "right")) else "")
 
 
-def test_hypotheses_in_the_right_languages_are_without_doubt(paths, decoded):
-    _, _, file = scored(paths, decoded("one_to_many"))
-    assert {record.doubt for record in file.measurements.values()} == {""}
-    shares = file.measurements["right_language.test.plain"].tasks
-    assert {task: share.value for task, share in shares.items()} == {"bos": 1.0, "kor": 1.0}
-
-
 # Counts of sentences
 
 HYPOTHESES = {"bos": [line[3:] for line in ENGLISH], "kor": [line[:-4] for line in ENGLISH]}
@@ -244,20 +230,15 @@ def count(hypotheses, references):
     ]
 
 
-def write_counts(folder, task, hypotheses, references):
-    """Write the counts of a task as scoring does."""
-    path = sentences.path_of(folder, task)
-    sentences.write(path, count(hypotheses, references))
-    write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
-    return path
-
-
 @pytest.fixture
 def folder(tmp_path):
     """The folder of a decoding that was scored."""
     folder = tmp_path / "runs/paper/small-12345678/1/decodings/test.plain-87654321"
-    for task, hypotheses in HYPOTHESES.items():
-        write_counts(folder, task, hypotheses, ENGLISH)
+    counts = {task: count(hypotheses, ENGLISH) for task, hypotheses in HYPOTHESES.items()}
+    counts["eng"] = count(["a b c"], ["a b d"])
+    for task, statistics in counts.items():
+        sentences.write(sentences.path_of(folder, task), statistics)
+    write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
     return folder
 
 
@@ -267,6 +248,9 @@ def test_what_was_counted_is_read_again(folder):
         read = back.statistics(LABELS[metric.metric])
         assert np.array_equal(read.counts, metric.counts)
         assert (read.value, read.signature) == (metric.value, metric.signature)
+    # One sentence is a table, too, and a decoding without counts has none.
+    assert sentences.read(folder, "eng").counts.shape[0] == 1
+    assert sentences.read(folder, "deu") is None
 
 
 def test_equal_references_have_equal_counts_whatever_was_translated(folder):
@@ -275,15 +259,6 @@ def test_equal_references_have_equal_counts_whatever_was_translated(folder):
     assert not np.array_equal(bos.counts, kor.counts)
     assert bos.references.shape == (6, 6)
     assert not np.array_equal(bos.references[:-1], bos.references[1:])
-
-
-def test_one_sentence_is_a_table_too(tmp_path):
-    write_counts(tmp_path, "bos", ["a b c"], ["a b d"])
-    assert sentences.read(tmp_path, "bos").counts.shape[0] == 1
-
-
-def test_a_decoding_without_counts_has_none(folder):
-    assert sentences.read(folder, "deu") is None
 
 
 def test_counts_that_scoring_did_not_write_are_refused(folder):

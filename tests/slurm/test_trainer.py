@@ -16,7 +16,7 @@ from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm.cluster import wait
 from tests.slurm.conftest import LONGEST, ROW, RUN, TARGET, Case, copied
 from tests.support.refused import says
-from tests.support.states import differences, state
+from tests.support.states import require_equal, state
 
 pytestmark = pytest.mark.slurm
 # Training takes longer than the time limit of a job, a minute: on a fast core too.
@@ -72,7 +72,7 @@ def unbroken(case: Case, folder: Path, processes: int = 1):
 
 def same(one: Path, other: Path) -> None:
     """Compare weights, optimisers, random numbers, series and what was measured at the end."""
-    assert list(differences(state(one), state(other))) == []
+    require_equal(state(one), state(other))
     series = ("metrics.tsv", *(f"diagnostics/{path.name}" for path in one.glob("diagnostics/*")))
     for name in series:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name

@@ -25,11 +25,10 @@ def own_project() -> Project:
 
 def targets(results: Path, scale: str = "tiny", project: Project | None = None, **switches: object):
     """Return the targets of a scale with the user's switches, such as seeds and row."""
-    from fathom.artefacts.needs import Needs
     from fathom.workflow.targets import Targets
 
     project = (project or own_project()).with_switches(Switches(scale=scale, **switches))
-    return Targets(Needs(project, scale), Paths(results, scale))
+    return Targets(project, scale, Paths(results, scale))
 
 
 def planned(project: Project) -> Project:

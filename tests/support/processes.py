@@ -5,10 +5,11 @@ import os
 import signal
 import socket
 
-from fathom.train.loop import Training, TrainPaths
-from fathom.train.train import train
-from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS
+import torch
+
+from fathom.train.loop import Training
+from fathom.train.ranks import Ranks
+from tests.support.small_runs import OPTIONS, train_run
 
 FORK = multiprocessing.get_context("fork")
 
@@ -31,22 +32,42 @@ def start_together(tensors, world, what, answers=None):
     return found
 
 
+def join(announced):
+    """Return the rank of this process among those that `announced` names."""
+    os.environ.update(announced)
+    return Ranks.join(torch.device("cpu"))
+
+
+def kill(*_):
+    """Kill this process without warning."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed(act):
+    """Call a function in a process of its own, which must be killed meanwhile."""
+    process = FORK.Process(target=act)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
 def train_and_be_killed(spec, tensors, folder, kill_at, options=OPTIONS):
     """Train in a process of its own that is killed without warning after an update."""
 
     def child():
-        one_update = Training._one_update
+        after_each_update(lambda training: training.update == kill_at and kill())
+        train_run(spec, tensors, folder, options)
 
-        def then_kill(self):
-            ending = one_update(self)
-            if self.update == kill_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return ending
+    killed(child)
 
-        Training._one_update = then_kill
-        train(spec, 1, TrainPaths(tensors, folder), options, silent)
 
-    process = FORK.Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+def after_each_update(act):
+    """Let every training of this process call a function with itself after each update."""
+    one_update = Training._one_update
+
+    def then_act(self):
+        ending = one_update(self)
+        act(self)
+        return ending
+
+    Training._one_update = then_act

@@ -22,19 +22,26 @@ def training(
         "recipe": RECIPE["training"],
         "commit": "c" * 40,
         "sources_sha256": "5" * 64,
-        "parameters": {
-            "total": 90,
-            "trainable": 90,
-            "encoder": 30,
-            "decoder": 40,
-            "embeddings": 20,
-        },
+        "parameters": dict(total=90, trainable=90, encoder=30, decoder=40, embeddings=20),
         "validation": {"nll": 4.5, "by_task": by_task} if kind == "finished" else None,
         "unigram_nll": 6.06,
         "totals": {"updates": 5, "target_tokens": 960, "seconds": 1.5},
         "device": {"type": "cpu", "name": "x86_64", "threads": 1},
         "versions": {"python": "3.11.7", "torch": "2.13.0", "fairseq-fixed": "0.12.3.1"},
-        "attempts": [attempt(0)],
+        "attempts": [
+            {
+                "host": "node",
+                "pid": 1000,
+                "job": None,
+                "command": "fathom",
+                "recipe": RECIPE["training"],
+                "start": "2026-01-01T00:00:00+00:00",
+                "end": "2026-01-01T00:00:02+00:00",
+                "from_update": 0,
+                "to_update": 5,
+                "ended_as": "finished",
+            }
+        ],
         "corpus_sha256": "c" * 64,
         "tensors_sha256": "e" * 64,
         "files": {},
@@ -42,32 +49,14 @@ def training(
     }
 
 
-def attempt(number: int) -> dict[str, Any]:
-    """Return what one attempt at a training records."""
-    return {
-        "host": "node",
-        "pid": 1000 + number,
-        "job": None,
-        "command": "fathom",
-        "recipe": RECIPE["training"],
-        "start": "2026-01-01T00:00:00+00:00",
-        "end": "2026-01-01T00:00:02+00:00",
-        "from_update": 0,
-        "to_update": 5,
-        "ended_as": "finished",
-    }
-
-
-def write_training(
-    spec: Spec, paths: Paths, kind: str = "finished", seed: int = 1, **differences: Any
-) -> None:
+def write_training(spec: Spec, paths: Paths, kind: str = "finished", **differences: Any) -> None:
     """Write what a training leaves, without weights."""
     tasks = spec.data.tasks
-    folder, names = paths.run(spec, seed), ("spec.yaml", "metrics.tsv")
+    folder, names = paths.run(spec, 1), ("spec.yaml", "metrics.tsv")
     for name in names:
         write_lines(folder / name, [name])
     files = {"files": hashes(folder, *names)}
-    write_record(paths.training(spec, seed), training(kind, tasks, **files | differences))
+    write_record(paths.training(spec, 1), training(kind, tasks, **files | differences))
 
 
 def scores(path: Path) -> list[Score]:

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from fathom.config.schema.run import DataSettings
+from fathom.config.schema.run import DataSettings, Subwords
 from fathom.config.spec import DataSpec
 from fathom.io.files import write_lines
 from fathom.io.records import hashes, write_record
@@ -51,38 +51,27 @@ def record_corpus(folder: Path) -> None:
 
 
 DEFINITION = {"tasks": [[task, LANGUAGES[task]] for task in TASKS], "pivot": "eng"}
-_SUBWORDS = (
-    "algorithm",
-    "joint",
-    "english",
-    "foreign",
-    "per_task",
-    "sentences",
-    "dictionary",
-    "threshold",
-)
+# What the models that are named take the place of; published pieces have no models.
+_REPLACED = {"joint": ("foreign", "english"), "per_task": ("foreign",)}
 
 
 def small_data(definition: dict = DEFINITION, pieces: dict | None = None, **changes) -> DataSpec:
     """Return the data of the corpus, many-to-one with `foreign: 120, english: 80`.
 
-    Args:
-        definition: tasks and pivot, where they differ.
-        pieces: the definition of the data set whose pieces are used, where it is another.
-        changes: settings of `data` or `data.subwords` that differ; `joint` and `per_task` replace
-            the models whose text they take over, published pieces all of them.
+    `definition` has tasks and pivot, `pieces` those of the data set whose pieces are used, and
+    `changes` are of `data` or `data.subwords`.
     """
     subwords = {"algorithm": "bpe", "foreign": 120, "english": 80}
-    for name in {"joint": ("foreign", "english"), "per_task": ("foreign",)}.get(
-        next((key for key in ("joint", "per_task") if key in changes), ""), ()
-    ):
-        del subwords[name]
     if changes.get("algorithm") == "published":
         subwords = {}
-    subwords |= {key: value for key, value in changes.items() if key in _SUBWORDS}
+    for key in changes:
+        for name in _REPLACED.get(key, ()):
+            del subwords[name]
     tree = {"dataset": "small", "direction": "many_to_one", "max_pieces": 120}
-    tree |= {key: value for key, value in changes.items() if key not in _SUBWORDS}
-    tree |= {"pieces_of": "other"} if pieces else {}
+    for key, value in changes.items():
+        (subwords if key in Subwords.model_fields else tree)[key] = value
+    if pieces:
+        tree["pieces_of"] = "other"
     checked = DataSettings.model_validate(tree | {"subwords": subwords})
     tasks = tuple(task for task, _ in definition["tasks"])
     return DataSpec(checked, tasks, definition, pieces)

@@ -82,29 +82,24 @@ def write_series(files, name, axes, rows):
 
 def write_array(files, key, rule, axes, labels, values):
     """Write a measurement with axes; others of the same rule are replaced."""
-    record = Record(axes=axes, labels=labels, values=values)
-    file = Measurements(
-        rule=rule,
-        recipe={stage: RECIPE[stage] for stage in ("training", "scoring")},
-        run=files.name,
-        identity=IDENTITY,
-        seed=files.seed,
-        outcome="finished",
-        measurements={key: record},
+    _write(
+        files, rule, ("training", "scoring"), {key: Record(axes=axes, labels=labels, values=values)}
     )
-    write(files.folder / "measurements" / f"{rule}.json", file)
 
 
 def end(files, outcome="finished", identity=IDENTITY):
     """Write what a training measures by itself when it ends, at update 80."""
+    _write(files, "training", ("training",), {}, outcome=outcome, identity=identity, update=80)
+
+
+def _write(files, rule, stages, measurements, **changes):
+    values = {"identity": IDENTITY, "outcome": "finished"} | changes
     file = Measurements(
-        rule="training",
-        recipe={"training": RECIPE["training"]},
+        rule=rule,
+        recipe={stage: RECIPE[stage] for stage in stages},
         run=files.name,
-        identity=identity,
         seed=files.seed,
-        outcome=outcome,
-        update=80,
-        measurements={},
+        measurements=measurements,
+        **values,
     )
-    write(files.folder / "measurements" / "training.json", file)
+    write(files.folder / "measurements" / f"{rule}.json", file)

@@ -5,8 +5,9 @@ from torch import Tensor, nn
 
 from fathom.config.schema import run as settings
 from fathom.methods.build import build
-from fathom.nn.hooks import Stack
+from fathom.nn.hooks import Method, Stack
 from fathom.nn.network import Entries, Network
+from fathom.nn.rnmt_plus.network import RnmtPlus
 from tests.support import specs
 from tests.support.specs import ROOT as ROOT
 from tests.support.specs import card as card
@@ -104,3 +105,29 @@ class Dictionary(Entries):
     def eos(self) -> int:
         """Return the index of the end symbol."""
         return EOS
+
+
+def recurrent(**changes: object) -> settings.Model:
+    """Return a tiny RNMT+ without dropout, of four layers a side."""
+    values = {
+        "architecture": "rnmt_plus",
+        "encoder_layers": 4,
+        "decoder_layers": 4,
+        "width": 8,
+        "tie_embeddings": "none",
+        "output_bias": True,
+    }
+    return shape(**(values | changes))
+
+
+def recurrent_network(kind: type[Method] = Method, **changes: object) -> RnmtPlus:
+    """Return an RNMT+ with a method on both sides and weights large enough to matter."""
+    model, dictionary = recurrent(**changes), Dictionary(ENTRIES)
+    methods = {side: kind(stack) for side, stack in RnmtPlus.describe_stacks(model, 2).items()}
+    torch.manual_seed(7)
+    network = RnmtPlus(model, dictionary, dictionary, methods)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if ".method." not in name:
+                parameter.add_(0.5 * torch.randn_like(parameter))
+    return network

@@ -1,5 +1,6 @@
 """Runs on the small corpus, and their encoded text."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,40 +8,23 @@ from typing import Any
 import torch
 
 from fathom.config.spec import DataSpec, Spec
+from fathom.data import subwords
 from fathom.data.encode import encode
-from fathom.data.subwords import train
 from fathom.data.tensors import load
+from fathom.io.files import read_json
 from fathom.methods.build import build
 from fathom.train.batches.collate import collate
 from fathom.train.batches.sampler import Sampler
-from fathom.train.loop import RuntimeOptions
+from fathom.train.loop import RuntimeOptions, TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
+from fathom.train.train import train
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MicroBatches, UpdateBatches
 from tests.support import specs
 from tests.support.small_corpus import silent, small_data, write_corpus
 
-BATCH = {"tokens": 60, "per": "task", "pool": 4}
-SCHEDULE = {"name": "inverse_sqrt", "learning_rate": 5.0e-3, "warmup": 4}
-MODEL = {
-    "architecture": "transformer",
-    "encoder_layers": 3,
-    "decoder_layers": 3,
-    "width": 16,
-    "ffn": 24,
-    "heads": 4,
-    "norm": "pre",
-    "dropout": 0.1,
-    "tie_embeddings": "decoder",
-}
-MASKED = {
-    "architecture": "masked_lm",
-    "decoder_layers": 0,
-    "output_bias": True,
-    "block": 128,
-}
 OPTIONS = RuntimeOptions(
     "cpu", tokens_per_device=10_000, log_every=2, save_minutes=0, diagnose_first=0, diagnose_every=0
 )
@@ -54,20 +38,16 @@ def specification(
 ) -> Spec:
     """Return a run on the small corpus; `changes` are nested as in runs.yaml."""
     tree = {
-        "model": MODEL,
+        "model": {"encoder_layers": 3, "decoder_layers": 3, "heads": 4},
         "method": {"name": name, "stacks": stacks, **values},
         "training": {
             "updates": 6,
-            "batch": BATCH,
-            "shares": "equal",
-            "label_smoothing": 0.1,
-            "schedule": SCHEDULE,
-            "adam": {"betas": (0.9, 0.98), "eps": 1.0e-6},
-            "clip": 1.0,
+            "batch": {"tokens": 60, "pool": 4},
+            "schedule": {"learning_rate": 5.0e-3, "warmup": 4},
             "validate_every": 3,
         },
         "outcome": {"exploded_above": 20.0, "exploded_for": 3},
-        "decoding": {"beam": 5, "cap_ratio": 1.5, "cap_constant": 10},
+        "decoding": {"beam": 5},
     }
     merged = specs.merged(specs.merged(specs.TREE, tree), changes or {})
     return replace(specs.small_spec(merged, run=f"{name}_3_3"), data=small_data())
@@ -87,7 +67,12 @@ def masked(
 ) -> Spec:
     """Return a run of a masked language model on the small corpus's source."""
     tree = {
-        "model": MASKED,
+        "model": {
+            "architecture": "masked_lm",
+            "decoder_layers": 0,
+            "output_bias": True,
+            "block": 128,
+        },
         "masking": {"chosen": 0.15, "masked": 0.8, "random": 0.1},
         "training": {
             "batch": {"tokens": 1000, "per": "update", "pool": 1},
@@ -127,9 +112,22 @@ def update_batches(
 def encoded(folder: Path, data: DataSpec | None = None) -> Path:
     """Make the small corpus's tensors under a folder, and return their own folder."""
     data, corpus = data or small_data(), write_corpus(folder / "corpus")
-    train(data, corpus, folder / "subwords", silent)
+    subwords.train(data, corpus, folder / "subwords", silent)
     encode(data, corpus, folder / "subwords", folder / "tensors", silent)
     return folder / "tensors"
+
+
+def train_run(
+    spec: Spec,
+    tensors: Path,
+    folder: Path,
+    options: RuntimeOptions = OPTIONS,
+    report: Callable[[str], None] = silent,
+    start: Path | None = None,
+) -> dict[str, Any]:
+    """Train a run to its end, and return its training.json."""
+    train(spec, 1, TrainPaths(tensors, folder, start), options, report)
+    return read_json(folder / "training.json")
 
 
 class Run:
@@ -166,6 +164,12 @@ class Run:
         tokens = sum(batch.tokens for batch in batches)
         tasks = torch.cat([batch.tasks for batch in batches]).unique()
         return MicroBatches(batches, tokens, tasks)
+
+    def share(self, number, ranks, micro):
+        """Make an update with the micro-batches of one process; return it and its result."""
+        update = self.micro_batches(number, micro=micro)
+        part = replace(update, batches=update.batches[ranks.rank :: ranks.world])
+        return update, self.two_level.update(number, part)
 
     def update(self, number, **choice):
         return self.two_level.update(number, self.micro_batches(number, **choice))

@@ -6,11 +6,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from fathom.artefacts.table.sources import CORPUS, ResultSource
-from fathom.config import tables, vocabulary
+from fathom.config import tables
 from fathom.config.check import check
 from fathom.config.measurement_keys import file_of
 from fathom.config.merge import expand
 from fathom.config.reported import Reported
+from fathom.config.schema.columns import read_vocabulary
 from fathom.config.schema.table import Mark, MetricSettings, TableSettings
 from fathom.config.spec import full_name
 from fathom.config.yaml_values import read
@@ -94,9 +95,7 @@ class Known:
         )
 
     def cells(self, table, scale=None):
-        cells, findings = tables.resolve_cells(table, self, scale)
-        assert not findings
-        return cells
+        return tables.resolve_cells(table, self, scale)
 
 
 KNOWN = Known()
@@ -105,7 +104,7 @@ SPEC = SimpleNamespace(decoding_identity=lambda gates, window=False: HASH + "0" 
 
 def vocabulary_of_the_project():
     """Return the measurements and columns of config/columns.yaml."""
-    return vocabulary.load(read(ROOT / "config" / "columns.yaml", ROOT))
+    return read_vocabulary(read(ROOT / "config" / "columns.yaml", ROOT))
 
 
 def table(folder, name="table1", text=TABLES, marks=None):

@@ -48,9 +48,7 @@ TREE: dict[str, Any] = {
 @cache
 def card(name: str) -> MethodCard:
     """Return the real card of a method."""
-    read_one, findings = read_method(name, read(ROOT / f"config/methods/{name}.yaml", ROOT))
-    assert read_one is not None, findings
-    return read_one
+    return read_method(name, read(ROOT / f"config/methods/{name}.yaml", ROOT))
 
 
 def method(name: str, **values: Any) -> settings.MethodSettings:

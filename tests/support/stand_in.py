@@ -55,7 +55,7 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
             files[f"train {of_run}"] = [paths.training(spec, seed)]
             files[f"translate {of_run}"] = [targets.decodings_done(spec, seed)]
             files[f"gates {of_run}"] = [paths.measurements(spec, seed, "gates")]
-            for split, gates in targets.needs.decodings(name):
+            for split, gates in targets.decodings(name):
                 path = paths.measurements(spec, seed, file_name("scores", spec, split, gates))
                 files[f"score {of_run} --split {split} --gates {gates}"] = [path]
     verb = f"{artefact.verb} {target} --scale {targets.scale}"

@@ -1,6 +1,5 @@
-"""Training states on disk, compared to the bit."""
+"""Trainings on disk, compared to the bit."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,23 @@ def state(folder: Path) -> dict[str, Any]:
     return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)
 
 
-def differences(first: Any, second: Any, path: str = "state") -> Iterator[str]:
-    """Yield the places at which two states differ, to the bit; the clock does not count."""
+def require_equal(first: Any, second: Any, path: str = "state") -> None:
+    """Fail where two states differ by a bit; the clock does not count."""
     if isinstance(first, dict):
         assert first.keys() == second.keys(), path
-        for key in first:
-            if key != "seconds":
-                yield from differences(first[key], second[key], f"{path}.{key}")
+        for key in first.keys() - {"seconds"}:
+            require_equal(first[key], second[key], f"{path}.{key}")
     elif isinstance(first, list | tuple):
         assert len(first) == len(second), path
-        for place, (one, other) in enumerate(zip(first, second, strict=True)):
-            yield from differences(one, other, f"{path}.{place}")
+        for place, pair in enumerate(zip(first, second, strict=True)):
+            require_equal(*pair, f"{path}.{place}")
     elif isinstance(first, torch.Tensor):
-        if not torch.equal(first, second):
-            yield path
-    elif first != second:
-        yield path
+        assert torch.equal(first, second), path
+    else:
+        assert first == second, path
+
+
+def require_same_training(first: Path, second: Path) -> None:
+    """Fail unless two runs' folders have the same newest state and the same metrics, to the bit."""
+    require_equal(state(first), state(second))
+    assert (first / "metrics.tsv").read_bytes() == (second / "metrics.tsv").read_bytes()

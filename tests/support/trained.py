@@ -1,4 +1,7 @@
-"""Runs on the small corpus that count as trained: real text, and weights that the test makes."""
+"""Runs on the small corpus that count as trained, with weights that the test makes.
+
+Their text is real, or its files are there without sentences.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,29 +9,42 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from fairseq.checkpoint_utils import load_model_ensemble_and_task
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from fathom.config.paths import Paths
 from fathom.config.spec import DataSpec, Spec
 from fathom.data import tensors
 from fathom.data.encode import encode
+from fathom.data.indexed import dictionary_path
 from fathom.data.subwords import train
+from fathom.data.vocabulary import add_tokens
 from fathom.decode.beam import Beam
+from fathom.decode.export.export import prune
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, texts
-from fathom.io.files import sha256
+from fathom.io.files import read_json, sha256
 from fathom.io.records import hashes, read_record, write_record
 from fathom.methods.build import build
 from fathom.nn.network import Network
 from fathom.nn.weights import write_checkpoint
 from tests.support.run_files import training
-from tests.support.small_corpus import TASKS, silent, small_data, write_corpus
+from tests.support.small_corpus import silent, small_data, write_corpus
 from tests.support.specs import small_spec
 
 CPU = torch.device("cpu")
 # Far enough from 0 that soft gates are 0 or 1 in float32 as well.
 SURE = 40.0
 DECODING = {"beam": 2, "cap_ratio": 0.1, "cap_constant": 2}
+ENTRIES = 23
+SIDES = ("source", "target")
+# The layers that each task keeps, by stack; no two tasks keep the same.
+ACTIVE = {
+    "encoder": {"bos": (0, 2), "bel": (1,), "kor": (0, 1, 2)},
+    "decoder": {"bos": (1, 2), "bel": (0, 1, 2), "kor": (2,)},
+}
 Layers = Mapping[str, Mapping[str, Sequence[int]]]
 
 
@@ -38,12 +54,42 @@ def trained_spec(changes: Mapping[str, Any] | None = None, run: str = "small") -
     return replace(small_spec(given, run=run), data=small_data())
 
 
+def gated(
+    model: Mapping[str, Any] | None = None,
+    stacks: Sequence[str] = ("encoder", "decoder"),
+    name: str = "latent_layers",
+    **settings: Any,
+) -> Spec:
+    """Return a run of three layers a side; `settings` are the method's."""
+    shape = {"encoder_layers": 3, "decoder_layers": 3, "heads": 4} | dict(model or {})
+    method = {"name": name, "stacks": list(stacks), **settings}
+    return replace(small_spec({"model": shape, "method": method}, run="gated"), data=small_data())
+
+
 def write_text(paths: Paths, data: DataSpec | None = None) -> None:
     """Write corpus, subwords and tensors of the small corpus, in its own pieces or others."""
     data = data or small_data()
     write_corpus(paths.corpus(data))
     train(data, paths.corpus(data), paths.subwords(data), silent)
     encode(data, paths.corpus(data), paths.subwords(data), paths.tensors(data), silent)
+
+
+def write_tensors(paths: Paths, data: DataSpec | None = None, entries: int = ENTRIES) -> Path:
+    """Write what is read of encoded text except its sentences; return its folder."""
+    data = data or small_data()
+    folder = paths.tensors(data)
+    folder.mkdir(parents=True)
+    dictionary = Dictionary()
+    for number in range(len(dictionary), entries):
+        dictionary.add_symbol(f"p{number}")
+    for side in SIDES:
+        dictionary.save(str(dictionary_path(folder, side)))
+        add_tokens(dictionary_path(folder, side), data.target_tokens.values())
+    content = {"tasks": list(data.tasks), "sides": list(SIDES), "unigram_nll": 3.0}
+    content |= {"target_tokens": {data.target_token: data.target_tokens}}
+    content |= {"corpus_sha256": "c" * 64, "files": hashes(folder, "*.txt")}
+    write_record(folder / "tensors.json", content)
+    return folder
 
 
 def write_trained(
@@ -58,37 +104,41 @@ def write_trained(
     `layers` are those that hard gates keep, by stack and task. After each of `updates`, other
     weights are saved along the way.
     """
-    run = TrainedRun(spec, 1, paths, CPU)
-    network = built(run)
-    if layers:
-        set_gates(network, layers)
-    state = network.state_dict()
-    save(run, state)
-    for update in updates:
-        scaled = {name: value * (1 + update / 10) for name, value in state.items()}
-        save(run, state | {name: scaled[name] for name in scaled if ".layers." in name}, update)
-    end(run, kind)
-    return run
-
-
-def end(run: TrainedRun, kind: str = "finished", tasks: tuple[str, ...] = TASKS) -> None:
-    """Write the training.json of a run whose weights and encoded text are there."""
-    encoded = run.paths.tensors(run.spec.data) / "tensors.json"
-    files = {"tensors_sha256": sha256(encoded), "files": hashes(run.folder, "checkpoints/*.pt")}
-    write_record(run.folder / "training.json", training(kind, tasks, **files))
-
-
-def built(run: TrainedRun) -> Network:
-    """Return a run's network with large random weights."""
-    torch.manual_seed(3)
-    text = tensors.load(run.paths.tensors(run.spec.data))
-    dictionaries = text.source_dictionary, text.target_dictionary
-    network = build(run.spec.model, run.spec.method, len(text.tasks), *dictionaries)
+    network = built(spec, paths)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if ".method." not in name:
                 parameter.mul_(3.0)
-    return network.eval()
+    if layers:
+        set_gates(network, layers)
+    run, state = write_run(spec, paths, network, kind), network.state_dict()
+    for update in updates:
+        scaled = {name: value * (1 + update / 10) for name, value in state.items()}
+        save(run, state | {name: scaled[name] for name in scaled if ".layers." in name}, update)
+    return run
+
+
+def write_run(spec: Spec, paths: Paths, network: Network, kind: str = "finished") -> TrainedRun:
+    """Write a training's end and its weights."""
+    run = TrainedRun(spec, 1, paths, CPU)
+    save(run, network.state_dict())
+    end(run, kind)
+    return run
+
+
+def end(run: TrainedRun, kind: str = "finished") -> None:
+    """Write the training.json of a run whose weights and encoded text are there."""
+    encoded = run.paths.tensors(run.spec.data) / "tensors.json"
+    files = {"tensors_sha256": sha256(encoded), "files": hashes(run.folder, "checkpoints/*.pt")}
+    write_record(run.folder / "training.json", training(kind, run.spec.data.tasks, **files))
+
+
+def built(spec: Spec, paths: Paths) -> Network:
+    """Return a run's network without training."""
+    text = tensors.load(paths.tensors(spec.data))
+    torch.manual_seed(3)
+    dictionaries = text.source_dictionary, text.target_dictionary
+    return build(spec.model, spec.method, len(text.tasks), *dictionaries).eval()
 
 
 def save(run: TrainedRun, state: Mapping[str, Tensor], update: int | None = None) -> None:
@@ -142,3 +192,18 @@ def set_gates(network: Network, layers: Layers) -> None:
             alpha.requires_grad_(False).fill_(-SURE)
             for row, active in zip(alpha, layers[stack].values(), strict=True):
                 row[list(active)] = SURE
+
+
+def pruned(run: TrainedRun, task: str) -> tuple[Path, dict[str, Any]]:
+    """Prune a run for a task; return the folder and the content of pruned.json."""
+    prune(run, task, silent)
+    folder = run.paths.pruned(run.spec, run.seed, task)
+    return folder, read_json(folder / "pruned.json")
+
+
+def in_fairseq(folder: Path, kind: str = "TranslationTask") -> TransformerModel:
+    """Return what fairseq itself makes of a pruned checkpoint, whose task is of a kind."""
+    (model,), _, task = load_model_ensemble_and_task([str(folder / "model.pt")])
+    assert type(model) is TransformerModel
+    assert type(task).__name__ == kind
+    return model.eval()

@@ -126,13 +126,9 @@ def test_an_attempt_begins_with_a_number_and_a_place(tmp_path, attempt):
     assert last(tmp_path) == (None, None)
 
 
-def test_a_save_moves_the_update_from_which_the_training_would_resume(tmp_path, attempt):
+def test_a_save_moves_the_update_of_a_resume_and_a_stop_says_why(tmp_path, attempt):
     attempt.saved(50)
     assert state(tmp_path) == ("training", "", 50)
-
-
-def test_a_stop_says_why(tmp_path, attempt):
-    attempt.saved(50)
     attempt.stopped(50, "limit")
     assert state(tmp_path) == ("saved", "limit", 50)
     assert last(tmp_path) == ("limit", 50)
@@ -171,27 +167,18 @@ def impatient(monkeypatch):
     monkeypatch.setattr(one_message, "PATIENCE", 0.0)
 
 
-@pytest.fixture
-def attempt_of_one_message(tmp_path):
-    """An attempt_of_one_message of the first process that trains."""
-    with only_writer(tmp_path, silent) as held:
-        attempt_of_one_message = Attempt(tmp_path, held, silent)
-        attempt_of_one_message.start(0, 6)
-        yield attempt_of_one_message
-
-
-def end(folder, rank, error, attempt_of_one_message=None, world=3, recorded=None):
+def end(folder, rank, error, attempt=None, world=3, recorded=None):
     """End a process by an error, after another one has recorded one."""
     with OneMessage(Ranks(rank, world), folder) as ending:
-        ending.begin(attempt_of_one_message)
+        ending.begin(None if rank else attempt)
         if recorded:
             fail(folder, recorded, "no memory is left")
         raise error
 
 
-def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt_of_one_message):
+def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt):
     with refused("another process of this training has ended"):
-        end(tmp_path, 0, PeerLost(), attempt_of_one_message, world=1)
+        end(tmp_path, 0, PeerLost(), attempt, world=1)
     assert read_state(tmp_path).state == FAILED
     says("another process of this training has ended").check(read_state(tmp_path).reason)
 
@@ -201,68 +188,57 @@ def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt_of_one_
     [(torch.OutOfMemoryError("full"), OUT_OF_MEMORY), (RuntimeError("a bug"), FAILED)],
 )
 @pytest.mark.parametrize("rank", [0, 2])
-def test_the_process_that_has_an_error_says_it(tmp_path, attempt_of_one_message, rank, error, kind):
+def test_the_process_that_has_an_error_says_it(tmp_path, attempt, rank, error, kind):
     """Field fault 16."""
     with pytest.raises(type(error)):
-        end(tmp_path, rank, error, None if rank else attempt_of_one_message)
+        end(tmp_path, rank, error, attempt)
     assert (read_state(tmp_path).state, read_state(tmp_path).reason) == (kind, str(error))
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_a_process_that_lost_one_that_said_why_is_silent(tmp_path, attempt_of_one_message, rank):
+@pytest.mark.parametrize(
+    ("rank", "error"),
+    [*((rank, PeerLost()) for rank in range(3)), (1, torch.OutOfMemoryError("full"))],
+)
+def test_a_process_is_silent_where_another_one_has_said_why(tmp_path, attempt, rank, error):
     with pytest.raises(SystemExit) as ended:
-        end(
-            tmp_path,
-            rank,
-            PeerLost(),
-            None if rank else attempt_of_one_message,
-            recorded=OUT_OF_MEMORY,
-        )
+        end(tmp_path, rank, error, attempt, recorded=OUT_OF_MEMORY)
     assert ended.value.code == 1
     assert read_state(tmp_path).state == OUT_OF_MEMORY
     if rank == 0:
-        (recorded,) = read_json(tmp_path / "attempts.json")["attempts"]
-        assert recorded["ended_as"] == "out_of_memory"
+        assert last(tmp_path)[0] == "out_of_memory"
 
 
 @pytest.mark.parametrize(("rank", "speaks"), [(0, True), (1, True), (2, False)])
 def test_of_those_that_lost_a_process_that_was_killed_the_first_says_it(
-    tmp_path, attempt_of_one_message, rank, speaks
+    tmp_path, attempt, rank, speaks
 ):
     """The first process; where it is the one that was killed, the second."""
     with pytest.raises(PeerLost if speaks else SystemExit):
-        end(tmp_path, rank, PeerLost(), None if rank else attempt_of_one_message)
+        end(tmp_path, rank, PeerLost(), attempt)
 
 
-def test_what_all_processes_refuse_the_first_one_says(tmp_path, attempt_of_one_message):
+def test_what_all_processes_refuse_the_first_one_says(tmp_path, attempt):
     with pytest.raises(FathomError):
-        end(tmp_path, 0, MISSING, attempt_of_one_message)
+        end(tmp_path, 0, MISSING, attempt)
     with pytest.raises(SystemExit):
         end(tmp_path, 2, MISSING)
 
 
-def test_what_one_process_refuses_it_says(tmp_path, attempt_of_one_message):
+def test_what_one_process_refuses_it_says(tmp_path, attempt):
     with pytest.raises(FathomError):
         end(tmp_path, 2, MISSING)
 
 
-def test_two_without_memory_are_one_message(tmp_path, attempt_of_one_message):
-    with pytest.raises(SystemExit):
-        end(tmp_path, 1, torch.OutOfMemoryError("full"), recorded=OUT_OF_MEMORY)
-
-
-def test_an_error_before_the_attempt_begins_leaves_the_state_of_the_one_before(
-    tmp_path, attempt_of_one_message
-):
-    attempt_of_one_message.stopped(3, "limit")
+def test_an_error_before_the_attempt_begins_leaves_the_state_of_the_one_before(tmp_path, attempt):
+    attempt.stopped(40, "limit")
     with pytest.raises(ValueError, match="so"), OneMessage(Ranks(0, 2), tmp_path):
         raise ValueError("so")
     assert read_state(tmp_path).state == "saved"
 
 
-def test_a_stop_is_no_error(tmp_path, attempt_of_one_message):
+def test_a_stop_is_no_error(tmp_path, attempt):
     with pytest.raises(Stopped):
-        end(tmp_path, 0, Stopped(15), attempt_of_one_message)
+        end(tmp_path, 0, Stopped(15), attempt)
     assert read_state(tmp_path).state == "training"
 
 

@@ -9,18 +9,15 @@ from math import isnan
 import pytest
 import torch
 
-from fathom.io.files import read_json
 from fathom.io.series import read
 from fathom.io.signals import Stopped
 from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
-from fathom.train.loop import Training, TrainPaths
 from fathom.train.ranks import Ranks
-from fathom.train.train import train
-from tests.support.processes import FORK, start_together
+from tests.support.processes import join, kill, killed, start_together, train_and_be_killed
 from tests.support.refused import says
-from tests.support.small_corpus import silent
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
-from tests.support.small_runs import OPTIONS, Run, latent, specification, without_dropout
+from tests.support.small_runs import OPTIONS, Run, latent, specification, train_run, without_dropout
+from tests.support.states import require_equal, state
 
 ALONE = Ranks(0, 1)
 TASKS = ("bos", "nan")
@@ -29,16 +26,16 @@ RECURRENT = shape(architecture="rnmt_plus", tie_embeddings="none", norm="none")
 EVERY_UPDATE = replace(OPTIONS, diagnose_every=1)
 
 
-def looked_at(model, folder, scale=1.0, parts=1, sentences=SENTENCES):
+def looked_at(model, folder, parts=1):
     """Look at one update of a network; its sentences come in micro-batches."""
     diagnostics = Diagnostics(model, TASKS, folder, 1, 0)
-    source, previous, target = batch(sentences)
-    tasks = torch.arange(len(sentences)) % 2
+    source, previous, target = batch(SENTENCES)
+    tasks = torch.arange(len(SENTENCES)) % 2
     model.zero_grad()
     model.start_update(1, 1)
     diagnostics.start_update(1)
-    for rows in torch.arange(len(sentences)).chunk(parts):
-        (scale * nll(model(source[rows], previous[rows], tasks[rows]), target[rows])).backward()
+    for rows in torch.arange(len(SENTENCES)).chunk(parts):
+        nll(model(source[rows], previous[rows], tasks[rows]), target[rows]).backward()
     diagnostics.end_update(1, ALONE)
     diagnostics.write()
     return diagnostics
@@ -85,19 +82,15 @@ def model(request):
 
 def test_r_is_the_ratio_of_both_gradients_at_real_positions(model, tmp_path):
     """[transparent_attention r_t]"""
-    looked_at(model, tmp_path)
-    assert ratio(tmp_path) == [pytest.approx(ratio_by_hand(model), rel=1e-5)]
-    assert ratio(tmp_path) != [pytest.approx(1.0, abs=1e-3)]
-
-
-def test_r_is_the_same_in_one_and_in_four_micro_batches(model, tmp_path):
+    expected = ratio_by_hand(model)
     for parts in (1, 4):
         looked_at(model, tmp_path / str(parts), parts=parts)
-    assert ratio(tmp_path / "1") == [pytest.approx(ratio(tmp_path / "4")[0], rel=1e-5)]
+        assert ratio(tmp_path / str(parts)) == [pytest.approx(expected, rel=1e-5)]
+    assert expected != pytest.approx(1.0, abs=1e-3)
     # The mean of the parts' own ratios is another number: squares must be summed apart.
     quarters = [SENTENCES[place : place + 2] for place in range(0, 8, 2)]
     apart = sum(ratio_by_hand(model, quarter) for quarter in quarters) / 4
-    assert ratio(tmp_path / "4") != [pytest.approx(apart, rel=1e-5)]
+    assert expected != pytest.approx(apart, rel=1e-5)
 
 
 def test_r_has_no_value_where_it_means_nothing(tmp_path):
@@ -154,16 +147,13 @@ def test_norms_are_those_before_clipping(tensors, tmp_path):
 
 def test_two_processes_see_what_one_sees(tensors, tmp_path):
     def look(_, announced, said):
-        os.environ.update(announced)
-        ranks = Ranks.join(torch.device("cpu"))
+        ranks = join(announced)
         folder = tmp_path / str(ranks.world)
         run = Run(without_dropout(latent()), tensors)
         run.two_level.ranks = ranks
         diagnostics = Diagnostics(run.network, run.tensors.tasks, folder, 1, 0)
         run.two_level.diagnostics = diagnostics
-        update = run.micro_batches(1, micro=2)
-        own = replace(update, batches=update.batches[ranks.rank :: ranks.world])
-        run.two_level.update(1, own)
+        run.share(1, ranks, micro=2)
         diagnostics.write()
         said.put(ranks.rank)
 
@@ -234,54 +224,20 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in sorted((folder / "diagnostics").glob("*"))}
 
 
-def weights(folder):
-    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
-
-
-def killed_at(spec, tensors, folder, launch, update, damage=False):
-    """Train in a process that is killed after an update, perhaps while it writes the tables."""
-
-    def child():
-        one_update, write = Training._one_update, Diagnostics.write
-
-        def then_kill(self):
-            ending = one_update(self)
-            if self.update == update:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return ending
-
-        def write_half(self, complete=None):
-            write(self, complete)
-            if (folder / "checkpoints" / "last.pt").exists():
-                path = folder / "diagnostics" / "decoder_samples.tsv.gz"
-                path.write_bytes(path.read_bytes()[:-5])
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        Training._one_update = then_kill
-        if damage:
-            Diagnostics.write = write_half
-        train(spec, 1, TrainPaths(tensors, folder), launch, silent)
-
-    process = FORK.Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("member", [2, 5, 500])
+@pytest.mark.parametrize("member", [2, 5])
 def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
     tensors, tmp_path, monkeypatch, member
 ):
     monkeypatch.setattr("fathom.train.diagnostics.MEMBER", member)
     launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
     spec = latent({"training": {"updates": 12}})
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, TrainPaths(tensors, whole), launch, silent)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train_run(spec, tensors, whole, launch)
     for update in (1, 5, 10):
-        killed_at(spec, tensors, killed, launch, update)
-    train(spec, 1, TrainPaths(tensors, killed), launch, silent)
-    assert contents(whole) == contents(killed)
+        train_and_be_killed(spec, tensors, broken, update, launch)
+    train_run(spec, tensors, broken, launch)
+    assert contents(whole) == contents(broken)
     updates = read(whole / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
     assert updates == [1, 2, 3, 4, 6, 8, 10, 12]
 
@@ -292,13 +248,27 @@ def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(
 ):
     monkeypatch.setattr("fathom.train.diagnostics.MEMBER", 2)
     spec = latent({"training": {"updates": 12}})
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
-    killed_at(spec, tensors, killed, EVERY_UPDATE, 12, damage=True)
-    said = []
-    train(spec, 1, TrainPaths(tensors, killed), EVERY_UPDATE, said.append)
-    says("damaged rows are dropped", where="decoder_samples.tsv.gz").check(said)
-    assert contents(whole) == contents(killed)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train_run(spec, tensors, whole, EVERY_UPDATE)
+
+    def child():
+        write = Diagnostics.write
+
+        def write_half(self, complete=None):
+            write(self, complete)
+            if (broken / "checkpoints" / "last.pt").exists():
+                path = broken / "diagnostics" / "decoder_samples.tsv.gz"
+                path.write_bytes(path.read_bytes()[:-5])
+                kill()
+
+        Diagnostics.write = write_half
+        train_run(spec, tensors, broken, EVERY_UPDATE)
+
+    killed(child)
+    lines = []
+    train_run(spec, tensors, broken, EVERY_UPDATE, lines.append)
+    says("damaged rows are dropped", where="decoder_samples.tsv.gz").check(lines)
+    assert contents(whole) == contents(broken)
 
 
 @pytest.mark.slow
@@ -309,10 +279,10 @@ def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
 
     spec = latent({"training": {"updates": 9}})
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    train(spec, 1, TrainPaths(tensors, whole), EVERY_UPDATE, silent)
+    train_run(spec, tensors, whole, EVERY_UPDATE)
     with pytest.raises(Stopped):
-        train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, stop_at_update_four)
-    train(spec, 1, TrainPaths(tensors, stopped), EVERY_UPDATE, silent)
+        train_run(spec, tensors, stopped, EVERY_UPDATE, stop_at_update_four)
+    train_run(spec, tensors, stopped, EVERY_UPDATE)
     assert contents(whole) == contents(stopped)
 
 
@@ -320,13 +290,7 @@ def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, 
     stale = tmp_path / "run" / "diagnostics" / "encoder_gradient_ratio.tsv.gz"
     stale.parent.mkdir(parents=True)
     stale.write_bytes(gzip.compress(b"update\tvalue\n1\t99\n"))
-    train(
-        latent({"training": {"updates": 3}}),
-        1,
-        TrainPaths(tensors, tmp_path / "run"),
-        EVERY_UPDATE,
-        silent,
-    )
+    train_run(latent({"training": {"updates": 3}}), tensors, tmp_path / "run", EVERY_UPDATE)
     assert read(stale)["update"] == [1, 2, 3]
     assert 99 not in read(stale)["value"]
 
@@ -334,15 +298,14 @@ def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, 
 @pytest.mark.slow
 def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
     for name, launch in (("blind", OPTIONS), ("seeing", EVERY_UPDATE)):
-        train(latent(), 1, TrainPaths(tensors, tmp_path / name), launch, silent)
-    blind, seeing = weights(tmp_path / "blind"), weights(tmp_path / "seeing")
-    assert all(torch.equal(blind[name], seeing[name]) for name in blind)
+        train_run(latent(), tensors, tmp_path / name, launch)
+    require_equal(*(state(tmp_path / name)["model"] for name in ("blind", "seeing")))
     assert not (tmp_path / "blind" / "diagnostics").exists()
 
 
 def test_a_run_that_diverges_has_its_tables_up_to_there(tensors, tmp_path):
     exploding = specification(changes={"outcome": {"exploded_above": 1e-9, "exploded_for": 5}})
-    train(exploding, 1, TrainPaths(tensors, tmp_path), EVERY_UPDATE, silent)
-    assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "diverged"
+    ended = train_run(exploding, tensors, tmp_path, EVERY_UPDATE)
+    assert ended["outcome"]["kind"] == "diverged"
     found = read(tmp_path / "diagnostics" / "encoder_gradient_ratio.tsv.gz")
     assert found["update"] == [1, 2, 3, 4, 5]

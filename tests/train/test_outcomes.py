@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from fathom.config.schema.run import Outcome
-from fathom.data.tensors import EOS
 from fathom.train.batches.collate import ordered
 from fathom.train.outcomes import DivergenceWatch, MadeStep, PendingMetrics, judge, validate
 from fathom.train.two_level import Result
@@ -93,21 +92,3 @@ def test_validation_is_a_mean_over_tokens_and_does_not_depend_on_batches(tensors
     tokens = [int(each.target_lengths.sum()) for each in valid]
     mean = sum(n * nll for n, nll in zip(tokens, small.by_task, strict=True)) / sum(tokens)
     assert small.nll == pytest.approx(mean)
-
-
-def test_validation_is_the_plain_nll_of_each_sentence_alone(tensors):
-    run = Run(latent(), tensors)
-    run.network.use_gates("soft")
-    valid = run.tensors.splits("valid")
-    found = validate(run.network, list(ordered(valid, 500)), 3)
-    run.network.eval()
-    pairs = valid[1]
-    nats = 0.0
-    for number in range(len(pairs)):
-        target = pairs.target(number).long()
-        previous = torch.tensor([[EOS, *target[:-1]]])
-        task = torch.tensor([pairs.task])
-        logits = run.network(pairs.source(number)[None].long(), previous, task)[0]
-        nats += torch.nn.functional.cross_entropy(logits, target, reduction="sum").item()
-    # float32 sums in another order.
-    assert found.by_task[1] == pytest.approx(nats / pairs.target_lengths.sum(), abs=1e-5)

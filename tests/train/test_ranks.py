@@ -17,13 +17,22 @@ from fathom.io.files import read_json
 from fathom.io.signals import Stopped
 from fathom.results.run_state import read_state
 from fathom.train import train as one_message
-from fathom.train.loop import Training, TrainPaths
-from fathom.train.ranks import GradientSums, Ranks
+from fathom.train.loop import TrainPaths
+from fathom.train.ranks import GradientSums
 from fathom.train.train import train
-from fathom.train.update_batches import MicroBatches
-from tests.support.processes import FORK, start_together
+from tests.support.processes import FORK, after_each_update, join, kill, start_together
 from tests.support.refused import says
-from tests.support.small_runs import OPTIONS, Run, latent, masked, specification, without_dropout
+from tests.support.small_corpus import silent
+from tests.support.small_runs import (
+    OPTIONS,
+    Run,
+    latent,
+    masked,
+    specification,
+    train_run,
+    without_dropout,
+)
+from tests.support.states import state
 
 ONE_TASK = {"training": {"one_task_per_batch": True}}
 RUNS = [
@@ -37,17 +46,12 @@ def updates_of(spec, count):
     """Return what joins the processes that `announced` names, and makes updates with them."""
 
     def run_them(tensors, announced, said):
-        os.environ.update(announced)
-        ranks = Ranks.join(torch.device("cpu"))
+        ranks = join(announced)
         run = Run(without_dropout(spec), tensors)
         run.two_level.ranks = ranks
         results = []
         for number in range(1, count + 1):
-            update = run.micro_batches(number, micro=2)
-            own = update.batches[ranks.rank :: ranks.world]
-            numbers = run.two_level.update(
-                number, MicroBatches(own, update.tokens, update.tasks)
-            ).numbers()
+            numbers = run.share(number, ranks, micro=2)[1].numbers()
             results.append([numbers["nll"], numbers["loss"], numbers["gradient_norm"]])
         method = run.network.decoder.method
         values = [value.tolist() for value in method.parameters()]
@@ -56,55 +60,20 @@ def updates_of(spec, count):
     return run_them
 
 
-def stopped_by_a_signal_to_the_last(folder):
-    """Return what trains until the last process alone is asked to stop, after update 1."""
-
-    def run(tensors, announced, said):
-        os.environ.update(announced)
-        one_update = Training._one_update
-
-        def then_signal(self):
-            ending = one_update(self)
-            if self.update == 1 and self.ranks.rank == self.ranks.world - 1:
-                os.kill(os.getpid(), signal.SIGTERM)
-            return ending
-
-        Training._one_update = then_signal
-        try:
-            train(latent(), 1, TrainPaths(tensors, folder), OPTIONS, lambda line: None)
-        except Stopped as stopped:
-            said.put((int(announced["RANK"]), stopped.number, str(stopped)))
-
-    return run
-
-
 def trains(folder, options=OPTIONS, spec=None, at=lambda training: None):
-    """Return what trains a run, and sends how it ended.
-
-    Args:
-        folder: of the run.
-        options: of the training.
-        spec: the run.
-        at: called after each update.
-    """
+    """Return what trains a run, calls `at` after each update, and sends how it ended."""
 
     def run(tensors, announced, said):
         os.environ.update(announced)
-        one_update = Training._one_update
-
-        def then(self):
-            ending = one_update(self)
-            at(self)
-            return ending
-
-        Training._one_update = then
-        rank, lines = int(announced["RANK"]), []
+        after_each_update(at)
+        rank = int(announced["RANK"])
         try:
-            train(spec or latent(), 1, TrainPaths(tensors, folder), options, lines.append)
+            # The first process alone writes training.json.
+            train(spec or latent(), 1, TrainPaths(tensors, folder), options, silent)
             said.put((rank, "trained", ""))
         except SystemExit as silent_end:
             said.put((rank, "silent", silent_end.code))
-        except Exception as error:
+        except (Exception, Stopped) as error:
             said.put((rank, type(error).__name__, str(error)))
 
     return run
@@ -124,15 +93,14 @@ def test_two_processes_make_the_updates_that_one_makes(tensors, spec):
 
 
 def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_path):
-    both = start_together(tensors, 2, stopped_by_a_signal_to_the_last(tmp_path))
+    def signal_to_the_last(training):
+        if training.update == 1 and training.ranks.rank == training.ranks.world - 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    both = start_together(tensors, 2, trains(tmp_path, at=signal_to_the_last))
     stop = str(Stopped(signal.SIGTERM, " after update 2"))
-    assert both == [(rank, signal.SIGTERM, stop) for rank in (0, 1)]
-    assert torch.load(tmp_path / "checkpoints" / "last.pt", weights_only=True)["update"] == 2
-
-
-def weights(folder):
-    state = torch.load(folder / "checkpoints" / "last.pt", weights_only=True)
-    return state["model"], state["rng"]
+    assert both == [(rank, "Stopped", stop) for rank in (0, 1)]
+    assert state(tmp_path)["update"] == 2
 
 
 @pytest.mark.slow
@@ -141,20 +109,12 @@ def test_1_2_and_4_processes_draw_the_same_dropout(tensors, tmp_path, spec):
     shared = replace(OPTIONS, micro_batches=4)
     for world in (1, 2, 4):
         start_together(tensors, world, trains(tmp_path / str(world), shared, spec))
-    alone, _ = weights(tmp_path / "1")
-    before = train_alone(spec, tensors, tmp_path / "0")
-    for world in (2, 4):
-        several, _ = weights(tmp_path / str(world))
-        for name, value in alone.items():
-            torch.testing.assert_close(several[name], value, atol=2e-4, rtol=0)
+    train_run(spec, tensors, tmp_path / "0")
+    before, alone, *several = (state(tmp_path / str(world))["model"] for world in (0, 1, 2, 4))
+    for weights in several:
+        torch.testing.assert_close(weights, alone, atol=2e-4, rtol=0)
     # Other masks move the weights farther than that.
     assert any((before[name] - value).abs().max() > 1e-3 for name, value in alone.items())
-
-
-def train_alone(spec, tensors, folder):
-    """Return the weights of a process that shares nothing."""
-    train(spec, 1, TrainPaths(tensors, folder), OPTIONS, lambda line: None)
-    return weights(folder)[0]
 
 
 def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tensors, tmp_path):
@@ -168,30 +128,24 @@ def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tenso
     assert not list(tmp_path.iterdir())
 
 
-def killed(rank):
-    """Return what kills a process after its second update."""
-
-    def kill(training):
-        if training.ranks.rank == rank and training.update == 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return kill
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 2])
 def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path, monkeypatch, rank):
     """Field fault 16: it was a bug of fathom, in gloo's words."""
     monkeypatch.setattr(one_message, "PATIENCE", 1.0)
-    others = start_together(tensors, 3, trains(tmp_path, at=killed(rank)), answers=2)
+
+    def be_killed(training):
+        if training.ranks.rank == rank and training.update == 2:
+            kill()
+
+    others = start_together(tensors, 3, trains(tmp_path, at=be_killed), answers=2)
     # gloo may tell the first process of the lost one only when the second one has ended.
     assert sorted(kind for _, kind, _ in others) == ["PeerLost", "silent"]
     [(number, line)] = [(number, line) for number, kind, line in others if kind == "PeerLost"]
     assert number in ({0, 1} - {rank})
     says("another process of this training has ended", where=f"process {number}").check(line)
     assert read_state(tmp_path).state == "failed"
-    train_alone(latent(), tensors, tmp_path)
-    attempts = read_json(tmp_path / "training.json")["attempts"]
+    attempts = train_run(latent(), tensors, tmp_path)["attempts"]
     assert [one["ended_as"] for one in attempts][:-1] == ["failed" if rank else "killed"]
 
 
@@ -298,8 +252,7 @@ def two_updates(case, limit):
     """Return what a process sends: sums of two updates, during and after the backward pass."""
 
     def run(_, announced, said):
-        os.environ.update(announced)
-        rank = Ranks.join(torch.device("cpu")).rank
+        rank = join(announced).rank
         ours, plain = layers(), layers()
         sums, found = GradientSums(ours.parameters(), limit), []
         for _ in range(2):
@@ -326,8 +279,7 @@ def test_sums_are_those_after_the_backward_pass_and_what_nobody_used_has_none(ca
 
 def starts_of_messages(_, announced, said):
     """Send how many messages start during the backward pass, and how many at its end."""
-    os.environ.update(announced)
-    rank = Ranks.join(torch.device("cpu")).rank
+    rank = join(announced).rank
     model, started = layers(), []
     sums = GradientSums(model.parameters(), limit=1)
     all_reduce = dist.all_reduce

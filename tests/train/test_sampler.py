@@ -20,10 +20,10 @@ LINES = (900, 1500, 3300, 1200, 244, 2000, 400, 4000)
 TOKENS, POOL, SEED = 128, 16, 3
 
 
-def made_lengths(lines=LINES):
+def made_lengths():
     """Return target and source lengths: mostly short, some long, both sides similar."""
     dice = np.random.default_rng(0)
-    target = [np.clip(dice.lognormal(1.7, 0.7, n).astype(int), 1, 80) + 1 for n in lines]
+    target = [np.clip(dice.lognormal(1.7, 0.7, n).astype(int), 1, 80) + 1 for n in LINES]
     source = [np.maximum(2, (t * dice.lognormal(0.1, 0.3, len(t))).astype(int)) for t in target]
     return target, source
 
@@ -232,8 +232,8 @@ def test_a_stretch_found_alone_equals_the_stretch_found_in_turn():
 PAIRS = (100, 300, 40)
 
 
-def drawn(shares="proportional", seed=SEED, lines=PAIRS, per="task"):
-    return tasks_of_updates(lines, batch(per=per, pool=1), shares, seed, one_task=True)
+def drawn(shares="proportional", seed=SEED):
+    return tasks_of_updates(PAIRS, batch(pool=1), shares, seed, one_task=True)
 
 
 def test_shares_are_by_lines_or_equal_and_tokens_for_each_task_or_in_all():

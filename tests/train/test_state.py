@@ -1,9 +1,7 @@
 """States and weights on disk, and a finished training whose files were lost."""
 
-import multiprocessing
 import os
 import shutil
-import signal
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +12,6 @@ from fathom.io.records import read_record
 from fathom.io.seals import sealed
 from fathom.nn.weights import read_checkpoint, saved_weights
 from fathom.train import state as checkpoints
-from fathom.train.loop import TrainPaths
 from fathom.train.state import (
     BEFORE,
     FRESH,
@@ -25,12 +22,10 @@ from fathom.train.state import (
     save,
     save_weights,
 )
-from fathom.train.train import train
-from tests.support.processes import train_and_be_killed
+from tests.support.processes import kill, killed, train_and_be_killed
 from tests.support.refused import refused, says
-from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS, specification
-from tests.support.states import differences
+from tests.support.small_runs import specification, train_run
+from tests.support.states import require_equal
 
 
 def test_the_newest_and_the_one_before_it_are_kept(tmp_path):
@@ -131,11 +126,11 @@ def test_weights_kept_again_after_a_kill_take_the_place_of_the_first(tmp_path):
 def test_a_kill_while_weights_are_written_leaves_none_of_that_update(tmp_path, monkeypatch):
     save_weights(tmp_path, 5, weights(5), 2)
 
-    def killed(_, stream):
+    def interrupted(_, stream):
         stream.write(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(torch, "save", killed)
+    monkeypatch.setattr(torch, "save", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save_weights(tmp_path, 10, weights(10), 2)
     assert [path.name for path in tmp_path.iterdir()] == ["update_5.pt"]
@@ -154,17 +149,15 @@ def test_weights_after_the_update_to_which_a_run_goes_back_are_forgotten(tmp_pat
 def test_a_training_keeps_weights_when_it_validates_and_a_kill_changes_none(tensors, tmp_path):
     spec = specification(changes={"training": {"updates": 11, "keep_weights": 2}})
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train(spec, 1, TrainPaths(tensors, whole), OPTIONS, print)
+    train_run(spec, tensors, whole)
     for update in (4, 10):
         train_and_be_killed(spec, tensors, killed, update)
-    train(spec, 1, TrainPaths(tensors, killed), OPTIONS, print)
+    train_run(spec, tensors, killed)
     one, other = (saved_weights(folder / "checkpoints") for folder in (whole, killed))
     assert list(one) == list(other) == [9, 11]
     for update in one:
-        first, second = (read_checkpoint(saved[update])["model"] for saved in (one, other))
-        assert all(torch.equal(first[name], second[name]) for name in first)
-    last = load(whole / "checkpoints", print)["model"]
-    assert all(torch.equal(first[name], last[name]) for name in last)
+        require_equal(*(read_checkpoint(saved[update])["model"] for saved in (one, other)))
+    require_equal(read_checkpoint(one[11])["model"], load(whole / "checkpoints", print)["model"])
 
 
 @pytest.mark.slow
@@ -175,17 +168,11 @@ def test_a_kill_while_a_validated_update_is_written_loses_none_of_its_weights(
     spec = specification(changes={"training": {"keep_weights": 5}})
 
     def child():
-        def killed(*_):
-            os.kill(os.getpid(), signal.SIGKILL)
+        setattr(checkpoints, writer, kill)
+        train_run(spec, tensors, tmp_path)
 
-        setattr(checkpoints, writer, killed)
-        train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
-
-    process = multiprocessing.get_context("fork").Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+    killed(child)
+    train_run(spec, tensors, tmp_path)
     assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
 
 
@@ -198,18 +185,15 @@ def test_a_kill_before_a_complete_state_has_its_name_loses_no_update(tensors, tm
     def child():
         def replace(source, target):
             if source.name == name:
-                os.kill(os.getpid(), signal.SIGKILL)
+                kill()
             os.replace(source, target)
 
         checkpoints.os = SimpleNamespace(replace=replace)
-        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+        train_run(specification(), tensors, tmp_path)
 
-    process = multiprocessing.get_context("fork").Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    killed(child)
     lines = []
-    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
+    train_run(specification(), tensors, tmp_path, report=lines.append)
     says("resuming after update 6").check(lines)
     assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 6
 
@@ -218,13 +202,13 @@ def test_weights_kept_before_a_kill_that_lost_their_checkpoint_are_forgotten(ten
     spec = specification(changes={"training": {"keep_weights": 5}})
     (tmp_path / "checkpoints").mkdir()
     save_weights(tmp_path / "checkpoints", 4, weights(4), 5)
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+    train_run(spec, tensors, tmp_path)
     assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
 
 
 def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_path):
     changes = {"training": {"updates": 7, "keep_weights": 9, "save_every": 2}}
-    train(specification(changes=changes), 1, TrainPaths(tensors, tmp_path), OPTIONS, print)
+    train_run(specification(changes=changes), tensors, tmp_path)
     assert list(saved_weights(tmp_path / "checkpoints")) == [2, 4, 6, 7]
     assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 7
 
@@ -237,16 +221,13 @@ def test_a_kill_in_the_middle_of_a_write_loses_nothing_and_leaves_nothing(tmp_pa
     def half_written(content, stream):
         stream.write(b"P" * 5000)
         stream.flush()
-        os.kill(os.getpid(), signal.SIGKILL)
+        kill()
 
     def child():
         torch.save = half_written
         save(tmp_path, {"update": 3, "model": {"a": torch.ones(2)}})
 
-    process = multiprocessing.get_context("fork").Process(target=child)
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    killed(child)
     [half] = tmp_path.glob(".*.part")
     assert half.stat().st_size > 4000
     assert load(tmp_path, print)["update"] == 2
@@ -263,7 +244,7 @@ SPEC = specification(changes={"training": {"keep_weights": 2}, "outcome": {"fail
 def unbroken(tensors, tmp_path_factory):
     """The folder of a finished training."""
     folder = tmp_path_factory.mktemp("unbroken") / "runs/paper/static_3_3-12345678/1"
-    train(SPEC, 1, TrainPaths(tensors, folder), OPTIONS, silent)
+    train_run(SPEC, tensors, folder)
     return folder
 
 
@@ -276,7 +257,7 @@ def run(unbroken, tmp_path):
 def resume(tensors, run):
     """Train again; return what was reported."""
     lines = []
-    train(SPEC, 1, TrainPaths(tensors, run), OPTIONS, lines.append)
+    train_run(SPEC, tensors, run, report=lines.append)
     return lines
 
 
@@ -298,8 +279,7 @@ def exchange(path):
 def same_bits(run, unbroken):
     """Whether two trainings have the same weights, states and measurements."""
     for name in ("last.pt", "update_3.pt", "update_6.pt"):
-        one, other = (read_checkpoint(each / "checkpoints" / name) for each in (run, unbroken))
-        assert list(differences(one, other)) == []
+        require_equal(*(read_checkpoint(each / "checkpoints" / name) for each in (run, unbroken)))
     one, other = (read_record(each / "training.json") for each in (run, unbroken))
     assert one["files"]["checkpoints/last.pt"] == sha256(run / "checkpoints" / "last.pt")
     return all(one[key] == other[key] for key in ("outcome", "validation", "parameters"))
@@ -319,9 +299,15 @@ def test_a_finished_training_is_left_as_it_is(tensors, run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("damage", [flip, remove, exchange])
 @pytest.mark.parametrize(
-    ("name", "resumed"), [("last.pt", 3), ("update_6.pt", 3), ("update_3.pt", None)]
+    ("name", "resumed", "damage"),
+    [
+        ("last.pt", 3, flip),
+        ("last.pt", 3, exchange),
+        ("update_6.pt", 3, remove),
+        ("update_6.pt", 3, exchange),
+        ("update_3.pt", None, flip),
+    ],
 )
 def test_lost_weights_are_made_again_to_the_bit(tensors, run, unbroken, name, resumed, damage):
     damage(run / "checkpoints" / name)
@@ -333,10 +319,9 @@ def test_lost_weights_are_made_again_to_the_bit(tensors, run, unbroken, name, re
     says("already finished").check(resume(tensors, run))
 
 
-@pytest.mark.parametrize("damage", [flip, remove])
-def test_without_any_state_it_starts_from_the_beginning(tensors, run, unbroken, damage):
-    for name in ("last.pt", "before_last.pt"):
-        damage(run / "checkpoints" / name)
+def test_without_any_state_it_starts_from_the_beginning(tensors, run, unbroken):
+    flip(run / "checkpoints" / "last.pt")
+    remove(run / "checkpoints" / "before_last.pt")
     lines = resume(tensors, run)
     assert not [line for line in lines if says("resuming after update").matches(line)]
     assert same_bits(run, unbroken)
@@ -348,7 +333,7 @@ def test_a_state_of_the_last_update_that_is_left_is_saved_as_the_last(tensors, r
     assert same_bits(run, unbroken)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"{}"])
+@pytest.mark.parametrize("content", [b"", b"{}"])
 def test_a_damaged_record_is_written_again(tensors, run, unbroken, content):
     (run / "training.json").write_bytes(content)
     lines = resume(tensors, run)
@@ -378,18 +363,18 @@ def test_a_kill_before_the_end_of_the_second_training_loses_nothing(tensors, run
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(SPEC, 1, TrainPaths(tensors, run), OPTIONS, stop)
+        train_run(SPEC, tensors, run, report=stop)
     resume(tensors, run)
     assert same_bits(run, unbroken)
 
 
 def test_a_training_that_diverged_has_no_weights_to_lose(tensors, tmp_path):
     spec = specification(changes={"outcome": {"exploded_above": 0.1, "exploded_for": 4}})
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+    train_run(spec, tensors, tmp_path)
     ended = read_record(tmp_path / "training.json")
     assert ended["outcome"]["kind"] == "diverged"
     assert sorted(ended["files"]) == ["metrics.tsv", "spec.yaml"]
     (tmp_path / "checkpoints" / "last.pt").unlink()
     lines = []
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
+    train_run(spec, tensors, tmp_path, report=lines.append)
     says("already ended: diverged").check(lines)

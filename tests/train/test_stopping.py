@@ -22,7 +22,7 @@ from tests.support.refused import refused, says
 @pytest.fixture(autouse=True)
 def outside(monkeypatch):
     """Train outside of any job."""
-    for name in (*VARIABLES.values(), END_TIME, STOP_FILE):
+    for name in (*VARIABLES, END_TIME, STOP_FILE):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -8,25 +8,20 @@ import pytest
 import yaml
 
 from fathom.io import locks
-from fathom.io.files import read_json
 from fathom.io.locks import only_writer
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
-from fathom.train.loop import TrainPaths
-from fathom.train.train import train
 from tests.support.processes import FORK
 from tests.support.refused import says
 from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS, latent, specification
+from tests.support.small_runs import latent, specification, train_run
 
 
-@pytest.mark.slow
 def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
-    spec = latent({"training": {"updates": 30}})
-    train(spec, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
-    ended = read_json(tmp_path / "training.json")
+    spec = latent()
+    ended = train_run(spec, tensors, tmp_path)
     assert ended["outcome"]["kind"] in ("finished", "failed_to_train")
-    assert ended["outcome"]["update"] == 30
+    assert ended["outcome"]["update"] == 6
     assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
     assert ended["parameters"]["total"] > 0
     written = yaml.safe_load((tmp_path / "spec.yaml").read_text(encoding="utf-8"))
@@ -38,27 +33,6 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     assert {"encoder_kl", "decoder_kl", "decoder_depth"} <= set(rows[0])
 
 
-def test_an_ended_run_is_not_trained_again(tensors, tmp_path):
-    train(
-        specification(changes={"training": {"updates": 3}}),
-        1,
-        TrainPaths(tensors, tmp_path),
-        OPTIONS,
-        silent,
-    )
-    before = (tmp_path / "training.json").read_bytes()
-    said = []
-    train(
-        specification(changes={"training": {"updates": 3}}),
-        1,
-        TrainPaths(tensors, tmp_path),
-        OPTIONS,
-        said.append,
-    )
-    assert (tmp_path / "training.json").read_bytes() == before
-    assert "already" in said[0]
-
-
 def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensors, tmp_path):
     """Field fault 15."""
     schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e4, "warmup": 0}
@@ -68,8 +42,7 @@ def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensor
             "outcome": {"exploded_above": 8.0, "exploded_for": 2},
         }
     )
-    train(wild, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
-    outcome = read_json(tmp_path / "training.json")["outcome"]
+    outcome = train_run(wild, tensors, tmp_path)["outcome"]
     assert outcome["kind"] == "diverged"
     assert 1 <= outcome["update"] < 40
     assert outcome["reason"]
@@ -78,8 +51,7 @@ def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensor
 def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e-9, "warmup": 4}
     lame = specification(changes={"training": {"updates": 3, "schedule": schedule}})
-    train(lame, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
-    assert read_json(tmp_path / "training.json")["outcome"]["kind"] == "failed_to_train"
+    assert train_run(lame, tensors, tmp_path)["outcome"]["kind"] == "failed_to_train"
 
 
 class Seen(Exception):
@@ -92,17 +64,12 @@ def locked(line):
         raise Seen
 
 
-def test_a_second_trainer_of_a_run_waits_and_writes_nothing(tensors, tmp_path):
-    with only_writer(tmp_path, silent), pytest.raises(Seen):
-        train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, locked)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock"]
-
-
-def test_the_lock_is_taken_before_the_network_is_built(tmp_path):
-    """Another process was seen only after the seconds that building takes."""
-    nowhere = TrainPaths(tmp_path / "no tensors", tmp_path / "run")
-    with only_writer(nowhere.run, silent), pytest.raises(Seen):
-        train(specification(), 1, nowhere, OPTIONS, locked)
+def test_a_second_trainer_waits_and_writes_nothing_before_it_reads_anything(tmp_path):
+    """Another process was seen only after the seconds that building a network takes."""
+    run = tmp_path / "run"
+    with only_writer(run, silent), pytest.raises(Seen):
+        train_run(specification(), tmp_path / "no tensors", run, report=locked)
+    assert sorted(path.name for path in run.iterdir()) == ["lock"]
 
 
 @pytest.mark.slow
@@ -123,7 +90,7 @@ def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
                     os.kill(os.getpid(), signal.SIGTERM)
 
         with suppress(Stopped):
-            train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, wait)
+            train_run(specification(), tensors, tmp_path, report=wait)
 
     process = FORK.Process(target=first)
     process.start()
@@ -134,10 +101,9 @@ def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
         lines.append(line)
         go_on.set()
 
-    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, then_go_on)
+    attempts = train_run(specification(), tensors, tmp_path, report=then_go_on)["attempts"]
     process.join()
     says(f"locked by process {process.pid} on ").check(lines[:1])
-    attempts = read_json(tmp_path / "training.json")["attempts"]
     if ends == "finished":
         assert "already finished" in lines[-1] or "already ended: " in lines[-1]
         assert len(attempts) == 1
@@ -146,14 +112,12 @@ def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
         assert attempts[1]["from_update"] == attempts[0]["to_update"]
 
 
-@pytest.mark.parametrize("content", ["", "{}"])
-def test_damaged_attempts_are_set_aside_and_the_run_resumes(tensors, tmp_path, content):
-    three = specification(changes={"training": {"updates": 3}})
-    train(three, 1, TrainPaths(tensors, tmp_path), OPTIONS, silent)
+def test_damaged_attempts_are_set_aside_and_the_run_resumes(tensors, tmp_path):
+    train_run(specification(changes={"training": {"updates": 3}}), tensors, tmp_path)
     (tmp_path / "training.json").unlink()
-    (tmp_path / "attempts.json").write_text(content, encoding="utf-8")
+    (tmp_path / "attempts.json").write_text("{}", encoding="utf-8")
     lines = []
-    train(specification(), 1, TrainPaths(tensors, tmp_path), OPTIONS, lines.append)
+    ended = train_run(specification(), tensors, tmp_path, report=lines.append)
     says("damaged; renamed to", where="attempts.json").check(lines)
     says("resuming after update 3").check(lines)
-    assert len(read_json(tmp_path / "training.json")["attempts"]) == 1
+    assert len(ended["attempts"]) == 1

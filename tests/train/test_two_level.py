@@ -13,23 +13,6 @@ from fathom.train.two_level import objective, weighted_sum
 from tests.support.small_runs import Run, latent, specification, without_dropout
 
 
-def test_four_micro_batches_move_theta_and_phi_as_one_batch_does(tensors):
-    one, four = (Run(without_dropout(latent()), tensors) for _ in range(2))
-    for number in range(1, 4):
-        first, second = one.update(number), four.update(number, micro=4)
-        ours, theirs = first.numbers(), second.numbers()
-        for name in first.losses:
-            assert ours[name] == pytest.approx(theirs[name], abs=1e-6)
-        assert ours["nll"] == pytest.approx(theirs["nll"], abs=1e-5)
-    for name, value in one.network.state_dict().items():
-        if not name.endswith("k_proj.bias"):
-            # Sums in another order; Adam's first steps are of the learning rate's size, 5e-3, and
-            # k_proj.bias has no gradient but rounding (softmax does not see it).
-            torch.testing.assert_close(
-                value, four.network.state_dict()[name], atol=2e-4, rtol=0, msg=name
-            )
-
-
 def test_gates_are_sampled_once_an_update_for_all_its_micro_batches(tensors):
     """The released code samples in each forward pass."""
     run = Run(latent(), tensors)
@@ -152,7 +135,7 @@ def of_task(run, task):
 def test_an_update_of_one_task_moves_what_belongs_to_that_task_alone(tensors, spec):
     run, moved = Run(spec, tensors), set()
     every = spec.method.settings.get("inner_updates", 1)
-    for number in range(1, 13):
+    for number in range(1, 10):
         before = [of_task(run, task) for task in range(3)]
         parts = run.micro_batches(number, micro=2)
         [present] = parts.tasks.tolist()

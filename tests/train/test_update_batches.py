@@ -14,36 +14,79 @@ from tests.support.refused import refused
 from tests.support.small_runs import latent, update_batches
 from tests.support.small_runs import masked as masked_run
 
+MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
+BLOCK = 128
 
-def members(micro_batches):
-    return sorted(
-        (int(task), int(sentence))
-        for batch in micro_batches.batches
-        for task, sentence in zip(batch.tasks, batch.sentences, strict=True)
+
+def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, one_task=False):
+    """Return the batches of a masked language model."""
+    changes = {"batch": {"tokens": 2000}, "one_task_per_batch": one_task}
+    changes["shares"] = shares or {"temperature": 0.3}
+    return MaskedUpdateBatches(
+        load(tensors),
+        masked_run(changes={"training": changes}).training,
+        MASKING,
+        BLOCK,
+        seed,
+        ranks or Ranks(0, 1),
+        torch.device("cpu"),
+        tokens_per_device,
     )
 
 
-def test_micro_batches_follow_from_the_tokens_that_a_device_holds(tensors):
-    whole = update_batches(latent(), tensors).micro_batches(3)
-    cut = update_batches(latent(), tensors, tokens_per_device=60).micro_batches(3)
+def pairs_of(tensors, ranks=None, **settings):
+    """Return the batches of a translation."""
+    return update_batches(latent(), tensors, ranks, **settings)
+
+
+# How batches are made, and tokens of a device that cut them.
+KINDS = pytest.mark.parametrize(("kind", "few"), [(pairs_of, 60), (made_of, 500)])
+
+
+def rows(micro_batches):
+    """Return what an update holds, in an order: task, sentence or block, its input and target."""
+    return sorted(
+        (int(task), int(number), source[source != PAD].tolist(), target[target != PAD].tolist())
+        for batch in micro_batches.batches
+        for task, number, source, target in zip(
+            batch.tasks, batch.sentences, batch.source, batch.target, strict=True
+        )
+    )
+
+
+@KINDS
+def test_micro_batches_follow_from_the_tokens_that_a_device_holds(tensors, kind, few):
+    whole = kind(tensors).micro_batches(3)
+    cut = kind(tensors, tokens_per_device=few).micro_batches(3)
+    side = "target" if kind is pairs_of else "source"
+    tokens = sum(int((getattr(batch, side) != PAD).sum()) for batch in whole.batches)
     assert len(whole.batches) == 1
-    assert len(cut.batches) == -(-whole.tokens // 60)
-    assert members(whole) == members(cut)
-    assert (cut.tokens, cut.tasks.tolist()) == (whole.tokens, [0, 1, 2])
+    assert len(cut.batches) == -(-tokens // few)
+    assert rows(whole) == rows(cut)
+    assert cut.tokens == whole.tokens == sum(batch.tokens for batch in cut.batches)
+    assert cut.tasks.tolist() == whole.tasks.tolist() == sorted({row[0] for row in rows(whole)})
 
 
+@KINDS
 @pytest.mark.parametrize("world", [2, 3])
-def test_processes_share_an_update_without_overlap(tensors, world):
-    whole = update_batches(latent(), tensors).micro_batches(5)
-    shares = [
-        update_batches(latent(), tensors, Ranks(rank, world)).micro_batches(5)
-        for rank in range(world)
-    ]
-    assert sorted(pair for share in shares for pair in members(share)) == members(whole)
+def test_processes_share_an_update_without_overlap(tensors, world, kind, few):
+    whole = kind(tensors).micro_batches(5)
+    shares = [kind(tensors, Ranks(rank, world)).micro_batches(5) for rank in range(world)]
+    assert sorted(row for share in shares for row in rows(share)) == rows(whole)
     assert {share.tokens for share in shares} == {whole.tokens}
+    assert all(share.batches for share in shares)
     assert sum(batch.tokens for share in shares for batch in share.batches) == whole.tokens
-    cut = update_batches(latent(), tensors, Ranks(0, world), tokens_per_device=60).micro_batches(5)
-    assert len(cut.batches) == -(-whole.tokens // (60 * world))
+    if kind is pairs_of:
+        cut = kind(tensors, Ranks(0, world), tokens_per_device=few).micro_batches(5)
+        assert len(cut.batches) == -(-whole.tokens // (few * world))
+
+
+@KINDS
+def test_a_batch_depends_on_seed_and_update_alone(tensors, kind, few):
+    first, again = kind(tensors), kind(tensors)
+    first.micro_batches(1)
+    assert rows(first.micro_batches(40)) == rows(again.micro_batches(40))
+    assert rows(kind(tensors, seed=2).micro_batches(40)) != rows(again.micro_batches(40))
 
 
 @pytest.mark.parametrize("world", [2, 8, 32])
@@ -79,97 +122,27 @@ def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
     for update in range(1, 30):
         one, many = whole.micro_batches(update), cut.micro_batches(update)
         assert one.tokens == many.tokens == pytest.approx(150, abs=60)
-        assert len(many.batches) == min(-(-one.tokens // 40), len(members(one)))
-        assert members(one) == members(many)
+        assert len(many.batches) == min(-(-one.tokens // 40), len(rows(one)))
+        assert rows(one) == rows(many)
         [task] = one.tasks.tolist()
-        assert {task for task, _ in members(one)} == {task}
+        assert {row[0] for row in rows(one)} == {task}
         drawn.add(task)
     assert drawn == {0, 1, 2}
-
-
-def test_a_batch_depends_on_seed_and_update_alone(tensors):
-    first, again = update_batches(latent(), tensors), update_batches(latent(), tensors)
-    first.micro_batches(1)
-    pairs = zip(first.micro_batches(40).batches, again.micro_batches(40).batches, strict=True)
-    for one, other in pairs:
-        assert torch.equal(one.source, other.source)
-        assert torch.equal(one.target, other.target)
-    assert members(update_batches(latent(), tensors, seed=2).micro_batches(40)) != members(
-        again.micro_batches(40)
-    )
-
-
-MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
-BLOCK = 128
-
-
-def made_of(
-    tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, updates=6, one_task=False
-):
-    changes = {"updates": updates, "batch": {"tokens": 2000}, "one_task_per_batch": one_task}
-    changes["shares"] = shares or {"temperature": 0.3}
-    return MaskedUpdateBatches(
-        load(tensors),
-        masked_run(changes={"training": changes}).training,
-        MASKING,
-        BLOCK,
-        seed,
-        ranks or Ranks(0, 1),
-        torch.device("cpu"),
-        tokens_per_device,
-    )
-
-
-def rows(micro_batches):
-    """Return what an update holds: task, block, and the masked input, in one order."""
-    return sorted(
-        (int(task), int(block), source[source != PAD].tolist(), target[target != PAD].tolist())
-        for batch in micro_batches.batches
-        for task, block, source, target in zip(
-            batch.tasks, batch.sentences, batch.source, batch.target, strict=True
-        )
-    )
 
 
 def test_losses_are_divided_by_what_the_whole_update_predicts(tensors):
     parts = made_of(tensors).micro_batches(3)
     assert parts.tokens == sum(int((batch.target != PAD).sum()) for batch in parts.batches)
-    assert parts.tokens == sum(batch.tokens for batch in parts.batches)
     read = sum(int((batch.source != PAD).sum()) for batch in parts.batches)
     assert parts.tokens == pytest.approx(0.14 * read, rel=0.15)
-    assert parts.tasks.tolist() == sorted({row[0] for row in rows(parts)})
 
 
-def test_micro_batches_hold_the_same_blocks_masked_alike(tensors):
-    whole = made_of(tensors).micro_batches(3)
-    cut = made_of(tensors, tokens_per_device=500).micro_batches(3)
-    read = sum(int((batch.source != PAD).sum()) for batch in whole.batches)
-    assert len(whole.batches) == 1
-    assert len(cut.batches) == -(-read // 500)
-    assert rows(cut) == rows(whole)
-    assert cut.tokens == whole.tokens
-
-
-@pytest.mark.parametrize("world", [2, 3])
-def test_processes_share_an_update_of_blocks_without_overlap(tensors, world):
-    whole = made_of(tensors).micro_batches(5)
-    shares = [made_of(tensors, Ranks(rank, world)).micro_batches(5) for rank in range(world)]
-    assert sorted(row for share in shares for row in rows(share)) == rows(whole)
-    assert {share.tokens for share in shares} == {whole.tokens}
-    assert all(share.batches for share in shares)
-
-
-def test_another_update_or_seed_hides_other_pieces_of_the_same_block(tensors):
-    first, again = made_of(tensors), made_of(tensors)
-    first.micro_batches(1)
-    assert rows(first.micro_batches(40)) == rows(again.micro_batches(40))
-    by_block: dict = {}
+def test_another_update_hides_other_pieces_of_the_same_block(tensors):
+    made, by_block = made_of(tensors), {}
     for update in range(1, 30):
-        for task, block, source, _ in rows(first.micro_batches(update)):
+        for task, block, source, _ in rows(made.micro_batches(update)):
             by_block.setdefault((task, block), set()).add(tuple(source))
-    repeated = [len(found) for found in by_block.values()]
-    assert max(repeated) > 5
-    assert rows(made_of(tensors, seed=2).micro_batches(40)) != rows(again.micro_batches(40))
+    assert max(len(found) for found in by_block.values()) > 5
 
 
 def test_languages_have_their_smoothed_shares(tensors):

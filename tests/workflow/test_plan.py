@@ -124,7 +124,7 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
     write_training(spec, made.paths, totals=totals, device=device)
     for gpu, measured in (("h200", 1), ("a100", 0)):
         plan = Plan(made, gpu)
-        assert plan.count_measured == measured
+        assert len(plan.measured) == measured
         [_, second] = plan.trainings([RUN]).values()
         assert (second.seconds == pytest.approx(2 * 0.7 * spec.training.updates)) == bool(measured)
 
@@ -140,9 +140,11 @@ def test_sources_that_are_not_there_are_downloads(tmp_path):
     assert [source.name for source in plan.downloads([RUN])] == names[1:]
 
 
-def test_the_row_that_is_trained_first_is_named(tmp_path):
-    plan = Plan(targets(tmp_path), None)
-    assert plan.first([RUN]) == {f"{TABLE}, row 12/12": [RUN]}
+def test_the_row_that_is_trained_first_is_named_until_it_has_ended(tmp_path):
+    made = targets(tmp_path)
+    assert Plan(made, None).first([RUN]) == {f"{TABLE}, row 12/12": [RUN]}
+    write_training(made.spec(RUN), made.paths)
+    assert Plan(made, None).first([RUN]) == {}
 
 
 def test_a_training_that_starts_from_another_one_has_that_one_too(tmp_path):

@@ -23,15 +23,11 @@ from tests.support.own_project import (
 STATIC, GATED = "latent_depth/m2o_diverse_6_6", "latent_depth/m2o_diverse_ll_d_24_24"
 
 
-def test_tables_papers_and_rows_can_be_asked_for_by_name(tmp_path):
+def test_tables_papers_and_rows_are_targets_and_a_mistyped_one_gets_the_nearest_name(tmp_path):
     names = targets(tmp_path).names
     assert {"all", "compare", "claims", "latent_depth", TABLE, f"{TABLE}_row"} <= set(names)
     # Only tables of runs are made row by row.
     assert not {"latent_depth_figure4_row", "latent_depth_table12_row"} & set(names)
-
-
-def test_a_mistyped_target_gets_the_nearest_valid_name(tmp_path):
-    assert f"'{TABLE}'" in str(targets(tmp_path).unknown("latent_depth_tabel5"))
     with pytest.raises(FathomError, match=f"no target 'latent_depth_table55'; .*'{TABLE}'"):
         targets(tmp_path).artefact("latent_depth_table55")
 
@@ -49,13 +45,6 @@ def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
     assert not [path for path in trained if path.parent.name == "measurements"]
     of_run = {path.name.split("-")[0] for path in made.results(GATED)}
     assert {"scores.test.soft", "gates.json"} <= of_run
-
-
-def test_a_table_without_runs_needs_the_statistics_of_its_corpus(tmp_path):
-    made = targets(tmp_path)
-    [path] = made.measured(made.artefact("latent_depth_table12"))[:1]
-    assert path.name == "statistics.json"
-    assert path.is_relative_to(tmp_path / "corpora")
 
 
 def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(tmp_path):
@@ -81,7 +70,7 @@ def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
     row = next(iter(made.artefacts[NOT_BUILT].rows))
     with pytest.raises(FathomError, match="cannot be trained yet"):
         targets(tmp_path, "paper", project, row=row).files(f"{NOT_BUILT}_row")
-    name = next(iter(made.not_built))
+    name = next(iter(made.runs_not_built))
     with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet"):
         made.run(folder(made, name))
     with pytest.raises(FathomError, match=f"data set {DATASET}: cannot be made yet"):
@@ -102,6 +91,9 @@ def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_pa
     assert {"table11", "table12"} <= names
     assert TABLE.rpartition("_")[2] not in names
     assert not [path for path in made.files("data_statistics") if "runs" in path.parts]
+    path, *_ = made.measured(made.artefact("latent_depth_table12"))
+    assert path.name == "statistics.json"
+    assert path.is_relative_to(tmp_path / "corpora")
 
 
 @pytest.mark.parametrize("target", ["compare", "claims", "page"])
@@ -116,7 +108,7 @@ def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
     assert {path for path in files if path.name == "training.json"}
     assert set(made.measured(made.artefact("lamgd_table1"))) <= files
     assert not [path for path in files if "transparent_attention" in path.parts]
-    names = {path.name for path in made.page_config("lamgd")}
+    names = {path.name for path in made.judged_by(["lamgd"], "claims", "figures")}
     assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
 
 
@@ -174,11 +166,12 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
 
 def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = targets(tmp_path).compared_with()
+    made = targets(tmp_path)
+    files = made.judged_by(made.project.papers)
     folder = ROOT / "config" / "papers" / "latent_depth"
     wanted = {folder / "reported" / "table5.csv", folder / "paper.yaml", folder / "deviations.yaml"}
     assert wanted <= set(files)
-    claimed = set(targets(tmp_path).claimed())
+    claimed = set(made.judged_by(made.project.papers, "claims", "figures"))
     assert {*files, folder / "claims.yaml", folder / "figures.yaml"} <= claimed
 
 
@@ -223,16 +216,9 @@ def folder(made, name):
     return f"{spec.paper}/{spec.folder}"
 
 
-def test_a_run_is_found_by_its_folder_and_a_changed_hash_is_refused(tmp_path):
-    made = targets(tmp_path)
-    assert made.run(folder(made, STATIC)) == made.spec(STATIC)
-    with pytest.raises(FathomError, match=f"no run of scale tiny .*'{folder(made, STATIC)}'"):
-        made.run(f"{STATIC}-00000000")
-
-
 def test_trainings_that_are_built_and_those_that_are_not_are_160_together(tmp_path):
     made = targets(tmp_path, "paper")
-    names = [name for name in (*made.built, *made.not_built) if name.split("/")[0] in PAPERS]
+    names = [name for name in (*made.built, *made.runs_not_built) if name.split("/")[0] in PAPERS]
     assert sum(len(made.seeds(name)) for name in names) == 160
 
 
@@ -241,7 +227,7 @@ def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others
     spec = made.spec(GATED)
     both = (("test", "soft"), ("test", "hard"))
     done = made.decodings_done(spec, 1)
-    assert done == made.paths.asked(spec, 1, made.needs.decodings(GATED))
+    assert done == made.paths.asked(spec, 1, made.decodings(GATED))
     assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
 
 
@@ -273,8 +259,11 @@ def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path
         assert f"fathom train {folder(made, STATIC)} --seed 1" in caught.value.remedy
 
 
-def test_a_folder_of_text_leads_to_its_sources_and_a_changed_hash_is_refused(tmp_path):
+def test_a_folder_leads_to_its_run_or_its_sources_and_a_changed_hash_is_refused(tmp_path):
     made = targets(tmp_path)
+    assert made.run(folder(made, STATIC)) == made.spec(STATIC)
+    with pytest.raises(FathomError, match=f"no run of scale tiny .*'{folder(made, STATIC)}'"):
+        made.run(f"{STATIC}-00000000")
     data = made.spec(STATIC).data
     names = [path.parent.name for path in made.sources(data.corpus_folder)]
     assert names == list(made.project.datasets[data.dataset].sources)

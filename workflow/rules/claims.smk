@@ -23,7 +23,7 @@ rule claims_all:
     """Judge all claims, after every run."""
     input:
         results=TARGETS.all_results,
-        claimed=TARGETS.claimed(),
+        claimed=TARGETS.judged_by(TARGETS.project.papers, "claims", "figures"),
     output:
         csv=TARGETS.paths.claims,
         page=report(

@@ -24,7 +24,7 @@ rule compare_all:
     """Compare all reported cells, after every run."""
     input:
         results=TARGETS.all_results,
-        reported=TARGETS.compared_with(),
+        reported=TARGETS.judged_by(TARGETS.project.papers),
     output:
         csv=TARGETS.paths.compare,
         page=report(

@@ -8,7 +8,8 @@ def needed_for(target):
     def needed(wildcards):
         files = setup.ask(TARGETS.files, target)
         if workflow.is_main_process:
-            lines = setup.ask(start.lines, workflow, TARGETS, target)
+            lines = setup.ask(start.found, TARGETS, target)
+            lines += setup.ask(start.ready, workflow, TARGETS, target)
             print(*lines, sep="\n", file=sys.stderr)
         return files
 
@@ -100,7 +101,7 @@ def decodings_of(wildcards):
 def scoring_of(wildcards):
     """Return the hash of a run's settings of scoring, and of further metrics that tables show."""
     spec = run_of(wildcards)
-    settings, metrics = spec.scoring.identity(), TARGETS.needs.metrics(spec.name)
+    settings, metrics = spec.scoring.identity(), TARGETS.metrics(spec.name)
     return short(identity([settings, metrics] if metrics else settings))
 
 
@@ -132,7 +133,7 @@ def definition_of(wildcards):
 
 def caption_of(wildcards):
     """Return the caption of a table or figure, as text that is no markup."""
-    return plain_text(artefact_of(wildcards).spec.caption)
+    return plain_text(artefact_of(wildcards).spec.settings.caption)
 
 
 def reduced_of(wildcards):
@@ -143,7 +144,7 @@ def reduced_of(wildcards):
 def labels_of(wildcards):
     """Return how the report names a table or figure: `Table <number> · <title>`."""
     spec = artefact_of(wildcards).spec
-    return {"artefact": script_text(label(spec.name, spec.title))}
+    return {"artefact": script_text(label(spec.name, spec.settings.title))}
 
 
 def category_of(wildcards):
@@ -163,4 +164,4 @@ def page_results_of(wildcards):
 
 def page_config_of(wildcards):
     """Return what config says of a paper, which its page shows too."""
-    return TARGETS.page_config(wildcards.paper)
+    return TARGETS.judged_by([wildcards.paper], "claims", "figures")

@@ -19,7 +19,6 @@ from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.reported import Reported
 from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table
@@ -73,10 +72,6 @@ class Artefacts:
             return tuple(sorted({*of_scale, *self._trained(name)}))
         return self.seeds or of_scale
 
-    def updates(self, name: str) -> int | str:
-        """Return how many updates a run has at the scale, or `75 epochs`."""
-        return self.project.spec(name, self.scale).training.updates
-
     def cells(self, table: Table) -> tuple[Cell, ...]:
         """Return a table's cells; tasks are those of the data at the scale."""
         return self.project.cells(table, self.scale)
@@ -93,18 +88,10 @@ class Artefacts:
         names = dict.fromkeys(cell.source for cell in cells if cell.source)
         names |= {name: None for name in self.project.entries if name in targets}
         sources = {name: self.source(name) for name in names}
-        printed = self.reported(paper, table)
+        path, paper_cells = paper.reported(table.name), self.project.cells(table)
+        printed = reported.read(path, paper_cells, self.project.root)
         compared = compare_table(table, cells, printed, sources, self.scale)
         return replace(compared, warnings=self._warnings(paper, sources, table))
-
-    def reported(self, paper: Paper, table: Table) -> tuple[Reported, ...]:
-        """Return the paper's cells of a table.
-
-        Raises:
-            FathomError: If they cannot be used.
-        """
-        cells = self.project.cells(table)
-        return reported.read(paper.reported(table.name), cells, self.project.root)
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:
         """Return everything that a figure is drawn from.
@@ -113,39 +100,48 @@ class Artefacts:
             FathomError: If a measurement file or the reported cells cannot be used.
         """
         tables = {name: paper.tables[name] for name in figure.settings.tables}
-        names = [full_name(paper.name, name) for name in figure.settings.runs]
-        names += [cell.source for table in tables.values() for cell in self.cells(table)]
         return Inputs(
             reference=paper.about.reference,
             scale=self.scale,
             runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
-            warnings=self._warnings(paper, names),
+            warnings=self._warnings(paper, Needs(self.project, self.scale).of(paper, figure).runs),
         )
 
     def run(self, name: str) -> RunFiles:
         """Return the training, of a run's first seed, that figures draw."""
-        return RunFiles(self.source(name), self.updates(name))
+        return RunFiles(self.source(name), self.project.spec(name, self.scale).training.updates)
 
-    def require(self, paper: Paper, artefact: Table | Figure) -> None:
+    def require(self, paper: Paper, spec: Table | Figure) -> None:
         """Refuse to draw what has missing files.
 
         Raises:
             FathomError: If files are missing: with the command that trains them, or why they cannot
                 be trained yet, and with the command that draws the rest.
         """
-        if isinstance(artefact, Table):
-            tables, runs = [artefact], ()
-        else:
-            tables = [paper.tables[name] for name in artefact.settings.tables]
-            runs = artefact.settings.runs
-        missing = self._without_files(tables)
-        for name in runs:
-            run = self.run(full_name(paper.name, name))
+        needs = Needs(self.project, self.scale)
+        artefact, missing = needs.of(paper, spec), {}
+        for cell in artefact.cells:
+            for seed, path in self.source(cell.source).files(cell.key).items():
+                if not path.is_file():
+                    missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
+        for name in artefact.series:
+            run = self.run(name)
             if not (run.folder / "training.json").is_file():
                 missing[f"{run.name} seed {run.seed}"] = None
-        if missing:
-            raise self._missing([*missing], f"{paper.name}_{artefact.name}")
+        if not missing:
+            return
+        target = artefact.target
+        seeds = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
+        draw = self.paths.command(artefact.verb, target) + (f" --seeds {seeds}" if seeds else "")
+        partial = f"draw the rest with `{draw} --partial`"
+        if reason := needs.not_built(artefact):
+            raise FathomError(f"cannot be made yet: {reason}", target, partial)
+        names = [*missing]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        what = f"no measurements of {', '.join(names[:NAMED])}{more} in {self.paths.searched}"
+        train = f"train with `{self.paths.target(target, None if seeds == 'all' else seeds)}`"
+        raise FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
 
     def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
         """Return whether a table or figure was drawn, from all measurements or from some."""
@@ -178,48 +174,24 @@ class Artefacts:
         self, paper: Paper, runs: Iterable[str], table: Table | None = None
     ) -> tuple[str, ...]:
         """Return what other tables say of the data of runs: which row is to be trained first."""
-        data = {self._data(name) for name in runs if name in self.project.entries}
+        texts = {self._text(name) for name in runs if name in self.project.entries}
         notes: list[str] = []
-        for other in paper.tables.values():
-            first = other.settings.first
-            if first is None or other is table:
+        for paper_table in paper.tables.values():
+            first = paper_table.settings.first
+            if first is None or paper_table is table:
                 continue
-            row = [cell for cell in self.cells(other) if cell.id == first.row]
+            row = [cell for cell in self.cells(paper_table) if cell.id == first.row]
             cells = [cell for cell in row if cell.column in first.bands]
-            sources = {name: self.source(name) for name in {cell.source for cell in cells}}
-            if data & {self._data(name) for name in sources}:
-                place = f" of {label(other.name, '').partition(' ·')[0]}"
+            sources = {cell.source: self.source(cell.source) for cell in cells}
+            if texts & {self._text(name) for name in sources}:
+                place = f" of {label(paper_table.name, '').partition(' ·')[0]}"
                 notes += first_notes(first, [result(cell, sources) for cell in cells], place)
         return tuple(notes)
 
-    def _data(self, name: str) -> tuple[str, str | None]:
+    def _text(self, name: str) -> tuple[str, str | None]:
         """Return the text of a run, and its direction."""
         data = self.project.spec(name, self.scale).data
         return data.dataset, data.settings.direction
-
-    def _missing(self, names: list[str], target: str) -> FathomError:
-        """Return what to do about missing measurements: train, or wait for what is not built."""
-        needs = Needs(self.project, self.scale)
-        artefact = needs.artefacts[target]
-        seeds = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
-        draw = self.paths.command(artefact.verb, target) + (f" --seeds {seeds}" if seeds else "")
-        partial = f"draw the rest with `{draw} --partial`"
-        if reason := needs.not_built(artefact):
-            return FathomError(f"cannot be made yet: {reason}", target, partial)
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        what = f"no measurements of {', '.join(names[:NAMED])}{more} in {self.paths.searched}"
-        train = f"train with `{self.paths.target(target, None if seeds == 'all' else seeds)}`"
-        return FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
-
-    def _without_files(self, tables: Iterable[Table]) -> dict[str, None]:
-        """Return the runs and corpora, with seeds, of which a table's file is missing."""
-        missing: dict[str, None] = {}
-        cells = (cell for table in tables for cell in self.cells(table) if cell.kind != "empty")
-        for cell in cells:
-            for seed, path in self.source(cell.source).files(cell.key).items():
-                if not path.is_file():
-                    missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
-        return missing
 
 
 def _hard_gates(spec: Spec) -> str:

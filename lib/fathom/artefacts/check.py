@@ -11,7 +11,7 @@ from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import full_name
-from fathom.io.errors import FathomError, Findings
+from fathom.io.errors import FathomError, refuse
 
 
 def findings(project: Project, paper: str | None = None) -> list[FathomError]:
@@ -21,11 +21,11 @@ def findings(project: Project, paper: str | None = None) -> list[FathomError]:
     and that cannot be made. The config of the project must have no findings of its own.
     """
     papers = [project.papers[paper]] if paper else [*project.papers.values()]
-    found = [finding for each in papers for finding in _of_paper(project, each)]
+    faults = [fault for each in papers for fault in _of_paper(project, each)]
     if paper is None:
-        found += parameters.findings(project)
-        found = found or [*_unused_runs(project), *_decodings(project)]
-    return [*{str(finding): finding for finding in found}.values()]
+        faults += parameters.findings(project)
+        faults = faults or [*_unused_runs(project), *_decodings(project)]
+    return [*{str(fault): fault for fault in faults}.values()]
 
 
 def require(project: Project, paper: str | None = None) -> None:
@@ -34,23 +34,21 @@ def require(project: Project, paper: str | None = None) -> None:
     Raises:
         Findings: everything that is wrong.
     """
-    if found := findings(project, paper):
-        raise Findings(found)
+    refuse(findings(project, paper))
 
 
 def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in a paper's figures, and then in the claims that show none of those."""
     wrong = set()
     for figure in paper.figures.values():
-        found = figures.findings(figure, project, paper.tables)
-        wrong |= {figure.name} if found else set()
-        yield from found
+        faults = figures.findings(figure, project, paper.tables)
+        wrong |= {figure.name} if faults else set()
+        yield from faults
     printed = Printed(project, paper)
     for claim in project.claims.get(paper.name, {}).values():
         for part in claim.parts:
-            found = [*claims.findings(part, printed)]
-            if found and not wrong & {*claims.artefacts_of(part)}:
-                yield from found
+            if not wrong & {*claims.artefacts_of(part)}:
+                yield from claims.findings(part, printed)
 
 
 def _unused_runs(project: Project) -> Iterator[FathomError]:
@@ -64,10 +62,10 @@ def _unused_runs(project: Project) -> Iterator[FathomError]:
         used |= {cell.source for table in paper.tables.values() for cell in project.cells(table)}
         for figure in paper.figures.values():
             used |= {full_name(paper.name, run) for run in figure.settings.runs}
-    for name in project.entries:
+    for name, entry in project.entries.items():
         if name not in used:
-            where = project.entries[name].values.where
-            yield FathomError("no table and no figure uses this run", where, "use it or delete it")
+            what, where = "no table and no figure uses this run", entry.values.where
+            yield FathomError(what, where, "use it or delete it")
 
 
 def _decodings(project: Project) -> Iterator[FathomError]:

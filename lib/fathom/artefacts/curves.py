@@ -6,16 +6,16 @@ The page of a paper shows them for the rows of its tables; `fathom curves` write
 import math
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from fathom.artefacts.figures.inputs import VALUE, RunFiles
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
-from fathom.config.schema.figures import UPDATE, series_named
+from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
+from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.io.metrics import Row
 from fathom.results import training_record
@@ -23,9 +23,7 @@ from fathom.results import training_record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
-TRAINING, VALIDATION = "nll.train", "nll.valid"
 POINTS = 150  # of a line; of more, the median of neighbours is drawn
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
@@ -67,9 +65,9 @@ class LearningCurve:
         """What a reader who cannot see the curve must know."""
         if not self.seeds:
             return NOT_RUN
-        single, averaged = len(self.seeds) == 1, self.averaged
+        several, averaged = len(self.seeds) > 1, self.averaged
         ended = [
-            seed.words if single else f"seed {seed.seed} {seed.words}"
+            f"seed {seed.seed} {seed.words}" if several else seed.words
             for seed in self.seeds
             if seed.words
         ]
@@ -80,7 +78,7 @@ class LearningCurve:
         words = [f"validation NLL {self.last:.2f} nats at update {at}"]
         if len(averaged) > 1:
             words.append(f"mean of {len(averaged)} seeds")
-        elif not single:
+        elif several:
             words.append(f"seed {self.averaged[0].seed}")
         if self.unigram is not None:
             words.append(f"unigram baseline {self.unigram:.2f}")
@@ -106,38 +104,44 @@ class LearningCurve:
     @property
     def record(self) -> dict[str, Any]:
         """The same for programs; what is unknown is None."""
+        seeds = []
+        for seed in self.seeds:
+            update, nll = seed.validation[-1] if seed.validation else (None, None)
+            seeds.append(
+                {
+                    "seed": seed.seed,
+                    "update": update,
+                    "last_validation": nll,
+                    "unigram_nll": seed.unigram,
+                    "reason": seed.words,
+                }
+            )
         return {
             "label": self.label,
             "run": self.run,
             "last_validation": self.last,
             "seeds_averaged": [seed.seed for seed in self.averaged],
-            "seeds": [
-                {
-                    "seed": seed.seed,
-                    "update": seed.validation[-1][0] if seed.validation else None,
-                    "last_validation": seed.validation[-1][1] if seed.validation else None,
-                    "unigram_nll": seed.unigram,
-                    "reason": seed.words,
-                }
-                for seed in self.seeds
-            ],
+            "seeds": seeds,
         }
 
 
-def curve(label: str, source: ResultSource, updates: int | str) -> LearningCurve:
+def curve(label: str, source: ResultSource) -> LearningCurve:
     """Return the curves of all seeds of a run that were started.
 
     Raises:
         FathomError: If a file of a training is damaged.
     """
     seeds = []
-    for seed, folder in source.folders.items():
-        files = RunFiles(replace(source, folders={seed: folder}), updates)
-        training, validation = (
-            _points(files.read(series_named(name))) for name in (TRAINING, VALIDATION)
-        )
+    for seed in source.folders:
+        path = source.recorded(seed, "metrics.tsv")
+        rows = metrics.read(path) if path.is_file() else []
+        training, validation = (_points(rows, column) for column in ("nll", "valid_nll"))
         if training or validation:
-            unigram, words = _ended(folder.parent / "training.json")
+            unigram, words, record = None, "has not ended", path.with_name("training.json")
+            if record.is_file():
+                file = training_record.read(record)
+                unigram = file.unigram_nll
+                words = "" if file.outcome.finished else file.outcome.words
             seeds.append(SeedCurve(seed, training, validation, unigram, words))
     return LearningCurve(label, source.name, tuple(seeds))
 
@@ -163,7 +167,7 @@ def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
         for seed in curve.seeds:
             last = seed.validation[-1][0] if seed.validation else 0.0
             baseline = () if seed.unigram is None else ((last, seed.unigram),)
-            series = {TRAINING: seed.training, VALIDATION: seed.validation, "unigram": baseline}
+            series = {"nll.train": seed.training, "nll.valid": seed.validation, "unigram": baseline}
             for name, points in series.items():
                 lines += [(curve.label, curve.run, seed.seed, name, *point) for point in points]
     return [dict(zip(COLUMNS, line, strict=True)) for line in lines]
@@ -174,8 +178,8 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    columns = min(BESIDE, max(len(curves), 1))
-    lines = math.ceil(len(curves) / columns) or 1
+    columns = min(BESIDE, len(curves))
+    lines = math.ceil(len(curves) / columns)
     with rc_context(STYLE):
         drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")
         drawing.suptitle(title, x=0.01, ha="left", fontsize=10, parse_math=False)
@@ -189,18 +193,18 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
         return _written(drawing)
 
 
-def pictures(curves: Sequence[LearningCurve]) -> list[tuple[LearningCurve, str]]:
+def pictures(curves: Iterable[LearningCurve]) -> list[tuple[LearningCurve, str]]:
     """Return a picture of each run that was started, all with the same vertical axis."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    started, drawn = [curve for curve in curves if curve.seeds], []
+    started, written = [curve for curve in curves if curve.seeds], []
     with rc_context(STYLE):
         for curve in started:
             drawing = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
             _draw(drawing.add_axes((0.1, 0.13, 0.86, 0.83)), curve, _range(started))
-            drawn.append((curve, _written(drawing)))
-    return drawn
+            written.append((curve, _written(drawing)))
+    return written
 
 
 def write_events(metrics: Iterable[Row], folder: Path) -> None:
@@ -230,18 +234,10 @@ def write_events(metrics: Iterable[Row], folder: Path) -> None:
                     writer.add_scalar(name, value, int(update), walltime=0.0)
 
 
-def _ended(path: Path) -> tuple[float | None, str]:
-    """Return the unigram baseline of a training, and how it ended where it has no result."""
-    if not path.is_file():
-        return None, "has not ended"
-    file = training_record.read(path)
-    return file.unigram_nll, "" if file.outcome.finished else file.outcome.words
-
-
-def _points(frame: "DataFrame | None") -> Points:
-    if frame is None:
-        return ()
-    return tuple(zip(frame[UPDATE].astype(float), frame[VALUE].astype(float), strict=True))
+def _points(rows: Iterable[Row], column: str) -> Points:
+    """Return a column of metrics.tsv over its updates, empty fields left out."""
+    points = ((row[UPDATE] or 0.0, row.get(column)) for row in rows)
+    return tuple((update, value) for update, value in points if value is not None)
 
 
 def _thinned(points: Points) -> Points:

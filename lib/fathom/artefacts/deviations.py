@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
+from fathom.artefacts.rendering import environment
 from fathom.config.deviations import PAPER, Deviation
 from fathom.config.paper import Paper
 
@@ -11,21 +12,8 @@ PARTS = {"paper": "Paper", "released": "Released code", "ours": "Here", "why": "
 
 def page(papers: Mapping[str, Paper]) -> str:
     """Return the deviations of all papers as Markdown."""
-    parts = [
-        "# Deviations",
-        "What a paper leaves open or what is done differently here, and why. Generated from "
-        "config/papers/*/deviations.yaml.",
-    ]
-    for paper in papers.values():
-        if paper.deviations:
-            parts += [f"## {paper.name}", f"{paper.reference}."]
-        for entry in paper.deviations:
-            texts = ((title, getattr(entry, part)) for part, title in PARTS.items())
-            lines = [f"- **{title}:** {text}" for title, text in texts if text]
-            lines += _names("Applies to", entry.applies)
-            lines += _names("Settings", entry.settings)
-            parts += [f"### {entry.name}: {entry.title}", "\n".join(lines)]
-    return "\n\n".join(parts) + "\n"
+    template = environment().get_template("deviations.md")
+    return template.render(papers=papers.values(), parts=PARTS)
 
 
 def applying(paper: Paper, names: Collection[str]) -> tuple[Deviation, ...]:
@@ -35,12 +23,3 @@ def applying(paper: Paper, names: Collection[str]) -> tuple[Deviation, ...]:
     """
     names = {*names, PAPER}
     return tuple(entry for entry in paper.deviations if names.intersection(entry.applies))
-
-
-def fragment(entry: Deviation) -> str:
-    """Return the id of an entry on a page."""
-    return f"deviation-{entry.name}"
-
-
-def _names(title: str, names: tuple[str, ...]) -> list[str]:
-    return [f"- **{title}:** {', '.join(f'`{name}`' for name in names)}"] if names else []

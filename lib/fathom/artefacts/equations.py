@@ -6,13 +6,14 @@ function has it in its docstring, a test in its docstring or in the comment befo
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, nearest
 from fathom.results.recipe import PACKAGE
+
+Definition = ast.FunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,6 @@ class TaggedPlace:
     file: str
     line: int
     name: str
-
-
-Finder = Callable[[str, str, re.Pattern], Iterator[tuple[str, TaggedPlace]]]
 
 
 @dataclass(frozen=True)
@@ -61,15 +59,27 @@ def entries(project: Project, paper: str, number: str | None = None) -> list[Equ
         remedy = nearest("" if name != number else name, equations)
         raise FathomError(f"no equation '{number}'", paper, remedy)
     # An installed package has its code elsewhere, and no tests.
-    library = project.root / "lib"
-    code = library if library.is_dir() else PACKAGE
-    functions = _by_name(code, project, paper, _functions)
-    tests = _by_name(project.root / "tests", project, paper, _tests)
+    library, names = project.root / "lib", "|".join(map(re.escape, equations))
+    tag = re.compile(rf"\[{re.escape(paper)} ({names})\b[^\]]*\]")
+    places: dict[tuple[str, bool], dict[TaggedPlace, None]] = {}
+    for folder in (library if library.is_dir() else PACKAGE, project.root / "tests"):
+        for path in sorted(folder.rglob("*.py")):
+            text, file = path.read_text(encoding="utf-8"), str(path.relative_to(folder.parent))
+            if f"[{paper} " in text:
+                is_test = folder.name == "tests"
+                for key, node in (_tests if is_test else _functions)(text, tag):
+                    place = TaggedPlace(file, node.lineno, node.name)
+                    places.setdefault((key, is_test), {})[place] = None
     return [
         EquationEntry(
-            paper, key, each.title, each.reason, (*functions.get(key, ()),), (*tests.get(key, ()),)
+            paper=paper,
+            name=key,
+            title=equation.title,
+            reason=equation.reason,
+            functions=tuple(places.get((key, False), ())),
+            tests=tuple(places.get((key, True), ())),
         )
-        for key, each in equations.items()
+        for key, equation in equations.items()
         if name in (None, key)
     ]
 
@@ -106,31 +116,15 @@ def _links(places: tuple[TaggedPlace, ...]) -> str:
     return "<br>".join(f"[{place.name}](../{place.file})" for place in places)
 
 
-def _by_name(
-    folder: Path, project: Project, paper: str, find: Finder
-) -> dict[str, list[TaggedPlace]]:
-    """Return the places of the tags of each of a paper's equations under a folder."""
-    names = "|".join(map(re.escape, project.papers[paper].about.equations))
-    tag = re.compile(rf"\[{re.escape(paper)} ({names})\b[^\]]*\]")
-    places: dict[str, list[TaggedPlace]] = {}
-    for path in sorted(folder.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        if f"[{paper} " not in text:
-            continue
-        for name, place in find(text, str(path.relative_to(folder.parent)), tag):
-            if place not in places.setdefault(name, []):
-                places[name].append(place)
-    return places
-
-
-def _functions(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, TaggedPlace]]:
+def _functions(text: str, tag: re.Pattern) -> Iterator[tuple[str, Definition]]:
+    """Yield each tag of a docstring with its function or class."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, Definition):
             for match in tag.finditer(ast.get_docstring(node) or ""):
-                yield match[1], TaggedPlace(file, node.lineno, node.name)
+                yield match[1], node
 
 
-def _tests(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, TaggedPlace]]:
+def _tests(text: str, tag: re.Pattern) -> Iterator[tuple[str, Definition]]:
     """Yield the first test at or after each tag that a comment or docstring begins."""
     tests = [
         node
@@ -139,8 +133,6 @@ def _tests(text: str, file: str, tag: re.Pattern) -> Iterator[tuple[str, TaggedP
     ]
     for number, row in enumerate(text.split("\n"), 1):
         opens = row.strip().startswith(("#", '"""'))
-        for match in tag.finditer(row) if opens else ():
-            after = [node for node in tests if (node.end_lineno or 0) >= number]
-            if after:
-                first = min(after, key=lambda node: node.lineno)
-                yield match[1], TaggedPlace(file, first.lineno, first.name)
+        after = [node for node in tests if (node.end_lineno or 0) >= number]
+        for match in tag.finditer(row) if opens and after else ():
+            yield match[1], min(after, key=lambda node: node.lineno)

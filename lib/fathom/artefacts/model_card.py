@@ -3,13 +3,12 @@
 After Mitchell et al., Model Cards for Model Reporting, 2019; the head is that of model hubs.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from fathom.artefacts.rendering import environment
 from fathom.config.measurement_keys import METRICS
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.dataset import Dataset
 from fathom.config.show import describe
 from fathom.config.spec import Spec
 from fathom.results.measurements import Number, Record
@@ -18,53 +17,36 @@ from fathom.results.tree import RunResults
 
 # What is listed of the test sentences.
 _SCORES = tuple(f"{name}.test" for name in (*METRICS, "nll", "perplexity"))
-_HOUR = 3600
 
 
-def model_card(project: Project, spec: Spec, paths: Paths, found: RunResults) -> str:
+def model_card(project: Project, spec: Spec, paths: Paths, run: RunResults) -> str:
     """Return the model card of a training as Markdown."""
-    training = found.training
-    dataset = project.datasets[spec.data.dataset]
-    tasks = list(spec.data.tasks)
-    scores = {key: one for key, one in found.measurements.items() if key.startswith(_SCORES)}
-    changed = [one for one in describe(project, spec.name, paths.scale) if one.changed]
+    dataset, tasks = project.datasets[spec.data.dataset], list(spec.data.tasks)
+    languages = [language for task in tasks for language in dataset.languages_of(task)]
+    scores = {key: part for key, part in run.measurements.items() if key.startswith(_SCORES)}
+    settings = describe(project, spec.name, paths.scale)
     return (
         environment()
         .get_template("model_card.md")
         .render(
-            run=spec.name,
-            seed=found.seed,
+            spec=spec,
+            run=run,
             scale=paths.scale,
             scale_title=project.scales[paths.scale].title,
             paper=project.papers[spec.paper].about,
             method=project.methods[spec.method.name].about,
-            translates=spec.decoding is not None,
-            languages=list(dict.fromkeys(_languages(dataset, tasks))),
+            languages=list(dict.fromkeys([*languages, *(dataset.translates or ())])),
             tasks=tasks,
             data=dataset,
-            training=training,
-            identity=spec.identity,
-            outcome=training.outcome.kind.replace("_", " ").capitalize(),
-            updates=spec.training.updates,
-            hours=device_seconds(training.totals, training.device) / _HOUR,
-            device=training.device.get("name") or training.device.get("type"),
-            parameters=found.over_all("parameters"),
-            validation=found.over_all("last_validation"),
-            unigram=found.over_all("unigram_nll"),
+            training=run.training,
+            hours=device_seconds(run.training.totals, run.training.device) / 3600,
             columns=list(scores),
             scores=_rows(scores.values(), tasks),
-            hows=list(dict.fromkeys(one.how for one in scores.values() if one.how)),
-            changed=changed,
-            translate=paths.command("translate", spec.name, found.seed),
-            versions=[f"{name} {version}" for name, version in training.versions.items()],
+            hows=list(dict.fromkeys(part.how for part in scores.values() if part.how)),
+            changed=[setting for setting in settings if setting.changed],
+            translate=paths.command("translate", spec.name, run.seed),
         )
     )
-
-
-def _languages(dataset: Dataset, tasks: Iterable[str]) -> Iterator[str]:
-    for task in tasks:
-        yield from dataset.languages_of(task)
-    yield from dataset.translates or ()
 
 
 def _rows(records: Iterable[Record], tasks: Iterable[str]) -> dict[str, list[str]]:

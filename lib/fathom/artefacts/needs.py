@@ -1,7 +1,6 @@
 """What each table and figure depends on: runs, measurements, decodings, corpora."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from fathom.config.figures import Figure
@@ -10,6 +9,7 @@ from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
+from fathom.io.errors import FathomError
 
 _WINDOW = "window"
 
@@ -20,6 +20,7 @@ class Artefact:
 
     paper: Paper
     spec: Table | Figure
+    tables: tuple[str, ...]  # the names of those whose cells it shows
     cells: tuple[Cell, ...]  # of a table, or of a figure's tables; empty cells left out
     runs: tuple[str, ...]  # full names, in the order of the artefact
     keys: dict[str, tuple[str, ...]]  # the measurements of each run
@@ -34,11 +35,6 @@ class Artefact:
     def verb(self) -> str:
         """The command that draws it: table or figure."""
         return "table" if isinstance(self.spec, Table) else "figure"
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The names of the tables whose cells it shows."""
-        return (self.spec.name,) if isinstance(self.spec, Table) else self.spec.settings.tables
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -58,28 +54,64 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the tables and figures of all papers depend on at a scale."""
+    """What the tables and figures of papers depend on at a scale."""
 
     project: Project
     scale: str
+    # By name; None for all. A mistake in another paper is not looked for.
+    papers: tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """The full names of all runs, but for those with a mistake of papers that are left out."""
+        runs = []
+        for name in self.project.entries:
+            try:
+                self.project.spec(name, self.scale)
+            except FathomError:
+                if self.papers is None or name.partition("/")[0] in self.papers:
+                    raise
+            else:
+                runs.append(name)
+        return tuple(runs)
 
     @cached_property
     def artefacts(self) -> dict[str, Artefact]:
         """Every table and figure by its target, in the papers' order."""
-        artefacts = []
-        for paper in self.project.papers.values():
-            cells = {
-                name: [
-                    cell for cell in self.project.cells(table, self.scale) if cell.kind != "empty"
-                ]
-                for name, table in paper.tables.items()
-            }
-            for table in paper.tables.values():
-                artefacts.append(_artefact(paper, table, cells[table.name]))
-            for figure in paper.figures.values():
-                shown = [cell for name in figure.settings.tables for cell in cells[name]]
-                artefacts.append(_artefact(paper, figure, shown))
+        names = self.project.papers if self.papers is None else self.papers
+        artefacts = [
+            self.of(paper, spec)
+            for paper in (self.project.papers[name] for name in names)
+            for spec in (*paper.tables.values(), *paper.figures.values())
+        ]
         return {artefact.target: artefact for artefact in artefacts}
+
+    def of(self, paper: Paper, spec: Table | Figure) -> Artefact:
+        """Return a table or figure with what its cells, or its own settings, depend on."""
+        keys: dict[str, dict[str, None]] = {}
+        tables = (spec.name,) if isinstance(spec, Table) else spec.settings.tables
+        cells = tuple(
+            cell
+            for name in tables
+            for cell in self.project.cells(paper.tables[name], self.scale)
+            if cell.kind != "empty"
+        )
+        for cell in cells:
+            if cell.kind == "run":
+                keys.setdefault(cell.source, {})[cell.key] = None
+        if isinstance(spec, Figure):
+            for run in spec.settings.runs:
+                needed = keys.setdefault(full_name(paper.name, run), {})
+                needed.update(dict.fromkeys(spec.settings.measurements(run)))
+        return Artefact(
+            paper=paper,
+            spec=spec,
+            tables=tables,
+            cells=cells,
+            runs=tuple(keys),
+            keys={run: tuple(needed) for run, needed in keys.items()},
+            corpora=tuple(dict.fromkeys(cell.source for cell in cells if cell.kind != "run")),
+        )
 
     @cached_property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -130,24 +162,3 @@ class Needs:
             f"{len(runs)} of {len(artefact.runs)} runs: {reason}" if runs else reason
             for reason, runs in reasons.items()
         )
-
-
-def _artefact(paper: Paper, spec: Table | Figure, cells: Iterable[Cell]) -> Artefact:
-    """Return an artefact with the runs and measurements of its cells, or of its own settings."""
-    cells = tuple(cells)
-    keys: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        if cell.kind == "run":
-            keys.setdefault(cell.source, {})[cell.key] = None
-    if isinstance(spec, Figure):
-        for run in spec.settings.runs:
-            needed = keys.setdefault(full_name(paper.name, run), {})
-            needed.update(dict.fromkeys(spec.settings.measurements(run)))
-    return Artefact(
-        paper=paper,
-        spec=spec,
-        cells=cells,
-        runs=tuple(keys),
-        keys={run: tuple(needed) for run, needed in keys.items()},
-        corpora=tuple(dict.fromkeys(cell.source for cell in cells if cell.kind != "run")),
-    )

@@ -15,7 +15,7 @@ from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
-from fathom.config.schema.parameters import VocabularySizes
+from fathom.config.schema.paper import VocabularySizes
 from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
@@ -147,9 +147,8 @@ def _added_to(
     mark = table.marks.get(item.mark)
     if mark is None or mark.means != DIFFERENCE:
         return None
-    rows = (other for other in cells if other.block == cell.block and other.row == mark.to)
-    source = next((other.source for other in rows), "")
-    return project.spec(source or full_name(table.paper, mark.to))
+    rows = [each.source for each in cells if (each.block, each.row) == (cell.block, mark.to)]
+    return project.spec(next(filter(None, rows), full_name(table.paper, mark.to)))
 
 
 def vocabulary(project: Project, paper: Paper, run: str) -> VocabularySizes:

@@ -9,16 +9,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from fathom.config.figures import form
 from fathom.config.project import Project
-from fathom.config.schema.claims import ClaimSettings
-from fathom.config.schema.columns import ColumnsFile
+from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
-from fathom.config.schema.deviations import DeviationSettings
 from fathom.config.schema.figures import KINDS as FIGURES
 from fathom.config.schema.method import CardFile
-from fathom.config.schema.paper import PaperSettings
-from fathom.config.schema.parameters import Parameters
+from fathom.config.schema.paper import ClaimSettings, DeviationSettings, PaperSettings, Parameters
 from fathom.config.schema.run import RunSettings
 from fathom.config.schema.scale import PaperScale, Scale
 from fathom.config.schema.section import Section
@@ -74,7 +70,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         "claims": _entries(_schema(ClaimSettings)),
         "deviations": _entries(_schema(DeviationSettings)),
         "parameters": _schema(Parameters),
-        "columns": _schema(ColumnsFile),
+        "columns": _schema(Vocabulary),
         "dataset": _cards(PlannedDataset, *FORMATS.values()),
         "source": _sources(),
     }
@@ -84,7 +80,7 @@ def _figures() -> dict[str, Any]:
     """Return the schema of figures.yaml: an entry has the keys of its kind."""
     options, definitions = [], {}
     for name, kind in FIGURES.items():
-        schema = _entry(_schema(form(kind)))
+        schema = _entry(_schema(kind))
         definitions |= schema.pop("$defs", {})
         schema["properties"]["kind"] = {"const": name, "description": str(kind.__doc__)}
         options.append(schema)

@@ -104,7 +104,7 @@ def _artefacts(project: Project, paths: Paths, kind: str) -> Rows:
             for seed in project.seeds(run, paths.scale)
         ]
         rows[target] = {
-            "title": artefact.spec.title,
+            "title": artefact.spec.settings.title,
             "drawn": paths.artefact(artefact.paper.name, artefact.spec.name, "csv").exists(),
             "trainings": len(trainings),
             "ended": sum(path.exists() for path in trainings),

@@ -1,5 +1,7 @@
 """The verbs that draw and judge: table, figure, curves, compare, claims, page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,8 +24,9 @@ from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
-    from fathom.artefacts.table.sources import ResultSource
+    from fathom.artefacts.claims.judged import Judged
     from fathom.artefacts.table.view import TableView
+    from fathom.config.project import Project
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 _STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
@@ -50,7 +53,7 @@ def table(
     from fathom.artefacts.table.view import view
     from fathom.config.paper import find
 
-    artefacts = open_artefacts(scale, results, seeds)
+    artefacts = open_artefacts(scale, results, seeds, of_results=partial)
     paper, drawn = find(artefacts.project.papers, target, "table")
     if not partial:
         artefacts.require(paper, drawn)
@@ -110,7 +113,7 @@ def figure(
     from fathom.artefacts.figures import kinds
     from fathom.config.paper import find
 
-    artefacts = open_artefacts(scale, results, seeds)
+    artefacts = open_artefacts(scale, results, seeds, of_results=partial)
     paper, drawn = find(artefacts.project.papers, target, "figure")
     check_artefacts(artefacts.project, paper.name)
     if not partial:
@@ -145,15 +148,14 @@ def curves(
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
-    from fathom.artefacts.curves import COLUMNS, curve, rows, svg
+    from fathom.artefacts.curves import COLUMNS, curve, rows, svg, write_events
     from fathom.artefacts.rendering import write_csv
+    from fathom.io import metrics
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
-    drawn = [
-        curve(label, artefacts.source(run), artefacts.updates(run)) for run, label in labels.items()
-    ]
-    drawn = [item for item in drawn if item.seeds]
+    started = [curve(label, artefacts.source(run)) for run, label in labels.items()]
+    drawn = [item for item in started if item.seeds]
     if not drawn:
         what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
         command = artefacts.paths.command("train", next(iter(labels)))
@@ -165,20 +167,12 @@ def curves(
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
     report(f"curves: {path}.svg, csv")
     if tensorboard is not None:
-        for item in drawn:
-            _write_events(artefacts.source(item.run), tensorboard)
+        for source in (artefacts.source(item.run) for item in drawn):
+            for seed, folder in source.folders.items():
+                path = folder.parent / "metrics.tsv"
+                if path.is_file():
+                    write_events(metrics.read(path), tensorboard / source.name / str(seed))
         suggest(f"tensorboard --logdir {tensorboard}")
-
-
-def _write_events(source: "ResultSource", folder: Path) -> None:
-    """Write the metrics of all seeds of a run that were started for TensorBoard."""
-    from fathom.artefacts.curves import write_events
-    from fathom.io import metrics
-
-    for seed in source.folders:
-        path = source.folders[seed].parent / "metrics.tsv"
-        if path.is_file():
-            write_events(metrics.read(path), folder / source.name / str(seed))
 
 
 def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
@@ -197,6 +191,9 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
             remedy = f"name runs, or draw it with `{artefacts.paths.command('table', names[0])}`"
             raise FathomError("the table shows no runs", names[0], remedy)
         return names[0], names[0], labels
+    for name in names:
+        if name in tables:
+            raise FathomError("a table is drawn alone", name, "name one table, or runs")
     runs = list(dict.fromkeys(project.run_name(name) for name in names))
     title, stem = runs[0], runs[0].replace("/", "_")
     if len(runs) > 1:
@@ -230,24 +227,39 @@ def compare(
     from fathom.artefacts.table.formats import average_lines, comparison_page
     from fathom.config.paper import find
 
-    artefacts = open_artefacts(scale, results, seeds)
-    papers = artefacts.project.papers
-    chosen = find(papers, table, "table")[1] if table else None
-    tables = {
-        name: [artefacts.compared(paper, table) for table in paper.tables.values()]
-        for name, paper in papers.items()
-    }
-    every = [compared for of_paper in tables.values() for compared in of_paper]
-    path = artefacts.paths.compare
-    write_csv(path, COLUMNS, lines(every))
-    references = {name: paper.reference for name, paper in papers.items()}
-    write_text(path.with_suffix(".html"), comparison_page(references, tables))
-    write_text(path.with_name("deviations.md"), deviations.page(papers))
-    shown = [compared for compared in every if chosen in (None, compared.table)]
+    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    papers, path = artefacts.project.papers, artefacts.paths.compare
+    shown = [artefacts.compared(*find(papers, table, "table"))] if table else []
+    with _of_all_papers(path, required=table is None):
+        tables = {
+            name: [artefacts.compared(paper, table) for table in paper.tables.values()]
+            for name, paper in papers.items()
+        }
+        every = [compared for of_paper in tables.values() for compared in of_paper]
+        references = {name: paper.about.reference for name, paper in papers.items()}
+        chosen = deviations.page(papers)
+        write_csv(path, COLUMNS, lines(every))
+        write_text(path.with_suffix(".html"), comparison_page(references, tables))
+        write_text(path.with_name("deviations.md"), chosen)
+        shown = shown or every
     answer(as_json, lines(shown), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
     report(f"compare: {path}, html: {summary}")
     suggest(f"fathom page --scale {artefacts.scale}")
+
+
+@contextmanager
+def _of_all_papers(path: Path, required: bool) -> Iterator[None]:
+    """Write files that have all papers inside the block.
+
+    Where the user names one paper, a mistake in another leaves the files as they are.
+    """
+    try:
+        yield
+    except FathomError as error:
+        if required:
+            raise
+        report(f"{path} stays as it is, since it has all papers: {error}")
 
 
 TableOrFigure = Annotated[
@@ -276,29 +288,49 @@ def claims(
     from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.claims.view import lines, page, printed, summary
 
-    artefacts = open_artefacts(scale, results, seeds)
-    papers = artefacts.project.papers
+    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    papers, path = artefacts.project.papers, artefacts.paths.claims
     named = papers_named(artefacts.project, paper, "claims")
-    targets = [
-        f"{each.name}_{name}" for each in papers.values() for name in (*each.tables, *each.figures)
-    ]
-    if table and table not in targets:
-        raise FathomError(f"no table or figure '{table}'", "claims", nearest(table, targets))
-    check_artefacts(artefacts.project)
-    every = [claim for each in papers.values() for claim in judged(artefacts, each)]
-    path = artefacts.paths.claims
-    write_text(path, lines(every).to_csv(index=False, lineterminator="\n"))
-    titles = {name: each.about.title for name, each in papers.items()}
-    write_text(path.with_suffix(".html"), page(every, titles))
+    if table:
+        of_table = _paper_of(artefacts.project, table)
+        named = [name for name in named if name == of_table]
+    every = len(named) == len(papers)
+
+    def judge(name: str) -> "tuple[Judged, ...]":
+        if not every:
+            check_artefacts(artefacts.project, name)
+        return judged(artefacts, papers[name])
+
+    if every:
+        check_artefacts(artefacts.project)
+    answers = {name: judge(name) for name in named}
+    with _of_all_papers(path, required=every):
+        of_all = [claim for name in papers for claim in answers.get(name) or judge(name)]
+        titles = {name: each.about.title for name, each in papers.items()}
+        write_text(path, lines(of_all).to_csv(index=False, lineterminator="\n"))
+        write_text(path.with_suffix(".html"), page(of_all, titles))
     shown = [
         claim
-        for claim in every
-        if claim.paper in named
-        and (table is None or table in [f"{claim.paper}_{name}" for name in claim.artefacts])
+        for of_paper in answers.values()
+        for claim in of_paper
+        if table is None or table in [f"{claim.paper}_{name}" for name in claim.artefacts]
     ]
     content = [asdict(claim) | {"against": claim.against} for claim in shown]
     answer(as_json, content, (*(() if counts else printed(shown)), *summary(shown)))
     report(f"claims: {path}, html")
+
+
+def _paper_of(project: "Project", target: str) -> str:
+    """Return the name of the paper that has a table or figure, `<paper>_<table>`."""
+    targets = []
+    # The paper that is named comes first: a mistake in another stops nothing.
+    for name in sorted(project.papers, key=lambda name: not target.startswith(f"{name}_")):
+        paper = project.papers[name]
+        here = [f"{name}_{each}" for each in (*paper.tables, *paper.figures)]
+        if target in here:
+            return name
+        targets += here
+    raise FathomError(f"no table or figure '{target}'", "claims", nearest(target, targets))
 
 
 def page(
@@ -314,7 +346,7 @@ def page(
     from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.page.page import page
 
-    artefacts = open_artefacts(scale, results, seeds)
+    artefacts = open_artefacts(scale, results, seeds, of_results=True)
     for name in papers_named(artefacts.project, paper, "page"):
         shown = artefacts.project.papers[name]
         check_artefacts(artefacts.project, name)

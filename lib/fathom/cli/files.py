@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, Seed, open_run, open_scale
+from fathom.cli.options import (
+    Json,
+    Results,
+    Scale,
+    Seed,
+    open_run,
+    open_scale,
+    require_results,
+)
 from fathom.cli.terminal import answer, report, suggest
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -95,8 +103,8 @@ def verify(
     from fathom.results.verify import verify
 
     project, paths = open_scale(scale, results)
-    if run is None and not paths.results.is_dir():
-        raise FathomError("no such folder", str(paths.results), "give --results")
+    if run is None:
+        require_results(paths)
     verified = verify(_folders(project, run, paths) if run else [paths.results])
     findings = verified.in_order(paths.results)
     unfit = [{"path": f.where, "what": f.what, "command": f.remedy} for f in findings]
@@ -148,37 +156,33 @@ def pack(
     """
     from fathom.results.archive import SUFFIX, files_of_scale, pack_results, pack_run
 
+    not_ended: list[str] = []
     if run is not None:
         opened = open_run(run, scale, results)
         archive = _free(out or Path(f"{opened.spec.folder}.{seed}{SUFFIX}"))
         record = pack_run(opened.spec, seed, opened.paths, archive)
-        _report_packed(archive, len(record.files))
-        return
-    project, paths = open_scale(scale, results, check=True)
-    archive = _free(out or Path(f"results-{paths.scale}{SUFFIX}"))
-    names, not_ended = files_of_scale(project, paths)
-    if not any(file.startswith(("runs/", f"{paths.scale}/")) for file in names):
-        remedy = f"train first: snakemake all --config scale={paths.scale}"
-        raise FathomError(f"no results of scale {paths.scale}", paths.searched, remedy)
-    record = pack_results(paths.results, names, paths.scale, archive)
-    _report_packed(archive, len(record.files))
+    else:
+        project, paths = open_scale(scale, results, check=True)
+        archive = _free(out or Path(f"results-{paths.scale}{SUFFIX}"))
+        names, not_ended = files_of_scale(project, paths)
+        if not any(file.startswith(("runs/", f"{paths.scale}/")) for file in names):
+            remedy = f"train first: snakemake all --config scale={paths.scale}"
+            raise FathomError(f"no results of scale {paths.scale}", paths.searched, remedy)
+        record = pack_results(paths.results, names, paths.scale, archive)
+    megabytes = archive.stat().st_size / 1e6
+    report(f"{archive}: {len(record.files)} files, {megabytes:.1f} MB; read it with fathom unpack")
     if not_ended:
         more = f" and {len(not_ended) - _NAMED} more" if len(not_ended) > _NAMED else ""
         report(f"left out, not ended: {', '.join(not_ended[:_NAMED])}{more}")
 
 
 def _free(archive: Path) -> Path:
-    """Return the place of an archive."""
+    """Return the place of an archive, where nothing may be yet."""
     if archive.is_dir():
         raise FathomError("this is a folder", str(archive), "add the name of a file: --out FILE")
     if archive.exists():
         raise FathomError("there is such a file", str(archive), "delete it, or give --out")
     return archive
-
-
-def _report_packed(archive: Path, files: int) -> None:
-    megabytes = archive.stat().st_size / 1e6
-    report(f"{archive}: {files} files, {megabytes:.1f} MB; read it with fathom unpack")
 
 
 Archives = Annotated[list[Path], typer.Argument(help="Files of `fathom pack`.")]
@@ -189,28 +193,27 @@ def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> 
 
     A run is accepted where its settings, its text and the recipe of the code are
     the same, and every file is the one that was packed. All results of a scale are
-    written to a new folder, named as the file or by --results. Nothing is overwritten.
+    written to a new folder, named as the file or by --results. Nothing is overwritten,
+    and where one file is refused nothing is written.
 
     Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.tar.gz
     """
     from fathom.results import archive as packed
 
-    records = [(archive, packed.read(archive)) for archive in archives]
-    of_runs = [(archive, record) for archive, record in records if record.run]
-    if of_runs:
-        project, paths = open_scale(scale, results)
-        # All places are checked before anything is written.
-        folders = [packed.place(project, paths, archive, record) for archive, record in of_runs]
-        for (archive, record), folder in zip(of_runs, folders, strict=True):
-            packed.unpack(archive, record, folder)
-            report(f"{folder}: {len(record.files)} files")
-    for archive, record in records:
-        if record.run is None:
-            folder = Path(results or archive.name.removesuffix(packed.SUFFIX))
-            packed.unpack_results(archive, record, folder)
-            options = f"--scale {record.scale} --results {folder}"
-            read_by = f"read them with fathom compare {options}"
-            report(f"{folder}: {len(record.files)} files; {read_by}")
+    records = [packed.read(archive) for archive in archives]
+    opened = open_scale(scale, results) if any(record.run for record in records) else None
+    places = []
+    for archive, record in zip(archives, records, strict=True):
+        if opened and record.run:
+            folder = packed.place(*opened, archive, record)
+        else:
+            folder = packed.new_folder(Path(results or archive.name.removesuffix(packed.SUFFIX)))
+        places.append((archive, record, folder))
+    packed.unpack(places)
+    for _, record, folder in places:
+        options = f"--scale {record.scale} --results {folder}"
+        read_by = "" if record.run else f"; read them with fathom compare {options}"
+        report(f"{folder}: {len(record.files)} files{read_by}")
 
 
 Kinds = Annotated[

@@ -1,6 +1,6 @@
 """The verbs of measurements: score, likelihood, best-window, gates, sharing."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -56,13 +56,19 @@ def score(
 
     for text, kind in decodings:
         report = report_of(f"{spec.folder} {text}, {kind}")
-        score(spec, seed, text, kind, paths, report, opened.metrics)
+        score(spec, seed, text, kind, paths, report, opened.needs.metrics(spec.name))
     suggest(f"fathom status {spec.paper} --runs --scale {paths.scale}")
+
+
+HeldOut = Annotated[
+    str,
+    typer.Option(help="The held-out text: valid or test.", parser=one_split, metavar="<str>"),
+]
 
 
 def likelihood(
     run: Run,
-    split: Annotated[str, typer.Option(help="The held-out text: valid or test.")] = "valid",
+    split: HeldOut = "valid",
     gates: Gates = None,
     scale: Scale = None,
     results: Results = None,
@@ -78,17 +84,17 @@ def likelihood(
     """
     opened = open_run(run, scale, results, device)
     spec = opened.spec
-    kind, text = opened.one_gates(gates), one_split(split)
+    kind = opened.one_gates(gates)
     require_weights(spec, seed, opened.paths)
     from fathom.decode import likelihood
     from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
-        sums = likelihood.likelihood(opened.trained(seed, device), text, kind)
-        return likelihood.records(sums.nats, sums.tokens, sums.no_layer, text, kind)
+        sums = likelihood.likelihood(opened.trained(seed, device), split, kind)
+        return likelihood.records(sums.nats, sums.tokens, sums.no_layer, split, kind)
 
-    report = report_of(f"{spec.folder} {text}, {kind}")
-    file = MeasurementFile(spec, seed, opened.paths, "likelihood", text, kind)
+    report = report_of(f"{spec.folder} {split}, {kind}")
+    file = MeasurementFile(spec, seed, opened.paths, "likelihood", split, kind)
     for line in likelihood.table(file.measure(records, report)):
         print(line)
 
@@ -114,7 +120,12 @@ def best_window(
     """
     opened = open_run(run, scale, results, device)
     require_decoder(opened.spec)
-    opened, kind = opened.with_window(size), opened.one_gates(gates)
+    decoding, kind = opened.spec.decoding, opened.one_gates(gates)
+    if decoding is None or (size is None and decoding.window is None):
+        what = "the run has no window of checkpoints"
+        raise FathomError(what, opened.spec.name, "give --size, or set decoding.window")
+    decoding = decoding.model_copy(update={"window": size or decoding.window})
+    opened = replace(opened, spec=replace(opened.spec, decoding=decoding))
     opened.require_decodable(kind)
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
@@ -132,8 +143,7 @@ def best_window(
     def translations() -> CheckpointTranslations:
         return CheckpointTranslations(trained, kind, report)
 
-    updates = consecutive_updates(trained)
-    metrics = opened.metrics
+    updates, metrics = consecutive_updates(trained), opened.needs.metrics(spec.name)
     report(str(best_window(spec, seed, kind, paths, updates, translations, report, metrics)))
 
 
@@ -148,13 +158,7 @@ def gates(
     if opened.spec.gates == ("plain",):
         remedy = "choose a run of latent layers"
         raise FathomError("its method has no gates", opened.spec.name, remedy)
-
-    def records() -> dict[str, Record]:
-        from fathom.decode.gates import gate_records
-
-        return gate_records(opened.trained(seed, device))
-
-    _measure_network("gates", opened, seed, records)
+    _measure_network("gates", opened, seed, device)
 
 
 def sharing(
@@ -164,23 +168,20 @@ def sharing(
 
     Example: fathom sharing m2o_diverse_lamgd
     """
-    opened = open_run(run, scale, results, device)
-
-    def records() -> dict[str, Record]:
-        from fathom.decode.gates import sharing_records
-
-        return sharing_records(opened.trained(seed, device))
-
-    _measure_network("sharing", opened, seed, records)
+    _measure_network("sharing", open_run(run, scale, results, device), seed, device)
 
 
-def _measure_network(
-    rule: str, opened: OpenRun, seed: int, records: Callable[[], dict[str, Record]]
-) -> None:
+def _measure_network(rule: str, opened: OpenRun, seed: int, device: str | None) -> None:
     """Write what is measured of a trained network alone."""
-    from fathom.results.training_record import MeasurementFile
-
     spec = opened.spec
     require_weights(spec, seed, opened.paths)
-    settings, report = {"average_of": averaged(spec)}, report_of(spec.folder)
-    MeasurementFile(spec, seed, opened.paths, rule).measure(records, report, settings)
+    from fathom.results.training_record import MeasurementFile
+
+    def records() -> dict[str, Record]:
+        from fathom.decode.gates import gate_records, sharing_records
+
+        measured = gate_records if rule == "gates" else sharing_records
+        return measured(opened.trained(seed, device))
+
+    file = MeasurementFile(spec, seed, opened.paths, rule)
+    file.measure(records, report_of(spec.folder), {"average_of": averaged(spec)})

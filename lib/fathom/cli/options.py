@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,13 +17,23 @@ from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
 from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError, closest, nearest
 from fathom.io.screen import say
 from fathom.results.recipe import PACKAGE
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
+    from fathom.artefacts.needs import Needs
     from fathom.decode.trained_run import TrainedRun
+
+
+def one_split(split: str) -> str:
+    """Return a split of held-out text."""
+    from fathom.decode.ready import SPLITS, require_name
+
+    require_name(split, SPLITS, "held-out split", "--split")
+    return split
+
 
 # The folder whose config/ is part of the package; in a clone a link to the clone's.
 PACKAGED = PACKAGE / "packaged"
@@ -43,19 +53,23 @@ Device = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
 Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
+
+
 Gates = Annotated[
     str | None, typer.Option(help="plain, soft or hard; by default those that config asks for.")
 ]
 Split = Annotated[
-    str | None, typer.Option(help="valid or test; by default those that config asks for.")
+    str | None,
+    typer.Option(
+        help="valid or test; by default those that config asks for.",
+        parser=one_split,
+        metavar="<str>",
+    ),
 ]
 
 
 def project_root() -> Path:
-    """Return the project's folder: FATHOM_PROJECT, the nearest one upwards from here, or our own.
-
-    Our own config is what was installed with the package; in a clone it is the clone's.
-    """
+    """Return the project's folder: FATHOM_PROJECT, the nearest one upwards, or the package's."""
     named = os.environ.get(PROJECT_VARIABLE)
     here = Path.cwd()
     places = (Path(named).resolve(),) if named else (here, *here.parents, PACKAGED)
@@ -70,13 +84,8 @@ def project_root() -> Path:
 def open_project(check: bool = False) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
-    Args:
-        check: whether to check runs and papers that are not asked for, too; a workflow has done so
-            before its jobs.
-
-    Raises:
-        FathomError: If there is no project here.
-        Findings: what is wrong in config/.
+    `check` also reads the runs and papers that are not asked for; a workflow has done so before its
+    jobs. Raises FathomError where there is no project, and Findings of config/.
     """
     root = project_root()
     code = root / "lib" / PACKAGE.name
@@ -93,12 +102,7 @@ def open_scale(
 ) -> tuple[Project, Paths]:
     """Return the project, and the places of a scale's files.
 
-    A relative folder of results is below the working folder.
-
-    Args:
-        scale: None for config.yaml's.
-        results: None for config.yaml's.
-        check: as in `open_project`.
+    What is None is config.yaml's; a relative folder of results is below the working folder.
     """
     project = open_project(check)
     name = scale or project.switches.scale
@@ -108,22 +112,34 @@ def open_scale(
     )
 
 
-def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
-    """Return the tables and figures of the project at a scale."""
+def open_artefacts(
+    scale: str | None, results: str | None, seeds: str | None, of_results: bool = False
+) -> "Artefacts":
+    """Return the tables and figures at a scale.
+
+    With `of_results`, a folder of results that the user names must exist.
+    """
     from fathom.artefacts.artefacts import Artefacts
 
     project, paths = open_scale(scale, results)
+    if of_results and results is not None:
+        require_results(paths)
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
 
 
-def check_artefacts(project: Project, paper: str | None = None) -> None:
-    """Refuse wrong figures and claims, of one paper or of all; a workflow has checked before.
+def require_results(paths: Paths) -> None:
+    """Refuse a folder of results that does not exist."""
+    folder = paths.results
+    if not folder.is_dir():
+        near = closest(folder.name, [each.name for each in folder.parent.glob("*/")])
+        remedy = f"nearest valid name: '{near}'" if near else "give --results"
+        raise FathomError("no such folder", str(folder), remedy)
 
-    Raises:
-        Findings: everything that is wrong.
-    """
+
+def check_artefacts(project: Project, paper: str | None = None) -> None:
+    """Refuse wrong figures and claims, of one paper or of all; a workflow has checked before."""
     if VARIABLE not in os.environ:
         from fathom.artefacts.check import require
 
@@ -163,17 +179,15 @@ def data_named(
         name: `<data set>-<hash8>`, of any scale, or a data set that the scale uses.
         folder: from data to the name of its folder at this stage.
     """
-    if "-" in name:
-        named = {
-            folder(data): data
-            for of_scale in project.scales
-            for data in project.data_folders(of_scale).values()
-        }
-        if name not in named:
-            raise FathomError(f"no data '{name}'", "data", nearest(name, named))
-        return named[name]
-    named = {folder(data): data for data in project.data_folders(scale).values()}
-    fitting = sorted(key for key in named if key.rpartition("-")[0] == name)
+    scales = project.scales if "-" in name else (scale,)
+    named = {
+        folder(data): data
+        for of_scale in scales
+        for data in project.data_folders(of_scale).values()
+    }
+    if "-" in name and name not in named:
+        raise FathomError(f"no data '{name}'", "data", nearest(name, named))
+    fitting = sorted(key for key in named if name in (key, key.rpartition("-")[0]))
     if not fitting:
         names = sorted({key.rpartition("-")[0] for key in named})
         raise FathomError(f"no data '{name}'", f"scale {scale}", nearest(name, names))
@@ -207,29 +221,18 @@ class OpenRun:
             for name in gates:
                 require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
 
+    @property
+    def needs(self) -> "Needs":
+        """What tables and figures show of the run, and of others."""
+        from fathom.artefacts.needs import Needs
+
+        return Needs(self.project, self.paths.scale)
+
     def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
         """Return split and gates of the decoding that the user named, or of all in config."""
         if split is None and gates is None:
-            from fathom.artefacts.needs import Needs
-
-            return list(Needs(self.project, self.paths.scale).decodings(self.spec.name))
-        return [(one_split(split or "test"), self.one_gates(gates))]
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that tables show of the run, beside those that every run has."""
-        from fathom.artefacts.needs import Needs
-
-        return Needs(self.project, self.paths.scale).metrics(self.spec.name)
-
-    def with_window(self, size: int | None) -> "OpenRun":
-        """Return the run with another size of its window; None keeps the run's."""
-        decoding = self.spec.decoding
-        if decoding is None or (size is None and decoding.window is None):
-            what = "the run has no window of checkpoints"
-            raise FathomError(what, self.spec.name, "give --size, or set decoding.window")
-        chosen = decoding.model_copy(update={"window": size or decoding.window})
-        return replace(self, spec=replace(self.spec, decoding=chosen))
+            return list(self.needs.decodings(self.spec.name))
+        return [(split or "test", self.one_gates(gates))]
 
     def trained(self, seed: int, device: str | None) -> "TrainedRun":
         """Return a training of the run; this loads torch."""
@@ -255,11 +258,3 @@ def open_run(
         remedy = "`fathom list runs` shows what can be trained"
         raise FathomError(f"not built yet: {reason}", f"{spec.name}, scale {paths.scale}", remedy)
     return OpenRun(project, spec, paths)
-
-
-def one_split(split: str) -> str:
-    """Return a split of held-out text."""
-    from fathom.decode.ready import SPLITS, require_name
-
-    require_name(split, SPLITS, "held-out split", "--split")
-    return split

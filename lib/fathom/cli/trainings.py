@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,7 +22,7 @@ from fathom.io.screen import duration
 
 if TYPE_CHECKING:
     from fathom.config.schema.source import Source
-    from fathom.workflow.plan import Plan, Planned
+    from fathom.workflow.plan import Planned
 
 _HEADINGS = (
     "", "trainings", "ended", "10¹⁵ operations", "device time", "time left", "GB left",
@@ -63,7 +63,6 @@ def plan(
 
     Example: fathom plan latent_depth_table5 --scale paper --gpu h200
     """
-    from fathom.artefacts.needs import Needs
     from fathom.workflow.plan import DEFAULT, Plan
     from fathom.workflow.targets import Targets
 
@@ -71,7 +70,9 @@ def plan(
     if seeds is not None:
         switches = project.switches.model_copy(update={"seeds": seed_list(seeds)})
         project = project.with_switches(switches)
-    targets = Targets(Needs(project, paths.scale), paths)
+    # Of one paper where one is named, so that a mistake in another stops nothing.
+    named = tuple(name for name in project.papers if f"{target}_".startswith(f"{name}_"))
+    targets = Targets(project, paths.scale, paths, papers=named or None)
     if target not in targets.names:
         raise targets.unknown(target)
     plan = Plan(targets, gpu)
@@ -81,19 +82,40 @@ def plan(
         title: _sums(plan.trainings(names)) for title, names in plan.groups(target, table).items()
     }
     groups["all"] = _sums(trainings)
-    wall = _wall_hours(trainings, devices)
+    # Devices are always busy, and a training has one.
+    left = [each.seconds * each.left / _HOUR for each in trainings.values()]
+    wall = max([sum(left) / devices, *left])
     if as_json:
-        content = _as_json(groups, trainings, downloads, plan) | {"wall_hours": wall}
+        content = {
+            "groups": groups,
+            "measured_trainings": len(plan.measured),
+            "downloads": [{"source": each.name, "bytes": each.size} for each in downloads],
+            "trainings": [
+                {
+                    "run": name,
+                    "seed": seed,
+                    "state": planned.state.kind,
+                    "update": planned.state.update,
+                    "updates": planned.cost.updates,
+                    "target_tokens": planned.cost.tokens,
+                    "operations": planned.cost.operations,
+                    "seconds": planned.seconds,
+                    "disk": planned.cost.disk,
+                }
+                for (name, seed), planned in trainings.items()
+            ],
+            "wall_hours": wall,
+        }
         answer(as_json, content, ())
         return
     print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in groups.items()))
     for row, names in plan.first(runs).items():
-        left = _time(_sums(plan.trainings(names))["hours_left"])
-        print(f"do first: {row}, {left}; other rows mean little before it is right")
+        first = _time(_sums(plan.trainings(names))["hours_left"])
+        print(f"do first: {row}, {first}; other rows mean little before it is right")
     print(f"wall time: {_time(wall)} of training on {devices} device(s)")
     print(f"downloads: {_downloads(downloads)}")
-    if plan.count_measured:
-        report(f"times: measured on {plan.count_measured} trainings here, others by these")
+    if plan.measured:
+        report(f"times: measured on {len(plan.measured)} trainings here, others by these")
     else:
         peak = f"the peak of one {gpu or DEFAULT}"
         report(f"times: stated shares of {peak}; nothing was measured")
@@ -111,12 +133,6 @@ def _sums(trainings: Mapping[tuple[str, int], "Planned"]) -> dict[str, float]:
         "gigabytes_left": sum(each.cost.disk for each in planned if not each.state.ended)
         / _GIGABYTE,
     }
-
-
-def _wall_hours(trainings: Mapping[tuple[str, int], "Planned"], devices: int) -> float:
-    """Return the hours of what is left: devices are always busy, and a training has one."""
-    left = [each.seconds * each.left / _HOUR for each in trainings.values()]
-    return max([sum(left) / devices, *left])
 
 
 def _cells(sums: Mapping[str, float]) -> list[str]:
@@ -140,33 +156,6 @@ def _downloads(sources: "list[Source]") -> str:
     unknown = len(sources) - len(sizes)
     words = f"{len(sources)} files, {_shown(sum(sizes) / _GIGABYTE)} GB"
     return f"{words} and {unknown} of unknown size" if unknown else words
-
-
-def _as_json(
-    groups: dict[str, dict[str, float]],
-    trainings: Mapping[tuple[str, int], "Planned"],
-    downloads: "list[Source]",
-    plan: "Plan",
-) -> dict[str, Any]:
-    return {
-        "groups": groups,
-        "measured_trainings": plan.count_measured,
-        "downloads": [{"source": source.name, "bytes": source.size} for source in downloads],
-        "trainings": [
-            {
-                "run": name,
-                "seed": seed,
-                "state": planned.state.kind,
-                "update": planned.state.update,
-                "updates": planned.cost.updates,
-                "target_tokens": planned.cost.tokens,
-                "operations": planned.cost.operations,
-                "seconds": planned.seconds,
-                "disk": planned.cost.disk,
-            }
-            for (name, seed), planned in trainings.items()
-        ],
-    }
 
 
 Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]

@@ -12,14 +12,9 @@ PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The file of this folder for each verb, in the data's order, under the headings of the help page.
 VERBS = {
     "Ask": {
-        "list": "ask",
-        "show": "ask",
-        "plan": "trainings",
-        "status": "trainings",
-        "validate": "ask",
-        "schema": "ask",
-        "where": "ask",
-        "params": "ask",
+        **dict.fromkeys(("list", "show"), "ask"),
+        **dict.fromkeys(("plan", "status"), "trainings"),
+        **dict.fromkeys(("validate", "schema", "where", "params"), "ask"),
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": dict.fromkeys(("train", "translate", "prune", "export", "check-learning"), "runs"),
@@ -34,10 +29,10 @@ VERBS = {
 
 
 def build(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the application with all verbs, or with the one that is asked for.
+    """Return the application with all verbs.
 
-    Args:
-        words: of the command line. If the first is a verb, only the file of this verb is imported.
+    If the first word of the command line is a verb, it has this one alone, and only its file is
+    imported.
     """
     app = typer.Typer(
         name="fathom",

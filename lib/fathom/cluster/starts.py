@@ -121,9 +121,13 @@ def _is_ours(record: dict[str, Any]) -> bool:
 def _is_gone(path: Path) -> bool:
     """Return whether the process of a record has ended; of another host, nothing is known."""
     record = read_or_empty(path)
-    if record and record["host"] != platform.node():
+    # A record is written whole. One without these keys was edited or damaged, and as it names no
+    # process, it could never be removed if it counted as one that may live.
+    if not {*_process()} <= {*record}:
+        return True
+    if record["host"] != platform.node():
         return False
-    return not record or started(int(record["pid"])) != record["start"]
+    return started(int(record["pid"])) != record["start"]
 
 
 def _record(path: Path, content: dict[str, Any]) -> None:

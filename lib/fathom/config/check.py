@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from fathom.config.schema.section import PATTERN
 from fathom.config.yaml_values import Key, Value
-from fathom.io.errors import FathomError, brief, closest, nearest
+from fathom.io.errors import FathomError, Findings, brief, closest, nearest
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -73,8 +73,9 @@ def check(
     for path, error in errors:
         if error["type"] == "missing" and path in meant:
             continue
-        if _is_vague(error["type"]) and any(p[: len(path)] == path != p for p, _ in errors):
-            continue
+        vague = error["type"] in (*_TYPES, "too_short")
+        if vague and any(key[: len(path)] == path != key for key, _ in errors):
+            continue  # it says nothing new where a part of its value has an error, too
         of_key = messages.setdefault(path, [])
         # Of a union's branches, what a validator of ours says counts most.
         of_key.insert(0 if error["type"] == "value_error" else len(of_key), _message(error, model))
@@ -82,6 +83,14 @@ def check(
         FathomError(of_key[0][0], value.place(*path), _either(remedy for _, remedy in of_key))
         for path, of_key in messages.items()
     ]
+
+
+def checked(model: type[P], value: Value) -> P:
+    """Return a value checked against a class, or raise all that is wrong with it."""
+    part, findings = check(model, value)
+    if part is None:
+        raise Findings(findings)
+    return part
 
 
 def field_names(model: type[BaseModel], location: Key) -> list[str]:
@@ -129,11 +138,6 @@ def _path(location: Key, value: Any, kind: str) -> Key:
             path.append(part)
             value = value[part]
     return tuple(path)
-
-
-def _is_vague(kind: str) -> bool:
-    """Return whether an error says nothing new where a part of its value has one too."""
-    return kind in _TYPES or kind == "too_short"
 
 
 def _meant(path: Key, error: Mapping[str, Any], model: type[BaseModel]) -> Key | None:

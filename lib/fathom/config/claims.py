@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fathom.config.check import check
+from fathom.config.check import checked
+from fathom.config.files import Parts
 from fathom.config.merge import combinations, fill_text, placeholders
-from fathom.config.schema.claims import Answer, ClaimSettings
+from fathom.config.schema.paper import Answer, ClaimSettings
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, findings_in, nearest, refuse
+from fathom.io.errors import FathomError, nearest, refuse, unknown
 
 
 @dataclass(frozen=True)
@@ -35,25 +36,20 @@ class Claim:
     parts: tuple[ClaimPart, ...]
 
 
-def load(file: Value, paper: str) -> dict[str, Claim]:
+def load(file: Value, paper: str) -> Mapping[str, Claim]:
     """Read a paper's claims.yaml.
 
     Raises:
         Findings: If anything is wrong in the file alone.
     """
-    claims: dict[str, Claim] = {}
-    findings: list[FathomError] = []
-    for name, values in file.items():
-        settings, wrong = check(ClaimSettings, values)
-        findings += wrong
-        if settings is None:
-            continue
-        try:
-            parts = _parts(settings, values)
-            claims[name] = Claim(paper, name, settings.sentence, settings.section, parts)
-        except FathomError as error:
-            findings += findings_in(error)
-    refuse(findings)
+
+    def claim(name: str) -> Claim:
+        values = file.at((name,))
+        settings = checked(ClaimSettings, values)
+        return Claim(paper, name, settings.sentence, settings.section, _parts(settings, values))
+
+    claims = Parts((name for name, _ in file.items()), claim)
+    refuse(claims.faults())
     return claims
 
 
@@ -96,13 +92,13 @@ def _answer_faults(
     settings: ClaimSettings, parts: list[str], values: Value
 ) -> Iterator[FathomError]:
     """Yield parts without an answer, and answers without a part."""
-    if not isinstance(settings.supports, dict):
+    answers = settings.supports
+    if not isinstance(answers, dict):
         return
-    for part in settings.supports:
+    for part in answers:
         if part not in parts:
-            where = values.place("supports", part)
-            yield FathomError(f"no part '{part}'", where, nearest(part, parts))
+            yield unknown("part", part, values.place("supports", part), parts)
     for part in parts:
-        if part not in settings.supports:
-            where = values.place("supports")
-            yield FathomError(f"no answer for part '{part}'", where, f"add `{part}: holds`")
+        if part not in answers:
+            what, remedy = f"no answer for part '{part}'", f"add `{part}: holds`"
+            yield FathomError(what, values.place("supports"), remedy)

@@ -5,22 +5,20 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import get_args
 
 from fathom.config import deviations, reported
-from fathom.config.merge import Entry
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
-from fathom.config.runs import runs_faults, unknown_setting, without_source
-from fathom.config.scales import ASKED, applies, values_of
+from fathom.config.runs import Resolved, runs_faults, unknown_setting, without_source
+from fathom.config.scales import ASKED, applies, gives_updates, leaves, values_of
 from fathom.config.schema.method import module_names
-from fathom.config.schema.run import RunSettings, Tokenizer
+from fathom.config.schema.run import Tokenizer
 from fathom.config.schema.scale import Rule
-from fathom.config.show import leaves
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, table_faults
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, brief, closest, findings_in, nearest, unknown
+from fathom.io.errors import FathomError, brief, findings_in, nearest, unknown
 
-# The cells of the tables that resolve, by paper and table.
+# The cells of the tables by paper and table.
 Cells = dict[tuple[str, str], tuple[Cell, ...]]
 
 
@@ -37,29 +35,35 @@ def file_faults(project: Project) -> list[FathomError]:
 
 
 def _yaml_faults(project: Project) -> Iterator[FathomError]:
-    yield from project.files.faults()
+    files = project.files
+    yield from files.faults()
     yield from project.methods.faults()
     yield from project.sources.faults()
     yield from project.datasets.faults()
-    for _, file in project.files.readable("runs"):
-        yield from runs_faults(file)
-    yield from project.scales.faults()
-    for _, file in project.files.readable("scales"):
-        for name, value in file.items():
-            if name not in project.scales:
-                yield unknown("scale", name, value.where, project.scales)
+    for paper in files.names("runs"):
+        yield from _asking(lambda paper: runs_faults(files.read("runs", paper)), paper)
+    for name in project.scales:
+        for paper in (None, *files.names("scales")):
+            yield from _asking(project.scale, name, paper)
+    for paper in files.names("scales"):
+        yield from _asking(_unknown_scales, project, paper)
     yield from _asking(lambda: project.vocabulary)
     for paper in project.papers.values():
         yield from _paper_faults(project, paper)
     yield from project.claims.faults()
 
 
+def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
+    names, parts = project.scales, project.files.read("scales", paper).items()
+    return [unknown("scale", name, part.where, names) for name, part in parts if name not in names]
+
+
 def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in each of a paper's files alone."""
     yield from _asking(lambda: paper.about)
-    for name, file in project.files.readable("paper"):
-        if name == paper.name:
-            yield from without_source(file, deviations.OF_PAPER)
+    yield from _asking(
+        lambda: [*without_source(paper.file("paper") or Value({}), deviations.OF_PAPER)]
+    )
     if not any((paper.folder / f"{kind}.yaml").exists() for kind in ("tables", "figures")):
         where = project.files.name_of(paper.folder)
         what = "a paper without tables and figures"
@@ -71,77 +75,47 @@ def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
         yield from _asking(lambda: paper.parameters)
 
 
-def conflicts(project: Project) -> Iterator[FathomError]:
-    """Yield everything that is wrong between files, each of which is right alone.
+def conflicts(project: Project) -> list[FathomError]:
+    """Return what is wrong between files, each of which is right alone.
 
-    A table that shows a wrong run has the run's findings, which are there once.
+    What may follow from another finding is looked for only where there is none.
     """
-    if absent := [*_absent_runs(project)]:
-        # Everything else may follow from it.
-        yield from absent
-        return
-    wrong = [*_cards(project), *_datasets(project)]
-    for name in project.entries:
-        wrong += _asking(lambda name=name: project.spec(name))
-    yield from wrong
-    scales: list[str] = []
-    for name in project.scales:
-        # A rule may be meant for a run whose settings are wrong.
-        found = [*_scale(project, name, idle=not wrong)]
-        yield from found
-        scales += [] if found else [name]
-    for name in project.entries:
-        yield from _at_scales(project, name, scales)
-    yield from _equal_runs(project)
     cells: Cells = {}
-    for paper in project.papers.values():
-        unresolved = [*_resolved(project, paper, cells)]
-        wrong += unresolved
-        yield from unresolved
-    for paper in project.papers.values():
-        yield from _paper(project, paper, cells)
-    if not wrong:
-        yield from _unscored_runs(project, cells)
+    return (
+        [*_runs(project, cells)]
+        or [*_scales(project)]
+        or [*_runs_at_scales(project)]
+        or [*_equal_runs(project), *_papers(project, cells)]
+    )
 
 
-def _absent_runs(project: Project) -> Iterator[FathomError]:
-    """Yield that a paper has no runs.yaml, and its tables name runs of its own."""
-    for paper in project.papers.values():
-        if paper.name not in project.runs_files:
-            for finding in _resolved(project, paper, {}):
-                # Those of other papers have a slash.
-                if finding.what.startswith("no run '") and "/" not in finding.what:
-                    yield _absent(project, paper, "runs", finding.where.partition(": ")[0])
-                    break
-
-
-def _or_absent(
-    project: Project, paper: Paper, kind: str, findings: list[FathomError]
-) -> Iterator[FathomError]:
-    """Yield findings, or that the paper's file which would have their names is missing."""
-    if findings and paper.file(kind) is None:
-        yield _absent(project, paper, kind, findings[0].where.partition(": ")[0])
-    else:
-        yield from findings
-
-
-def _absent(project: Project, paper: Paper, kind: str, needed_by: str) -> FathomError:
-    where = f"{project.files.name_of(paper.folder)}/{kind}.yaml"
-    return FathomError(f"no such file, and {needed_by} needs it", where, "restore it")
-
-
-def _asking(ask: Callable[[], object]) -> Iterator[FathomError]:
+def _asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
     """Yield what is wrong with a part that is asked for, or the findings that it returns."""
     try:
-        found = ask()
+        answer = ask(*arguments)
     except FathomError as error:
         yield from findings_in(error)
         return
-    if isinstance(found, list):
-        yield from found
+    if isinstance(answer, list):
+        yield from answer
 
 
-# Cards and data sets
+# Runs, and the tables that show them
+
+
+def _runs(project: Project, cells: Cells) -> Iterator[FathomError]:
+    """Yield what is wrong with cards, data sets and runs; add the cells of tables, or yield why."""
+    yield from _cards(project)
+    for name in project.datasets:
+        yield from _asking(project.definition, name)
+    for name in project.entries:
+        yield from _asking(project.spec, name)
+    for paper in project.papers.values():
+        for name, table in paper.tables.items():
+            try:
+                cells[paper.name, name] = project.cells(table)
+            except FathomError as error:
+                yield from findings_in(error)
 
 
 def _cards(project: Project) -> Iterator[FathomError]:
@@ -164,24 +138,121 @@ def _cards(project: Project) -> Iterator[FathomError]:
                 yield unknown("equation", equation, where, equations)
 
 
-def _datasets(project: Project) -> Iterator[FathomError]:
-    for name in project.datasets:
-        yield from _asking(lambda name=name: project.definition(name))
+# Scales
 
 
-# Runs
+def _scales(project: Project) -> Iterator[FathomError]:
+    """Yield what is wrong between scales, what papers say of them, and the papers' runs."""
+    for name, scale in project.scales.items():
+        yield from _scale(project, name)
+        for paper in scale.updates:
+            if paper not in project.runs_files:
+                where = project.scale_values(name).place("updates", paper)
+                yield unknown("paper", paper, where, project.runs_files)
+                break
+        else:
+            yield from _groups(project, name)
+    yield from _rules(project)
 
 
-def _at_scales(project: Project, name: str, scales: list[str]) -> Iterator[FathomError]:
-    """Yield what is wrong with a run at scales, if it is right at the papers' own settings."""
-    seen = {str(finding) for finding in _asking(lambda: project.spec(name))}
-    for scale in scales if not seen else ():
-        for finding in _asking(lambda scale=scale: project.spec(name, scale)):
-            # A scale has the findings of the scale that it is like.
-            if str(finding) not in seen:
-                seen.add(str(finding))
-                what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
-                yield FathomError(what, finding.where, finding.remedy)
+def _scale(project: Project, name: str) -> Iterator[FathomError]:
+    """Yield the data sets and the run in a scale that do not exist."""
+    scale, file = project.scales[name], project.scale_values(name)
+    for pair in scale.datasets.items():
+        for dataset in pair:
+            if dataset not in project.datasets:
+                where = file.place("datasets", pair[0])
+                yield unknown("data set", dataset, where, project.datasets)
+    if scale.check_learning:
+        try:
+            project.run_name(scale.check_learning.run)
+        except FathomError as error:
+            where = file.place("check_learning", "run")
+            yield FathomError(error.what, where, error.remedy)
+
+
+def _groups(project: Project, name: str) -> Iterator[FathomError]:
+    """Yield groups of a scale's updates that do not exist, or else groups without updates."""
+    if not gives_updates(name, project.files):
+        return
+    for paper in project.runs_files:
+        groups = {project.entry(run).values.get("group") for run in project.runs_of(paper)}
+        groups = {group for group in groups if isinstance(group, str) and group}
+        given = project.scale(name, paper).updates.get(paper, {})
+        place = project.scale_values(name, paper).at(("updates", paper))
+        # A paper may leave a scale out: its runs are not built there.
+        missing = sorted(groups - {*given}) if given else []
+        for group in given:
+            if group not in groups:
+                # The only group without updates is meant, like it or not.
+                meant = missing[0] if len(missing) == 1 else group
+                remedy = nearest(meant, missing or sorted(groups))
+                yield FathomError(f"no group '{group}'", place.place(group), remedy)
+        for group in missing if groups.issuperset(given) else ():
+            what = f"no updates for the group '{group}' of {paper}"
+            yield FathomError(what, place.where, f"add `{group}: 300`, for example")
+        if project.runs_of(paper) and not given and paper not in project.files.names("scales"):
+            needed_by = "scales take the updates of its runs from it"
+            yield project.files.missing("scales", paper, needed_by)
+    for entry in project.entries.values():
+        if entry.values.get("group") is None:
+            what = f"no group, so scale {name} gives it no updates"
+            yield FathomError(what, entry.values.where, "add `group`")
+
+
+def _rules(project: Project) -> Iterator[FathomError]:
+    """Yield paths of rules that no run can have, or else rules that fit no run."""
+    rules: dict[str, tuple[Rule, Value, str]] = {}  # by their places, with the paper that has one
+    for name in project.scales:
+        for paper in ("", *project.files.names("scales")):
+            values, scale = project.scale_values(name, paper), project.scale(name, paper)
+            for number, rule in enumerate(scale.rules):
+                value = values.at(("rules", number))
+                rules.setdefault(value.where, (rule, value, paper))
+    wrong = False
+    cards = [*project.methods.values()]
+    for rule, value, _ in rules.values():
+        when = [("when", key) for key in rule.when if key not in ASKED]
+        for part, dotted in (*when, *(("set", key) for key in rule.set)):
+            if remedy := unknown_setting(dotted, cards):
+                wrong = True
+                yield FathomError(f"no setting '{dotted}'", value.place(part, dotted), remedy)
+    runs = [project.resolved(name) for name in project.entries]
+    for rule, value, paper in rules.values() if not wrong else ():
+        fitting = [run for run in runs if run.name.startswith(paper and f"{paper}/")]
+        yield from _idle(rule, value.at(("when",)), paper, fitting)
+
+
+def _idle(rule: Rule, when: Value, paper: str, runs: list[Resolved]) -> Iterator[FathomError]:
+    """Yield the values of a rule's `when` that no run has, or else that the rule fits no run."""
+    wrong = False
+    for key, wanted in rule.when.items():
+        values = [value for run in runs for value in values_of(key, run)]
+        names = dict.fromkeys(shown(value) for value in values if value is not None)
+        for value in wanted if isinstance(wanted, list) else [wanted]:
+            if value not in values:
+                wrong = True
+                name = shown(value).removeprefix(f"{paper}/")
+                remedy = nearest(name, [valid.removeprefix(f"{paper}/") for valid in names])
+                yield FathomError(f"no run has {key} '{brief(name)}'", when.place(key), remedy)
+    if not wrong and not any(applies(rule, run) for run in runs):
+        yield FathomError("the rule fits no run", when.where, "check its `when`, or delete it")
+
+
+# Settings of runs
+
+
+def _runs_at_scales(project: Project) -> Iterator[FathomError]:
+    """Yield what is wrong with runs at scales."""
+    for name in project.entries:
+        seen: set[str] = set()
+        for scale in project.scales:
+            for finding in _asking(project.spec, name, scale):
+                # A scale has the findings of the scale that it is like.
+                if str(finding) not in seen:
+                    seen.add(str(finding))
+                    what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
+                    yield FathomError(what, finding.where, finding.remedy)
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
@@ -190,15 +261,12 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
     for scale in (None, *project.scales):
         names: dict[str, list[str]] = defaultdict(list)
         for name in project.entries:
-            try:
-                if name not in copies:
-                    names[project.spec(name, scale).identity].append(name)
-            except FathomError:
-                continue  # reported with the run
-        for first, *others in names.values():
-            for other in others:
-                yield _copy(project, other, first, scale)
-                copies |= {other} if scale is None else set()
+            if name not in copies:
+                names[project.spec(name, scale).identity].append(name)
+        for first, *equal in names.values():
+            for name in equal:
+                yield _copy(project, name, first, scale)
+                copies |= {name} if scale is None else set()
 
 
 def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomError:
@@ -214,25 +282,30 @@ def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomE
     return FathomError(what, where, remedy)
 
 
-def _made_equal(project: Project, name: str, other: str, scale: str) -> list[str]:
+def _made_equal(project: Project, name: str, copied: str, scale: str) -> list[str]:
     """Return where a scale gives two runs one value of a setting in which they differ."""
-    own, theirs, here = (
+    before, after, of_copied = (
         {path: value for path, value, _ in leaves(run)}
-        for run in (project.run(name), project.run(other), project.run(name, scale))
+        for run in (project.run(name), project.run(name, scale), project.run(copied))
     )
-    values, paper = project.resolved(name, scale).entry.values, project.entry(name).values.file
+    values, file = project.resolved(name, scale).entry.values, project.entry(name).values.file
     places = [
         given.where
-        for path, value in own.items()
-        if value not in (theirs.get(path), here.get(path))
+        for path, value in before.items()
+        if value not in (of_copied.get(path), after.get(path))
         and (given := values.find(*path)) is not None
-        and given.file != paper
+        and given.file != file
     ]
     return [*dict.fromkeys(places)]
 
 
-def _unscored_runs(project: Project, cells: Cells) -> Iterator[FathomError]:
-    """Yield the runs that a table shows in a tokenizer for which nothing scores them."""
+# Papers
+
+
+def _papers(project: Project, cells: Cells) -> Iterator[FathomError]:
+    """Yield what is wrong between the files of papers, and scores that nothing counts."""
+    for paper in project.papers.values():
+        yield from _paper(project, paper, cells)
     tokenizers: dict[str, set[str]] = defaultdict(set)
     for cell in (cell for table in cells.values() for cell in table):
         if cell.kind == "run":
@@ -245,150 +318,47 @@ def _unscored_runs(project: Project, cells: Cells) -> Iterator[FathomError]:
             yield FathomError(what, where, f"write scoring: {{tokenizers: [{tokenizer}]}}")
 
 
-# Scales
-
-
-def _scale(project: Project, name: str, idle: bool) -> Iterator[FathomError]:
-    """Yield the names in a scale that do not exist and, with `idle`, rules that fit no run."""
-    scale, file = project.scales[name], project.scale_values(name)
-    for pair in scale.datasets.items():
-        for dataset in pair:
-            if dataset not in project.datasets:
-                where = file.place("datasets", pair[0])
-                yield unknown("data set", dataset, where, project.datasets)
-    yield from _groups(project, name)
-    if scale.check_learning:
-        try:
-            project.run_name(scale.check_learning.run)
-        except FathomError as error:
-            where = file.place("check_learning", "run")
-            yield FathomError(error.what, where, error.remedy)
-    wrong = [*_paths(project, scale.rules, file)]
-    yield from wrong
-    if idle and not wrong:
-        runs = [(project.resolved(run).entry, project.run(run), run) for run in project.entries]
-        for number, rule in enumerate(scale.rules):
-            yield from _idle(rule, runs, file.at(("rules", number, "when")))
-
-
-def _paths(project: Project, rules: tuple[Rule, ...], file: Value) -> Iterator[FathomError]:
-    """Yield the paths of rules that no run can have, with the nearest valid one."""
-    cards = [*project.methods.values()]
-    for number, rule in enumerate(rules):
-        when = [("when", key) for key in rule.when if key not in ASKED]
-        for part, dotted in (*when, *(("set", key) for key in rule.set)):
-            if wrong := unknown_setting(dotted, cards):
-                where = file.place("rules", number, part, dotted)
-                yield FathomError(f"no setting '{dotted}'", where, nearest(*wrong))
-
-
-def _idle(
-    rule: Rule, runs: list[tuple[Entry, RunSettings, str]], when: Value
-) -> Iterator[FathomError]:
-    """Yield the values of a rule's `when` that no run has, or else that the rule fits no run."""
-    wrong = False
-    for key, wanted in rule.when.items():
-        there = [value for run in runs for value in values_of(key, *run)]
-        for value in wanted if isinstance(wanted, list) else [wanted]:
-            if value not in there:
-                wrong, what = True, f"no run has {key} '{brief(shown(value))}'"
-                names = dict.fromkeys(shown(each) for each in there if each is not None)
-                yield FathomError(what, when.place(key), nearest(shown(value), names))
-    if not wrong and not any(applies(rule, *run) for run in runs):
-        yield FathomError("the rule fits no run", when.where, "check its `when`, or delete it")
-
-
-def _groups(project: Project, name: str) -> Iterator[FathomError]:
-    """Yield papers and groups of a scale's updates that do not exist, and groups without updates.
-
-    A misspelled name is one finding, not also one of the name that it means.
-    """
-    updates, file = project.scales[name].updates, project.scale_values(name)
-    if not updates:
-        return
-    meant: set[str | None] = set()
-    for paper in updates:
-        if paper not in project.runs_files:
-            meant.add(closest(paper, project.runs_files))
-            yield unknown("paper", paper, file.place("updates", paper), project.runs_files)
-    for paper in project.runs_files:
-        given, groups = updates.get(paper, {}), _groups_of(project, paper)
-        # A paper may leave a scale out: its runs are not built there.
-        missing = sorted(groups - {*given}) if given and paper not in meant else []
-        for group in given:
-            if group in groups:
-                continue
-            right = closest(group, missing) or (missing[0] if len(missing) == 1 else None)
-            remedy = nearest(right or group, [right] if right else sorted(groups))
-            where = file.place("updates", paper, group)
-            yield FathomError(f"no group '{group}'", where, remedy)
-            missing = [other for other in missing if other != right]
-        for group in missing:
-            what = f"no updates for the group '{group}' of {paper}"
-            remedy = f"add `{group}: 300`, for example"
-            yield FathomError(what, file.place("updates", paper), remedy)
-    for entry in project.entries.values():
-        if entry.values.get("group") is None:
-            what = f"no group, so scale {name} gives it no updates"
-            yield FathomError(what, entry.values.where, "add `group`")
-
-
-def _groups_of(project: Project, paper: str) -> set[str]:
-    groups = [project.entry(run).values.get("group") for run in project.runs_of(paper)]
-    return {group for group in groups if isinstance(group, str) and group}
-
-
-# Papers
-
-
-def _resolved(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError]:
-    """Add the cells of a paper's tables; yield why some do not resolve."""
-    for name, table in paper.tables.items():
-        try:
-            cells[paper.name, name] = project.cells(table)
-        except FathomError as error:
-            yield from findings_in(error)
-
-
 def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files, its reported cells, and the runs."""
     for name, table in paper.tables.items():
-        if (paper.name, name) in cells:
-            here = cells[paper.name, name]
-            yield from table_faults(table, here, project)
-            yield from reported.reported_faults(paper.reported(name), table, here, project)
-    unread = [*_unread(project, paper)]
-    families = [*project.families(paper.name), *project.methods]
-    names = [*families, *paper.tables, *paper.figures]
-    runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
-    misnamed = [*deviations.apply_faults(paper.deviations, names, runs)]
-    # A name that is like another is a typing error, and of no file that is missing.
-    misspelled = [finding for finding in misnamed if finding.remedy.startswith("nearest")]
-    yield from misspelled
-    kinds = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
-    others = [finding for finding in misnamed if finding not in misspelled]
-    yield from _or_absent(project, paper, (*kinds, "tables")[0], [*unread, *others])
-    about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
-    yield from deviations.setting_faults(paper.deviations, about, cards)
-    if (file := paper.file("runs")) is not None:
-        entries, shown_in = project.runs_files[paper.name], _shown(paper, cells)
-        silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
-        yield from _or_absent(project, paper, "deviations", [*silent])
-
-
-def _unread(project: Project, paper: Paper) -> Iterator[FathomError]:
-    """Yield the files of reported cells that are of no table."""
+        here = cells[paper.name, name]
+        yield from table_faults(table, here, project)
+        yield from reported.reported_faults(paper.reported(name), table, here, project)
     for path in sorted((paper.folder / "reported").glob("[!.]*")):
         if path.stem not in paper.tables or path.suffix != ".csv":
             remedy = nearest(path.name, [f"{name}.csv" for name in paper.tables])
             yield FathomError("nothing reads this file", project.files.name_of(path), remedy)
+    families = [*project.families(paper.name), *project.methods]
+    names = [*families, *paper.tables, *paper.figures]
+    runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
+    stated = paper.file("deviations") or Value({})
+    missing = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
+    for finding in deviations.apply_faults(stated, paper.deviations, names, runs):
+        # A name that is like another is a typing error, and of no file that is missing.
+        if finding.remedy.startswith("nearest") or not missing:
+            yield finding
+        else:
+            yield _missing(project, paper, missing[0], finding)
+    about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
+    yield from deviations.setting_faults(stated, paper.deviations, about, cards)
+    if (file := paper.file("runs")) is not None:
+        entries, shown_in = project.runs_files[paper.name], _shown(paper, cells)
+        silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
+        for finding in silent:
+            absent = paper.file("deviations") is None
+            yield _missing(project, paper, "deviations", finding) if absent else finding
+
+
+def _missing(project: Project, paper: Paper, kind: str, finding: FathomError) -> FathomError:
+    """Return that a paper's file is missing which would have what a finding does not find."""
+    return project.files.missing(kind, paper.name, f"{finding.where.partition(':')[0]} needs it")
 
 
 def _shown(paper: Paper, cells: Cells) -> Mapping[str, set[str]]:
     """Return the tables and figures that show each of a paper's runs, by the run's short name."""
     shown_in: dict[str, set[str]] = defaultdict(set)
     for name in paper.tables:
-        for cell in cells.get((paper.name, name), ()):
+        for cell in cells[paper.name, name]:
             shown_in[cell.source.removeprefix(f"{paper.name}/")].add(name)
     for name, figure in paper.figures.items():
         for run in figure.settings.runs:

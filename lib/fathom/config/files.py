@@ -1,16 +1,61 @@
 """The YAML files of config/ and of papers elsewhere, by kind and name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.errors import FathomError, findings_in, nearest
 
 _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
+_ALONE = ("config", "columns")
 _OF_PAPERS = ("paper", "scales", "runs", "tables", "figures", "claims", "deviations", "parameters")
+KINDS = (*_SHARED, *_OF_PAPERS, *_ALONE)
 # What a paper's folder may have in folders of its own.
 _IN_PAPERS = {"source": "sources", "dataset": "datasets"}
+T = TypeVar("T")
+
+
+class Parts(Mapping[str, T], Generic[T]):
+    """Parts of config by name; each is read and checked when it is first asked for.
+
+    Names are known without reading. To ask for a part raises what is wrong with it.
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], T]):
+        self._names = dict.fromkeys(names)
+        self._read = read
+        self._parts: dict[str, T | FathomError] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._parts and name in self._names:
+            try:
+                self._parts[name] = self._read(name)
+            except FathomError as error:
+                self._parts[name] = error
+        part = self._parts[name]
+        if isinstance(part, FathomError):
+            raise part
+        return part
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def faults(self) -> Iterator[FathomError]:
+        """Read all parts; yield what is wrong with them."""
+        for name in self._names:
+            try:
+                self[name]
+            except FathomError as error:
+                yield from findings_in(error)
 
 
 class ConfigFiles:
@@ -21,14 +66,14 @@ class ConfigFiles:
         config = root / "config"
         self.root = root
         self.folders: dict[str, Path] = {}  # the papers' folders by name
-        self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in (*_SHARED, *_OF_PAPERS)}
-        self._paths["config"] = {"config": config / "config.yaml"}
-        self._paths["columns"] = {"columns": config / "columns.yaml"}
+        self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in KINDS}
+        for kind in _ALONE:
+            self._paths[kind][kind] = config / f"{kind}.yaml"
         self._taken: list[FathomError] = []
-        self._read: dict[Path, Value | FathomError] = {}
+        self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
-        for folder in sorted(path for path in config.glob("papers/*") if path.is_dir()):
+        for folder in sorted(path for path in config.glob("papers/[!.]*") if path.is_dir()):
             self._include(folder)
 
     def include(self, folders: Iterable[Path], where: str) -> Iterator[FathomError]:
@@ -39,13 +84,13 @@ class ConfigFiles:
             where: the switch that names them.
         """
         for folder in folders:
-            name, other = folder.name, self.folders.get(folder.name)
+            first = self.folders.get(folder.name)
             if not folder.is_dir():
                 yield FathomError("no such folder", f"{where} {folder}", "correct the path")
-            elif other is None:
+            elif first is None:
                 self._include(folder)
-            elif not other.samefile(folder):
-                what = f"the name '{name}' is taken by {self.name_of(other)}"
+            elif not first.samefile(folder):
+                what = f"the name '{folder.name}' is taken by {self.name_of(first)}"
                 yield FathomError(what, f"{where} {folder}", "rename the folder")
 
     def name_of(self, path: Path) -> str:
@@ -53,66 +98,64 @@ class ConfigFiles:
         return name_of(path, self.root)
 
     @property
-    def kinds(self) -> list[str]:
-        """The kinds of files, such as runs."""
-        return [*self._paths]
+    def papers(self) -> list[str]:
+        """The names of the papers, which have a file of any kind."""
+        return sorted({name for kind in _OF_PAPERS for name in self._paths[kind]})
+
+    def all(self, kind: str) -> Parts[Value]:
+        """Return the files of a kind by name, in alphabetical order."""
+        if kind not in self._files:
+            self._files[kind] = Parts(sorted(self._paths[kind]), partial(self._read, kind))
+        return self._files[kind]
 
     def names(self, kind: str) -> list[str]:
         """Return the names of a kind's files in alphabetical order, also of unreadable ones."""
         return sorted(self._paths[kind])
 
-    @property
-    def papers(self) -> list[str]:
-        """The names of the papers, which have a file of any kind."""
-        return sorted({name for kind in _OF_PAPERS for name in self._paths[kind]})
-
     def read(self, kind: str, name: str) -> Value:
-        """Return a file.
+        """Return a file."""
+        return self.all(kind)[name]
 
-        Raises:
-            FathomError: If it cannot be read, or its name is none that a file may have.
-        """
+    def _read(self, kind: str, name: str) -> Value:
         path = self._paths[kind][name]
-        if path not in self._read:
-            try:
-                if not NAME.fullmatch(name):
-                    place = path.parent if kind in _OF_PAPERS else path
-                    raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
-                self._read[path] = read(path, self.root)
-            except FathomError as error:
-                self._read[path] = error
-        value = self._read[path]
-        if isinstance(value, FathomError):
-            raise value
-        return value
+        if not NAME.fullmatch(name):
+            place = path.parent if kind in _OF_PAPERS else path
+            raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
+        return read(path, self.root)
 
-    def all(self, kind: str) -> dict[str, Value]:
-        """Return the files of a kind by name.
-
-        Raises:
-            FathomError: If one of them cannot be read.
-        """
-        return {name: self.read(kind, name) for name in self.names(kind)}
-
-    def readable(self, kind: str) -> Iterator[tuple[str, Value]]:
-        """Yield the files of a kind that can be read, by name; `faults` has what others are."""
-        for name in self.names(kind):
-            try:
-                yield name, self.read(kind, name)
-            except FathomError:
-                continue
+    def missing(self, kind: str, paper: str, needed_by: str) -> FathomError:
+        """Return that a paper lacks a file, and what needs it."""
+        where = f"{self.name_of(self.folders[paper])}/{kind}.yaml"
+        return FathomError(f"no such file, and {needed_by}", where, "restore it")
 
     def faults(self) -> Iterator[FathomError]:
         """Read all files; yield what cannot be read, and what nothing reads."""
         yield from self._taken
+        yield from self._unread()
+        for kind in self._paths:
+            yield from self.all(kind).faults()
+
+    def _unread(self) -> Iterator[FathomError]:
+        """Yield what nothing reads, `*.yml` included; hidden files and notes may be there."""
+        names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), *_IN_PAPERS.values(), "reported"]
         for folder in self.folders.values():
-            yield from self._unread(folder)
-        for kind, paths in self._paths.items():
-            for name in sorted(paths):
-                try:
-                    self.read(kind, name)
-                except FathomError as error:
-                    yield from findings_in(error)
+            paths = [path for path in sorted(folder.glob("[!.]*")) if path.suffix != ".md"]
+            if {path.name for path in paths} <= {"reported"}:
+                remedy = "write paper.yaml, or delete the folder"
+                yield FathomError("a paper without files", self.name_of(folder), remedy)
+            for path in paths:
+                if path.name not in names:
+                    where, remedy = self.name_of(path), nearest(path.name, names)
+                    yield FathomError("nothing reads this file", where, remedy)
+        config = self.root / "config"
+        misnamed = [config / "config.yml", config / "columns.yml"]
+        for folder in (config, *self.folders.values()):
+            for name in _SHARED.values():
+                misnamed += sorted(folder.glob(f"{name}/[!.]*.yml"))
+        for path in misnamed:
+            if path.exists():
+                remedy = f"rename it to {path.stem}.yaml, or delete it"
+                yield FathomError("nothing reads this file", self.name_of(path), remedy)
 
     def _include(self, folder: Path) -> None:
         self.folders[folder.name] = folder
@@ -129,11 +172,3 @@ class ConfigFiles:
             if first != path:
                 what = f"the name '{path.stem}' is taken by {self.name_of(first)}"
                 self._taken.append(FathomError(what, self.name_of(path), "choose another name"))
-
-    def _unread(self, folder: Path) -> Iterator[FathomError]:
-        """Yield what nothing reads in a paper's folder; hidden files and notes may be there."""
-        known = [*(f"{kind}.yaml" for kind in _OF_PAPERS), "reported", *_IN_PAPERS.values()]
-        for path in sorted(folder.iterdir()):
-            if path.name not in known and path.name[0] != "." and path.suffix != ".md":
-                remedy = nearest(path.name, known)
-                yield FathomError("nothing reads this file", self.name_of(path), remedy)

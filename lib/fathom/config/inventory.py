@@ -4,18 +4,17 @@ A part of config is read and checked when it is first asked for, so that a mista
 not stop what does not need it. `load` with `check` asks for all of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial, wraps
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from fathom.config import runs
-from fathom.config.check import check
-from fathom.config.files import ConfigFiles
+from fathom.config.check import check, checked
+from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
 from fathom.config.rules import faults, start_faults
-from fathom.config.runs import Resolved, RunsFile, resolve
-from fathom.config.scales import layered, scaled
+from fathom.config.runs import Resolved, RunsFile, read_runs, resolve
+from fathom.config.scales import gives_updates, layered, scaled
 from fathom.config.schema import dataset as datasets
 from fathom.config.schema import source as sources
 from fathom.config.schema.dataset import Dataset
@@ -31,20 +30,19 @@ from fathom.io.errors import (
     FathomError,
     Findings,
     brief,
-    findings_in,
     nearest,
     refuse,
     shortened,
     unknown,
 )
 
-T = TypeVar("T")
+_NO_RUNS = RunsFile({}, {})
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 SectionT = TypeVar("SectionT", bound=Section)
 
 
 def kept(method: MethodT) -> MethodT:
-    """Keep in the object what a method returns for its arguments; no scale is None."""
+    """Keep in the object what a method returns for its arguments; a last one may be left out."""
     name = f"_kept_{method.__name__}"
 
     @wraps(method)
@@ -58,47 +56,6 @@ def kept(method: MethodT) -> MethodT:
     return cast("MethodT", keeping)
 
 
-class Parts(Mapping[str, T], Generic[T]):
-    """Parts of config by name; each is read and checked when it is first asked for.
-
-    Names are known without reading. To ask for a part raises what is wrong with it.
-    """
-
-    def __init__(self, names: Iterable[str], read: Callable[[str], T]):
-        self._names = dict.fromkeys(names)
-        self._read = read
-        self._parts: dict[str, T] = {}
-        self._wrong: dict[str, FathomError] = {}
-
-    def __getitem__(self, name: str) -> T:
-        if name in self._wrong:
-            raise self._wrong[name]
-        if name not in self._parts and name in self._names:
-            try:
-                self._parts[name] = self._read(name)
-            except FathomError as error:
-                self._wrong[name] = error
-                raise
-        return self._parts[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def faults(self) -> Iterator[FathomError]:
-        """Read all parts; yield what is wrong with them."""
-        for name in self._names:
-            try:
-                self[name]
-            except FathomError as error:
-                yield from findings_in(error)
-
-
 class Inventory:
     """What a user may switch, and every run, data set, source, method and scale by name."""
 
@@ -107,19 +64,16 @@ class Inventory:
         self.files = files
         self.switches = switches  # scale, results, device and the like
         self.methods: Parts[MethodCard] = Parts(files.names("method"), self._method)
-        self.scales: Parts[Scale] = Parts(files.names("scale"), self._scale)
+        self.scales: Parts[Scale] = Parts(files.names("scale"), self.scale)
         self.datasets: Parts[Dataset] = Parts(files.names("dataset"), self._dataset)
         self.runs_files: Parts[RunsFile] = Parts(
-            files.names("runs"), lambda paper: runs.read_runs(files.read("runs", paper))
+            files.names("runs"), lambda paper: read_runs(files.read("runs", paper))
         )
 
     # Parts of config
 
     def _method(self, name: str) -> MethodCard:
-        return _right(read_method(name, self.files.read("method", name)))
-
-    def _scale(self, name: str) -> Scale:
-        return _right(check(Scale, self.scale_values(name)))
+        return read_method(name, self.files.read("method", name))
 
     def _dataset(self, name: str) -> Dataset:
         file = self.files.read("dataset", name)
@@ -129,25 +83,20 @@ class Inventory:
 
     @cached_property
     def sources(self) -> Parts[Source]:
-        """The sources by name; of a card with `for`, one for each combination."""
-        cards = {
-            name: (card, chosen)
-            for card in self.files.names("source")
-            for name, chosen in self._named_sources(card).items()
-        }
-        return Parts(cards, lambda name: self._source(name, *cards[name]))
-
-    def _named_sources(self, card: str) -> dict[str, dict[str, Any]]:
-        """Return the names of a card's sources, each with what `for` chooses for it.
+        """The sources by name; of a card with `for`, one for each combination.
 
         A source of several is called like the card's file and the first value that is chosen.
         """
-        try:
-            choices = self.files.read("source", card).find("for")
-            chosen = [{}] if choices is None else combinations(choices)
-        except FathomError:
-            chosen = [{}]  # to ask for the source says what is wrong
-        return {"_".join([card, *map(str, [*names.values()][:1])]): names for names in chosen}
+        cards: dict[str, tuple[str, dict[str, Any]]] = {}
+        for card in self.files.names("source"):
+            try:
+                choices = self.files.read("source", card).find("for")
+                chosen = [{}] if choices is None else combinations(choices)
+            except FathomError:
+                chosen = [{}]  # to ask for the source says what is wrong
+            for names in chosen:
+                cards["_".join([card, *map(str, [*names.values()][:1])])] = card, names
+        return Parts(cards, lambda name: self._source(name, *cards[name]))
 
     def _source(self, name: str, card: str, chosen: Mapping[str, Any]) -> Source:
         file = self.files.read("source", card)
@@ -157,12 +106,10 @@ class Inventory:
                 what = f"'{brief(name)}': {NAME_RULE}"
                 raise FathomError(what, choices.where, "choose other values")
             file = fill(file.without("for"), chosen)
-            missing = [
-                (value, each) for _, value in file.items() for each in placeholders(value.plain)
-            ]
             refuse(
-                FathomError(f"`for` gives no <{each}>", value.where, nearest(each, chosen))
-                for value, each in missing
+                FathomError(f"`for` gives no <{missing}>", value.where, nearest(missing, chosen))
+                for _, value in file.items()
+                for missing in placeholders(value.plain)
             )
         return _card_of_kind(sources.KINDS, "kind", name, file)
 
@@ -176,21 +123,17 @@ class Inventory:
             for name, entry in file.runs.items()
         }
 
-    def scale(self, name: str) -> Scale:
-        """Return a scale by name.
-
-        Raises:
-            FathomError: If there is none of that name, or it is wrong.
-        """
+    @kept
+    def scale(self, name: str, paper: str | None = None) -> Scale:
+        """Return a scale by name, for the runs of a paper or for what is of no paper."""
         if name not in self.scales:
             raise FathomError(f"no scale '{name}'", "scale", nearest(name, self.scales))
-        return self.scales[name]
+        return checked(Scale, self.scale_values(name, paper))
 
     @kept
-    def scale_values(self, name: str) -> Value:
-        """Return a scale's file with all that comes before it, and what papers say of it."""
-        read, papers = partial(self.files.read, "scale"), self.files.all("scales")
-        return layered(name, read, {*self.scales}, papers)
+    def scale_values(self, name: str, paper: str | None = None) -> Value:
+        """Return the values of a scale, for the runs of a paper or for what is of no paper."""
+        return layered(name, self.files, paper)
 
     # Runs
 
@@ -202,40 +145,37 @@ class Inventory:
     def has_run(self, name: str) -> bool:
         """Return whether there is a run of a full name."""
         paper, _, run = name.partition("/")
-        return paper in self.runs_files and run in self.runs_files[paper].runs
+        return run in self.runs_files.get(paper, _NO_RUNS).runs
 
     def runs_of(self, paper: str) -> tuple[str, ...]:
         """Return the full names of a paper's runs."""
-        if paper not in self.runs_files:
-            return ()
-        return tuple(f"{paper}/{run}" for run in self.runs_files[paper].runs)
+        return tuple(f"{paper}/{run}" for run in self.runs_files.get(paper, _NO_RUNS).runs)
 
     def families(self, paper: str) -> tuple[str, ...]:
         """Return the names of a paper's families."""
-        return tuple(self.runs_files[paper].families) if paper in self.runs_files else ()
+        return tuple(self.runs_files.get(paper, _NO_RUNS).families)
 
     def names_in(self, paper: str) -> list[str]:
-        """Return the names by which a paper's files may call runs: its own, short, come first."""
-        own = [name.partition("/")[2] for name in self.runs_of(paper)]
-        return [*own, *(name for name in self.entries if not name.startswith(f"{paper}/"))]
+        """Return the names by which a paper's files may call runs; the paper's come first."""
+        names = [name.partition("/")[2] for name in self.runs_of(paper)]
+        return [*names, *(name for name in self.entries if not name.startswith(f"{paper}/"))]
 
     def run_in(self, paper: str, run: str, where: str) -> str:
         """Return the full name of a run that a paper's file names.
 
         Raises:
-            FathomError: If there is no such run; its place is `where`.
+            FathomError: If there is no such run, whose place is `where`, or no runs.yaml for it.
         """
         name = full_name(paper, run)
-        if not self.has_run(name):
-            raise unknown("run", run, where, self.names_in(paper))
-        return name
+        if self.has_run(name):
+            return name
+        owner = name.partition("/")[0]
+        if owner in self.files.papers and owner not in self.runs_files:
+            raise self.files.missing("runs", owner, "tables or figures name its runs")
+        raise unknown("run", run, where, self.names_in(paper))
 
     def run_name(self, text: str) -> str:
-        """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`.
-
-        Raises:
-            FathomError: If there is no such run, or several papers have one of that name.
-        """
+        """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`."""
         if "/" in text and self.has_run(text):
             return text
         names = [name for name in self.entries if name.partition("/")[2] == text]
@@ -251,34 +191,20 @@ class Inventory:
 
     @kept
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
-        """Return a run's entry and settings at a scale, or (None) the papers' own."""
+        """Return a run's entry and checked settings at a scale, or (None) the papers' own."""
         if scale is None:
-            return resolve(self.entry(name), self.methods)
-        paper = self.resolved(name)
-        if paper.run is None:
-            return paper
-        values = self.scale_values(scale)
-        entry = scaled(paper.entry, paper.run, name, self.scale(scale), values)
-        return paper if entry is paper.entry else resolve(entry, self.methods)
+            return resolve(name, self.entry(name), self.methods)
+        papers, paper = self.resolved(name), name.partition("/")[0]
+        entry = scaled(papers, self.scale(scale, paper), self.scale_values(scale, paper))
+        return papers if entry is papers.entry else resolve(name, entry, self.methods)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
-        """Return a run's checked settings.
-
-        Raises:
-            Findings: If one of them is wrong.
-        """
-        resolved = self.resolved(name, scale)
-        if resolved.run is None:
-            raise Findings(resolved.findings)
-        return resolved.run
+        """Return a run's checked settings."""
+        return self.resolved(name, scale).run
 
     @kept
     def spec(self, name: str, scale: str | None = None) -> Spec:
-        """Return what a run is, resolved.
-
-        Args:
-            name: its full name.
-            scale: the scale; None for the papers' own settings.
+        """Return what a run is at a scale, or (None) with the papers' own settings.
 
         Raises:
             FathomError: If a setting is wrong or does not go with others, or a data set or run that
@@ -287,7 +213,9 @@ class Inventory:
         run, values = self.run(name, scale), self.resolved(name, scale).entry.values
         card, data = self.methods[run.method.name], self._data(run, values)
         wrong = [*faults(run, data, card, self.datasets[data.dataset])]
-        start = self.start_name(name)
+        base, start = self.start_name(name), None
+        if base is not None and run.start is not None:
+            start = StartSpec.of(self.spec(base, scale), run.start.freeze)
         spec = Spec(
             *name.split("/"),
             data=data,
@@ -296,13 +224,13 @@ class Inventory:
             training=run.training,
             outcome=run.outcome,
             masking=run.masking,
-            start=self._start(run, start, scale),
+            start=start,
             gates=card.gates(run.method.settings),
             decoding=run.decoding,
             scoring=run.scoring,
         )
-        if start is not None:
-            wrong += start_faults(spec, self.spec(start, scale))
+        if base is not None:
+            wrong += start_faults(spec, self.spec(base, scale))
         refuse(FathomError(what, values.place(*key), remedy) for key, what, remedy in wrong)
         return spec
 
@@ -326,56 +254,43 @@ class Inventory:
         if start is None:
             return None
         where = self.entry(name).values.place("start", "run")
-        other = self.run_in(paper, start.run, where)
-        if self.entry(other).values.get("start") is not None:
+        base = self.run_in(paper, start.run, where)
+        if self.entry(base).values.get("start") is not None:
             what = f"'{start.run}' starts from another run itself"
             raise FathomError(what, where, "name a run that starts from nothing")
-        return other
-
-    def _start(self, run: RunSettings, other: str | None, scale: str | None) -> StartSpec | None:
-        if other is None or run.start is None:
-            return None
-        spec = self.spec(other, scale)
-        average_of = spec.decoding.average_of if spec.decoding else 1
-        return StartSpec(spec.paper, spec.run, spec.identity, average_of, run.start.freeze)
+        return base
 
     def seeds(self, name: str, scale: str | None) -> tuple[int, ...]:
-        """Return the seeds with which a run is trained at a scale; the user's own come first.
-
-        Without a scale they are those that the paper's runs.yaml gives.
-        """
+        """Return the seeds of a run: the user's, the scale's or, without a scale, the paper's."""
         at_scale = (self.switches.seeds or self.scale(scale).seeds) if scale else None
         seeds = self.run(name).seeds if at_scale is None else at_scale
         return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
     def comparable(self, name: str, scale: str) -> bool:
-        """Return whether a run's settings at a scale are the paper's own.
-
-        Only then a verdict compares its cells with the paper's. Seeds do not count.
-        """
+        """Return whether a run's settings at a scale, seeds apart, are the paper's own."""
         here, paper = self.spec(name, scale), self.spec(name)
         searches = [spec.decoding and spec.decoding.identity() for spec in (here, paper)]
         return here.identity == paper.identity and searches[0] == searches[1]
 
     def not_built(self, name: str, scale: str) -> str:
         """Return why a run cannot be trained yet at a scale; empty if it can."""
-        return "; ".join(self._not_built(name, scale))
+        return "; ".join(self._reasons(name, scale))
 
-    def _not_built(self, name: str, scale: str) -> list[str]:
-        """Return the reasons of the run, then those that only the run it starts from has."""
+    def _reasons(self, name: str, scale: str) -> list[str]:
+        """Return why a run is not built, then why only the run that it starts from is not."""
         run, paper = self.run(name, scale), name.partition("/")[0]
         reasons = [
             f"data set {dataset}: {self.datasets[dataset].not_built}"
             for dataset in (run.data.dataset, run.data.pieces_of)
             if dataset and self.datasets[dataset].not_built
         ]
-        updates = self.scale(scale).updates
-        if updates and run.group not in updates.get(paper, {}):
+        updates = self.scale(scale, paper).updates.get(paper, {})
+        if run.group not in updates and (updates or gives_updates(scale, self.files)):
             what = f"scale {scale} gives its group '{run.group}' no updates"
             reasons.append(f"{what}; add them to scales.yaml of {paper}")
-        if (other := self.start_name(name)) is not None:
-            inherited = self._not_built(other, scale)
-            reasons += [f"{other}: {reason}" for reason in inherited if reason not in reasons]
+        if (base := self.start_name(name)) is not None:
+            inherited = self._reasons(base, scale)
+            reasons += [f"{base}: {reason}" for reason in inherited if reason not in reasons]
         return [*dict.fromkeys(reasons)]
 
     def run_named(self, text: str, scale: str) -> Spec:
@@ -400,11 +315,7 @@ class Inventory:
 
     @kept
     def definition(self, dataset: str) -> dict[str, Any]:
-        """Return what determines a data set's text.
-
-        Raises:
-            Findings: If the data set is wrong, alone or with its sources.
-        """
+        """Return what determines a data set's text."""
         card, file = self.datasets[dataset], self.files.read("dataset", dataset)
         wrong = card.faults(self.sources)
         refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
@@ -420,26 +331,15 @@ class Inventory:
         return folders
 
 
-def _right(checked: tuple[T | None, list[FathomError]]) -> T:
-    """Return a checked part, or raise what is wrong with it."""
-    part, findings = checked
-    if part is None:
-        raise Findings(findings)
-    return part
-
-
 def _card(model: type[SectionT], name: str, file: Value) -> SectionT:
-    """Return a card, which is called like its file.
-
-    Raises:
-        Findings: If anything is wrong in it.
-    """
+    """Return a card, which is called like its file."""
     card, findings = check(model, file, also={"name": name})
     if "name" in file.value:
         remedy = "delete it: a card is called like its file"
         findings.append(FathomError("unknown key 'name'", file.place("name"), remedy))
-    refuse(findings)
-    return _right((card, findings))
+    if card is None or findings:
+        raise Findings(findings)
+    return card
 
 
 def _card_of_kind(

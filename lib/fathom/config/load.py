@@ -8,14 +8,14 @@ from fathom.config.files import ConfigFiles
 from fathom.config.project import Project
 from fathom.config.switches import Switches, merged
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, findings_in, refuse, unknown
+from fathom.io.errors import refuse, unknown
 
 
 def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Project:
     """Read config/ under a folder.
 
-    With `check` there are two rounds of findings: what is wrong in each file alone, or else what is
-    wrong between files. Without it, a part is checked when it is first asked for.
+    With `check`, what is wrong in each file alone is found first, or else what is wrong between
+    files. Without it, a part is checked when it is first asked for.
 
     Args:
         root: the project's folder.
@@ -25,8 +25,9 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
     Raises:
         Findings: If the switches are wrong, or with `check` anything else.
     """
-    files, findings = ConfigFiles(root), list[FathomError]()
-    values = merged([*_config(files, findings), *layers])
+    files = ConfigFiles(root)
+    findings = [*files.all("config").faults()]
+    values = merged([*([] if findings else files.all("config").values()), *layers])
     switches, wrong = check_values(Switches, values)
     findings += wrong if not findings else []
     if switches is not None:
@@ -45,12 +46,3 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
         refuse([*findings, *consistency.file_faults(project)])
         refuse(consistency.conflicts(project))
     return project
-
-
-def _config(files: ConfigFiles, findings: list[FathomError]) -> list[Value]:
-    """Return config.yaml, or nothing if it cannot be read."""
-    try:
-        return [files.read("config", "config")]
-    except FathomError as error:
-        findings += findings_in(error)
-        return []

@@ -1,12 +1,19 @@
-"""Keys of measurements: a name and its qualifiers, in the order of NAMES, and the file of a key.
+"""What can be measured: keys of measurements, the files that hold them, and what cells show.
 
-parameters                    depth.decoder                 bleu.test.soft.window.13a
-bleu.test.soft.13a            nll.valid.plain               tokens.train.en
+A key is a name and its qualifiers in the order of NAMES, such as `parameters`, `depth.decoder`,
+`bleu.test.soft.window.13a` or `tokens.train.en`. What a cell shows is written as `bleu.valid.soft`
+or `tokens.train.en in millions`: a measurement, its qualifiers in any order, and a unit. A
+qualifier may be left out: the split is then test, and the gates are the table's.
 """
 
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
+from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.records import short
 
@@ -52,21 +59,23 @@ NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "types": ("statistics", ("split", "language")),
     "own_types": ("statistics", ("split", "language")),
 }
-
-
-class Decodable(Protocol):
-    """What names of files need of a run's spec."""
-
-    def decoding_identity(self, gates: str, window: bool = False) -> str:
-        """Return the SHA-256 of what determines hypotheses, or those of a window of weights."""
-        ...
+# A number times its factor is in this unit.
+UNITS = {"bits": 1 / math.log(2), "millions": 1e-6, "thousands": 1e-3, "percent": 100.0}
+_VALUE = re.compile(r"(\w+)((?:\.\w+)*)(?: in (\w+))?")
+_FORM = "write `measurement.qualifiers in unit`"
+# Two-letter codes of measurements (ISO 639-1) for those of data sets (ISO 639-3).
+_SHORT_CODES = {
+    **{"aze": "az", "bel": "be", "bos": "bs", "bul": "bg", "ces": "cs", "deu": "de"},
+    **{"ell": "el", "eng": "en", "fra": "fr", "glg": "gl", "hin": "hi", "kor": "ko"},
+    **{"mar": "mr", "mkd": "mk", "por": "pt", "rus": "ru", "slk": "sk", "tur": "tr"},
+}
 
 
 def words_of(key: str) -> tuple[str, dict[str, str]]:
     """Return the name and the qualifiers of a key.
 
     Raises:
-        FathomError: there is no such measurement, or a qualifier is missing, unknown or misplaced.
+        FathomError: If there is no such measurement, or a qualifier is missing or misplaced.
     """
     name, *words = key.split(".")
     if name not in NAMES:
@@ -88,31 +97,19 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
 
 
 def rule_of(key: str) -> str:
-    """Return the rule that makes a measurement.
-
-    Raises:
-        FathomError: the key is not valid.
-    """
+    """Return the rule that makes a measurement."""
     name, qualifiers = words_of(key)
     return "window" if "window" in qualifiers else NAMES[name][0]
 
 
-def file_of(key: str, spec: Decodable | None) -> str:
-    """Return the name, without .json, of the file that holds a measurement.
-
-    Args:
-        key: the measurement.
-        spec: the run; None for a corpus.
-
-    Raises:
-        FathomError: the key is not valid.
-    """
+def file_of(key: str, spec: Spec | None) -> str:
+    """Return the name, without .json, of a measurement's file; without a spec, of a corpus's."""
     _, qualifiers = words_of(key)
     return file_name(rule_of(key), spec, qualifiers.get("split"), qualifiers.get("gates"))
 
 
 def file_name(
-    rule: str, spec: Decodable | None, split: str | None = None, gates: str | None = None
+    rule: str, spec: Spec | None, split: str | None = None, gates: str | None = None
 ) -> str:
     """Return the name, without .json, of a rule's measurement file.
 
@@ -123,3 +120,85 @@ def file_name(
     window = rule == "window"
     hashed = f"{gates}-{short(spec.decoding_identity(gates, window=window))}"
     return f"{rule}.{hashed}" if window else f"{rule}.{split}.{hashed}"
+
+
+def short_code(language: str) -> str:
+    """Return the two-letter code of a language, or the code itself if there is none."""
+    return _SHORT_CODES.get(language, language)
+
+
+@dataclass(frozen=True)
+class ShownValue:
+    """What a cell shows; a qualifier that is not given, or that there is not, is empty."""
+
+    measurement: str
+    split: str = ""
+    stack: str = ""
+    gates: str = ""  # empty where the table chooses
+    window: bool = False  # the best mean over consecutive checkpoints, with its spread
+    language: str = ""
+    unit: str | None = None  # that is printed; None for the unit in which it is measured
+
+    @property
+    def has_gates(self) -> bool:
+        """Whether a run has a number of this kind for each of its gates."""
+        return "gates" in NAMES[self.measurement][1]
+
+    @property
+    def has_tokenizer(self) -> bool:
+        """Whether the number depends on the metric's tokenizer."""
+        return "tokenizer" in NAMES[self.measurement][1]
+
+    @property
+    def counts_sentences(self) -> bool:
+        """Whether a number is taken from test sentences, and not from tokens or checkpoints."""
+        return NAMES[self.measurement][0] == "scores" and not self.window
+
+    @property
+    def factor(self) -> float:
+        """What a measured number is multiplied with to give the printed unit."""
+        return UNITS.get(self.unit or "", 1.0)
+
+    def key(self, gates: str, metric: str) -> str:
+        """Return the key of the measurement, with gates and tokenizer where it has them."""
+        words = vars(self) | {
+            "split": self.split or "test",
+            "gates": self.gates or gates,
+            "window": "window" if self.window else "",
+            "tokenizer": metric,
+        }
+        parts = [words[kind] for kind in NAMES[self.measurement][1]]
+        return ".".join([self.measurement, *filter(None, parts)])
+
+
+def parse(text: str, measurements: Collection[str]) -> ShownValue:
+    """Read what a cell shows, one of the measurements that a table may show.
+
+    Raises:
+        FathomError: If there is no such measurement, qualifier or unit; its place is the text.
+    """
+    match = _VALUE.fullmatch(text)
+    if not match:
+        raise FathomError(f"'{text}' is not a value", text, _FORM)
+    name, words, unit = match[1], match[2].split(".")[1:], match[3]
+    if name not in measurements or name not in NAMES:
+        raise FathomError(f"no measurement '{name}'", text, nearest(name, measurements))
+    if unit is not None and unit not in UNITS:
+        raise FathomError(f"no unit '{unit}'", text, nearest(unit, UNITS))
+    kinds = NAMES[name][1]
+    given: dict[str, Any] = {}
+    for word in words:
+        free = {kind: QUALIFIERS[kind] or () for kind in kinds if kind not in given}
+        fitting = [kind for kind, valid in free.items() if word in valid]
+        # A word that no other kind has is a language.
+        fitting += ["language"] if "language" in free else []
+        if not fitting:
+            possible = [each for valid in free.values() for each in valid]
+            raise FathomError(f"{name} has no '{word}'", text, nearest(word, possible))
+        given[fitting[0]] = True if fitting[0] == "window" else word
+    for kind in ("stack", "language"):
+        if kind in kinds and kind not in given:
+            possible = QUALIFIERS[kind] or ("train.en",)
+            remedy = f"write {' or '.join(f'{name}.{word}' for word in possible)}"
+            raise FathomError(f"{name} needs a {kind}", text, remedy)
+    return ShownValue(measurement=name, unit=unit, **given)

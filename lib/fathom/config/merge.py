@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, Findings, brief, closest, nearest, unknown
+from fathom.io.errors import FathomError, brief, closest, nearest, refuse, unknown
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -31,13 +31,8 @@ class Entry:
 def merge(base: Value, over: Value, join: bool = False) -> Value:
     """Return a mapping with another one on top of it.
 
-    Mappings are merged, other values replaced. Entries and scales differ in two points (`join`).
-
-    Args:
-        base: the lower one.
-        over: the upper one.
-        join: of scales: lists are put one after the other. Otherwise lists are replaced, and a
-            mapping with another `name` (a method, a schedule) replaces the former entirely.
+    Mappings are merged, other values replaced. Of scales (`join`) lists are put one after the
+    other. Of entries a mapping with another `name` (a method, a schedule) is replaced entirely.
     """
     if join and isinstance(base.value, list) and isinstance(over.value, list):
         return over.over([*base.value, *over.value])
@@ -80,9 +75,6 @@ def placeholders(text: object) -> list[str]:
 def combinations(given: Value) -> list[dict[str, Any]]:
     """Return what `for` chooses: a mapping for each combination, or for each item of a list.
 
-    Args:
-        given: the value of `for`: `{name: [values]}`, or a list of `{name: value}`.
-
     Raises:
         FathomError: If it has neither form, or a list of values is empty.
     """
@@ -100,45 +92,38 @@ def combinations(given: Value) -> list[dict[str, Any]]:
 
 
 def expand(
-    *sections: Value, normal: Callable[[Value], Value] = lambda value: value
+    *sections: Value,
+    normal: Callable[[Value, list[FathomError]], Value] | None = None,
+    findings: list[FathomError] | None = None,
 ) -> list[dict[str, Entry]]:
     """Return the entries of each section by name; `like` may name an entry of any of them.
 
     Args:
         sections: mappings of named entries.
-        normal: writes an entry's short forms out, before entries are merged.
+        normal: writes an entry's short forms out, before entries are merged, and adds findings.
+        findings: gets what is wrong, which entries then lack.
 
     Raises:
-        Findings: If `for`, `like` or a name is wrong.
+        Findings: If `for`, `like` or a name is wrong, and no `findings` are given.
     """
-    findings: list[FathomError] = []
+    wrong: list[FathomError] = [] if findings is None else findings
     entries: dict[str, Value] = {}
     names: list[list[str]] = []
-    for section in sections:
+    written = [[*_written(section, wrong)] for section in sections]
+    # An entry that cannot be read may be the one that a `like` names.
+    inheritance = _Inheritance(entries, [] if wrong else wrong)
+    for section in written:
         names.append([])
-        for name, entry in _written(section, findings):
+        for name, entry in section:
             if name in entries:
-                findings.append(_taken(name, entry, entries[name]))
+                wrong.append(_taken(name, entry, entries[name]))
                 continue
-            try:
-                entries[name] = normal(entry)
-            except FathomError as error:
-                findings.append(error)
-                entries[name] = entry
+            entries[name] = normal(entry, wrong) if normal else entry
             names[-1].append(name)
-    if findings:
-        # An entry that cannot be read may be the one that a `like` names.
-        raise Findings(findings)
-    inheritance = _Inheritance(entries)
-    expanded: dict[str, Entry] = {}
-    for name in entries:
-        try:
-            expanded[name] = inheritance.entry(name)
-        except FathomError as error:
-            findings.append(error)
-    if findings:
-        raise Findings({str(finding): finding for finding in findings}.values())
-    return [{name: expanded[name] for name in own} for own in names]
+    expanded = [{name: inheritance.entry(name) for name in section} for section in names]
+    if findings is None:
+        refuse(wrong)
+    return expanded
 
 
 def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str, Value]]:
@@ -161,7 +146,11 @@ def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str,
                 findings.append(_not_chosen(missing[0], chosen, entry))
                 break
             if not NAME.fullmatch(name):
-                findings.append(_misnamed(name, entry, bool(chosen)))
+                # With `for` the message says which of several names it is.
+                what = f"'{brief(name)}': {NAME_RULE}" if chosen else NAME_RULE
+                lists = ", or write `for` as a list with a name for each value" if chosen else ""
+                remedy = f"choose another name{lists}"
+                findings.append(FathomError(what, entry.where, remedy))
             yield name, fill(entry.without("for"), chosen)
 
 
@@ -177,14 +166,6 @@ def _not_chosen(name: str, chosen: Mapping[str, Any], entry: Value) -> FathomErr
     return FathomError(what, entry.where, f"add `for: {{{name}: [values]}}`")
 
 
-def _misnamed(name: str, entry: Value, chosen: bool) -> FathomError:
-    """Return that no entry can have this name; with `for`, which of several names it is."""
-    if not chosen:
-        return FathomError(NAME_RULE, entry.where, "choose another name")
-    remedy = "choose another name, or write `for` as a list with a name for each value"
-    return FathomError(f"'{brief(name)}': {NAME_RULE}", entry.where, remedy)
-
-
 def _taken(name: str, entry: Value, first: Value) -> FathomError:
     """Return that an entry's name is that of an earlier one, which may be of the same pattern."""
     if first.where != entry.where:
@@ -195,10 +176,11 @@ def _taken(name: str, entry: Value, first: Value) -> FathomError:
 
 
 class _Inheritance:
-    """Merges entries on top of those that they are like, each once."""
+    """Merges entries on top of those that they are like; adds what is wrong in `like`."""
 
-    def __init__(self, entries: Mapping[str, Value]):
+    def __init__(self, entries: Mapping[str, Value], findings: list[FathomError]):
         self._entries = entries
+        self._findings = findings
         self._merged: dict[str, Entry] = {}
 
     def entry(self, name: str, seen: tuple[str, ...] = ()) -> Entry:
@@ -210,12 +192,13 @@ class _Inheritance:
         ancestors: dict[str, None] = {}
         for parent, where in self._parents(written):
             if parent in seen:
-                raise self._circle(seen[seen.index(parent) :])
-            if parent not in self._entries:
-                raise unknown("entry", parent, where, self._entries)
-            above = self.entry(parent, seen)
-            values = merge(values, above.values)
-            ancestors |= dict.fromkeys(above.ancestors)
+                self._findings.append(self._circle(seen[seen.index(parent) :]))
+            elif parent not in self._entries:
+                self._findings.append(unknown("entry", parent, where, self._entries))
+            else:
+                above = self.entry(parent, seen)
+                values = merge(values, above.values)
+                ancestors |= dict.fromkeys(above.ancestors)
         values = merge(values, written.without("like"))
         self._merged[name] = Entry(name, values, (*ancestors, name))
         return self._merged[name]
@@ -226,7 +209,9 @@ class _Inheritance:
         names = [like] if isinstance(like.value, str) else like.value or []
         if isinstance(names, list) and all(isinstance(name.value, str) for name in names):
             return [(name.value, like.where) for name in names]
-        raise FathomError("this names no entries", like.where, "write a name or a list")
+        remedy = "write a name or a list"
+        self._findings.append(FathomError("this names no entries", like.where, remedy))
+        return []
 
     def _circle(self, circle: tuple[str, ...]) -> FathomError:
         """Return the finding of a circle; whatever leads to it, the finding is the same."""

@@ -3,26 +3,27 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any
 
 from fathom.config import deviations
-from fathom.config.check import check
+from fathom.config.check import checked
 from fathom.config.deviations import Deviation
 from fathom.config.figures import Figure, read_figure
-from fathom.config.files import ConfigFiles
-from fathom.config.inventory import Parts
+from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import expand
-from fathom.config.schema.paper import PaperSettings
-from fathom.config.schema.parameters import Parameters
+from fathom.config.schema.columns import Vocabulary
+from fathom.config.schema.paper import PaperSettings, Parameters
 from fathom.config.schema.table import TableSettings
 from fathom.config.tables import Table
-from fathom.config.vocabulary import Vocabulary
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, Findings, nearest
+from fathom.io.errors import FathomError, nearest
 
 
 class Paper:
-    """A paper of config/papers; each of its files is read when it is first asked for."""
+    """A paper of config/papers; each of its files is read and checked when it is asked for.
+
+    What is wrong in a file is raised as Findings; that a file is missing, as a FathomError.
+    """
 
     def __init__(self, name: str, files: ConfigFiles, vocabulary: Callable[[], Vocabulary]):
         self.name = name  # of its folder
@@ -36,34 +37,17 @@ class Paper:
 
     @cached_property
     def about(self) -> PaperSettings:
-        """What paper.yaml says.
-
-        Raises:
-            FathomError: If there is none, or anything is wrong in it.
-        """
+        """What paper.yaml says."""
         file = self.file("paper")
         if file is None:
             folder = self._files.name_of(self.folder)
             remedy = f"write it, or delete {folder}"
             raise FathomError("no such file", f"{folder}/paper.yaml", remedy)
-        about, findings = check(PaperSettings, file)
-        if about is None:
-            raise Findings(findings)
-        return about
-
-    @property
-    def reference(self) -> str:
-        """One line that names the paper: authors, title, year."""
-        return self.about.reference
+        return checked(PaperSettings, file)
 
     @cached_property
     def tables(self) -> "Parts[Table]":
-        """The tables by name, in the order of tables.yaml.
-
-        Raises:
-            FathomError: If there is none, and cells of the paper are there.
-            Findings: If `for`, `like` or a name is wrong.
-        """
+        """The tables by name, in the order of tables.yaml; only reported cells need the file."""
         file = self.file("tables")
         if file is None and (printed := sorted(self.folder.glob("reported/[!.]*.csv"))):
             # Without this message a comparison would lose the paper in silence.
@@ -74,69 +58,39 @@ class Paper:
         return Parts(entries, lambda name: self._table(name, entries[name].values))
 
     def _table(self, name: str, values: Value) -> Table:
-        settings, findings = check(TableSettings, values)
-        if settings is None:
-            raise Findings(findings)
-        about, vocabulary = self.about, self._vocabulary()
+        settings, about = checked(TableSettings, values), self.about
         marks = about.marks if settings.marks is None else settings.marks
-        return Table(self.name, name, settings, values, vocabulary, about.metric, marks)
+        return Table(self.name, name, settings, values, self._vocabulary(), about.metric, marks)
 
     @cached_property
     def figures(self) -> "Parts[Figure]":
-        """The figures by name, in the order of figures.yaml.
-
-        Raises:
-            Findings: If `for`, `like` or a name is wrong.
-        """
+        """The figures by name, in the order of figures.yaml."""
         file = self.file("figures")
         (entries,) = expand(file) if file else [{}]
         return Parts(entries, lambda name: read_figure(self.name, entries[name]))
 
     @cached_property
     def deviations(self) -> tuple[Deviation, ...]:
-        """What it leaves open, in the order of deviations.yaml.
-
-        Raises:
-            Findings: If anything is wrong in the file.
-        """
+        """What it leaves open, in the order of deviations.yaml."""
         file = self.file("deviations")
         return deviations.load(file) if file else ()
 
     @cached_property
     def parameters(self) -> Parameters:
-        """What parameters.yaml says of the printed numbers of parameters.
-
-        Raises:
-            FathomError: If there is none, or anything is wrong in it.
-        """
+        """What parameters.yaml says of the printed numbers of parameters."""
         file = self.file("parameters")
         if file is None:
             where = f"{self._files.name_of(self.folder)}/parameters.yaml"
             what = "the sizes of the dictionaries are not known"
             raise FathomError(what, where, "write the file")
-        parameters, findings = check(Parameters, file)
-        if parameters is None:
-            raise Findings(findings)
-        return parameters
+        return checked(Parameters, file)
 
     def reported(self, table: str) -> Path:
         """Return the file of a table's reported cells."""
         return self.folder / "reported" / f"{table}.csv"
 
 
-@overload
-def find(
-    papers: Mapping[str, Paper], target: str, verb: Literal["table"]
-) -> tuple[Paper, Table]: ...
-
-
-@overload
-def find(
-    papers: Mapping[str, Paper], target: str, verb: Literal["figure"]
-) -> tuple[Paper, Figure]: ...
-
-
-def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Table | Figure]:
+def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Any]:
     """Return the paper and the table or figure that a target `<paper>_<artefact>` names.
 
     Args:
@@ -147,21 +101,19 @@ def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Ta
     Raises:
         FathomError: If there is no such target, or it is the other of the two.
     """
-    for name in papers:
-        if not target.startswith(f"{name}_"):
+    wrong_verb = "figure" if verb == "table" else "table"
+    for name, paper in papers.items():
+        artefact = target.removeprefix(f"{name}_")
+        if artefact == target:
             continue
-        paper, artefact = papers[name], target.removeprefix(f"{name}_")
-        here = _artefacts(paper, verb)
-        if artefact in here:
-            return paper, here[artefact]
-        other = "figure" if verb == "table" else "table"
-        if artefact in _artefacts(paper, other):
-            remedy = f"draw it with `fathom {other}`"
-            raise FathomError(f"a {other}, not a {verb}", target, remedy)
+        if artefact in _artefacts(paper, verb):
+            return paper, _artefacts(paper, verb)[artefact]
+        if artefact in _artefacts(paper, wrong_verb):
+            remedy = f"draw it with `fathom {wrong_verb}`"
+            raise FathomError(f"a {wrong_verb}, not a {verb}", target, remedy)
     names = [f"{name}_{each}" for name, paper in papers.items() for each in _artefacts(paper, verb)]
     raise FathomError(f"no {verb} '{target}'", "target", nearest(target, names))
 
 
-def _artefacts(paper: Paper, verb: str) -> Mapping[str, Table | Figure]:
-    """Return a paper's tables, or its figures."""
+def _artefacts(paper: Paper, verb: str) -> Mapping[str, Any]:
     return paper.tables if verb == "table" else paper.figures

@@ -14,14 +14,9 @@ from fathom.io.records import identity, short
 
 @dataclass(frozen=True)
 class Paths:
-    """The places of one scale's files.
+    """The places of one scale's files."""
 
-    Attributes:
-        results: the folder of everything that is made.
-        scale: the scale's name.
-    """
-
-    results: Path
+    results: Path  # the folder of everything that is made
     scale: str
 
     @property
@@ -50,25 +45,14 @@ class Paths:
         return self.results / "sources" / "by_hand"
 
     def command(self, verb: str, name: str, seed: int | None = None) -> str:
-        """Return what a user types to make a file here.
-
-        Args:
-            verb: the command.
-            name: a run or a folder of data.
-            seed: of the training, where the file is of one.
-        """
+        """Return what a user types to make a file of a run, a training or a folder of data."""
         words = ["fathom", verb, name, "--scale", self.scale]
         words += [] if seed is None else ["--seed", str(seed)]
         words += [] if self.results == Path("results") else ["--results", str(self.results)]
         return shlex.join(words)
 
     def target(self, name: str, seeds: str | None = None) -> str:
-        """Return what a user types to train and draw something here.
-
-        Args:
-            name: Snakemake's target.
-            seeds: in place of the runs' own, as `seeds=` takes them.
-        """
+        """Return what a user types to make Snakemake's target; `seeds` as `seeds=` takes them."""
         switches = [f"scale={self.scale}"]
         switches += [] if self.results == Path("results") else [f"results={self.results}"]
         switches += [] if seeds is None else [f"seeds={seeds}"]

@@ -6,18 +6,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.files import ConfigFiles
-from fathom.config.inventory import Inventory, Parts, kept
+from fathom.config.files import ConfigFiles, Parts
+from fathom.config.inventory import Inventory, kept
 from fathom.config.switches import Switches
-from fathom.io.errors import refuse
 
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
 # as all that the command does need.
 if TYPE_CHECKING:
     from fathom.config.claims import Claim
     from fathom.config.paper import Paper
+    from fathom.config.schema.columns import Vocabulary
     from fathom.config.tables import Cell, Table
-    from fathom.config.vocabulary import Vocabulary
 
 
 class Project(Inventory):
@@ -30,20 +29,16 @@ class Project(Inventory):
 
     def with_switches(self, switches: Switches) -> "Project":
         """Return the project with other switches; what is read already is shared."""
-        other = copy(self)
-        other.switches = switches
-        return other
+        project = copy(self)
+        project.switches = switches
+        return project
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
-        """The measurements and the columns that tables share.
+        """The measurements and the columns that tables share."""
+        from fathom.config.schema.columns import read_vocabulary
 
-        Raises:
-            FathomError: If columns.yaml is wrong.
-        """
-        from fathom.config.vocabulary import load
-
-        return load(self.files.read("columns", "columns"))
+        return read_vocabulary(self.files.read("columns", "columns"))
 
     def _paper(self, name: str) -> "Paper":
         from fathom.config.paper import Paper
@@ -59,15 +54,8 @@ class Project(Inventory):
     def cells(self, table: "Table", scale: str | None = None) -> "tuple[Cell, ...]":
         """Return a table's cells, block by block and row by row, in the printed order, ours last.
 
-        Args:
-            table: a table of a paper.
-            scale: the scale whose tasks it shows; None for the paper's own.
-
-        Raises:
-            Findings: If a cell does not resolve.
+        Its tasks are those of a scale, or (None) the paper's own.
         """
         from fathom.config.tables import resolve_cells
 
-        cells, findings = resolve_cells(table, self, scale)
-        refuse(findings)
-        return cells
+        return resolve_cells(table, self, scale)

@@ -67,18 +67,15 @@ HEADER = tuple(field.name for field in fields(Reported))[:-1]
 Place = tuple[str, str]
 
 
-def read(path: Path, cells: Iterable[Cell], root: Path | None = None) -> tuple[Reported, ...]:
+def read(path: Path, cells: Iterable[Cell], root: Path) -> tuple[Reported, ...]:
     """Read the reported cells of a table, in the order of the file.
 
-    Args:
-        path: the CSV, `reported/<table>.csv`.
-        cells: the table's cells; those that the paper has must be reported, each once.
-        root: the project's folder, which messages leave out.
+    Each of the table's cells that the paper has must be reported, once. Messages leave out `root`.
 
     Raises:
         Findings: If a line is wrong, or a cell is not reported.
     """
-    reported, findings = _read(path, name_of(path, root) if root else str(path), cells)
+    reported, findings = _read(path, name_of(path, root), cells)
     refuse(findings)
     return tuple(reported)
 
@@ -100,8 +97,9 @@ def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported],
     for row, column in printed:
         if (row, column) not in meant:
             what = f"no reported cell for row '{row}' and column '{column}'"
-            line = _written(row, column, "<number>", "", "", "", "")
-            findings.append(FathomError(what, name, f"add {line} or note {EMPTY}"))
+            line = StringIO()
+            csv.writer(line, lineterminator="").writerow([row, column, "<number>", *[""] * 4])
+            findings.append(FathomError(what, name, f"add {line.getvalue()} or note {EMPTY}"))
     return [line for place, line in reported.items() if place in printed], findings
 
 
@@ -237,10 +235,3 @@ def _meant(place: Place, printed: Collection[Place]) -> Place:
     row = closest(place[0], dict.fromkeys(row for row, _ in printed)) or place[0]
     columns = [column for each, column in printed if each == row]
     return row, closest(place[1], columns) or place[1]
-
-
-def _written(*values: str) -> str:
-    """Return a line of a CSV."""
-    text = StringIO()
-    csv.writer(text, lineterminator="").writerow(values)
-    return text.getvalue()

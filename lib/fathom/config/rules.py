@@ -8,7 +8,7 @@ from typing import Any
 
 from fathom.config.schema.dataset import Dataset, Fault
 from fathom.config.schema.method import OF_A_RUN, MethodCard
-from fathom.config.schema.run import Decoding, Model, RunSettings, TrainingSettings
+from fathom.config.schema.run import Model, RunSettings, TrainingSettings
 from fathom.config.schema.section import STACKS
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
@@ -151,33 +151,32 @@ def _warmup(training: TrainingSettings) -> Iterator[Fault]:
 
 
 def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
-    decoding, kept = run.decoding, run.training.keep_weights
+    decoding, training = run.decoding, run.training
     if run.model.decoder_layers == 0 and decoding is not None:
         yield ("decoding",), "a network without decoder translates nothing", "delete decoding"
     if run.model.decoder_layers > 0 and decoding is None:
         yield ("decoding",), "no beam search is given", "add decoding"
     if decoding is None:
         return
-    yield from _saves(run.training, decoding)
+    yield from _saves(training, decoding.average_of)
     if decoding.decoder == "ctranslate2":
-        for what in beyond_plain(run.model):
-            yield ("decoding", "decoder"), f"not a plain Transformer: {what}", CTRANSLATE2_REMEDY
+        foreign = [*beyond_plain(run.model)]
         if not {*card.gates(run.method.settings)} & {*card.about.plain_with}:
-            what = f"not a plain Transformer: the method {card.name}"
-            yield ("decoding", "decoder"), what, CTRANSLATE2_REMEDY
+            foreign.append(f"the method {card.name}")
+        for what in foreign:
+            yield ("decoding", "decoder"), f"not a plain Transformer: {what}", CTRANSLATE2_REMEDY
     for key in ("average_of", "window"):
         count = getattr(decoding, key) or 1
-        if count > max(kept, 1):
-            what = f"{count} saved weights are decoded, and {kept} are kept"
+        if count > max(training.keep_weights, 1):
+            what = f"{count} saved weights are decoded, and {training.keep_weights} are kept"
             yield ("decoding", key), what, f"write training.keep_weights: {count} or more"
 
 
-def _saves(training: TrainingSettings, decoding: Decoding) -> Iterator[Fault]:
+def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
     """Yield a training that is too short to save as many weights as are averaged."""
     if isinstance(training.updates, str):
         return
-    every, count = training.save_every or training.validate_every, decoding.average_of
-    saved = -(-training.updates // every)
+    saved = -(-training.updates // (training.save_every or training.validate_every))
     if count > max(saved, 1):
         what = f"{training.updates} updates save weights {saved} times, but {count} are averaged"
         remedy = f"write training.save_every: {training.updates // count or 1} or less"
@@ -185,11 +184,8 @@ def _saves(training: TrainingSettings, decoding: Decoding) -> Iterator[Fault]:
 
 
 def _direction(run: RunSettings, dataset: Dataset) -> Iterator[Fault]:
-    """Yield a missing or needless direction, and a target token without several targets.
-
-    A data set of one language pair has `translates` and takes no direction; neither does one
-    without pairs. All others need one.
-    """
+    """Yield a missing or needless direction, and a target token without several targets."""
+    # A data set of one language pair has `translates`.
     direction, key = run.data.direction, ("data", "direction")
     takes = dataset.pivot is not None and dataset.translates is None
     if direction is None and takes:
@@ -283,14 +279,9 @@ def beyond_plain(model: Model) -> Iterator[str]:
 def require_plain_gates(card: MethodCard, gates: str, where: str, remedy: str) -> None:
     """Refuse gates with which a method adds something to the layers that it keeps.
 
-    Args:
-        card: of the method.
-        gates: "plain", "soft" or "hard".
-        where: what the message names first.
-        remedy: what it proposes.
-
     Raises:
-        FathomError: If the network is not a plain Transformer with these gates.
+        FathomError: If the network is not a plain Transformer with these gates; it says `where`
+            and `remedy`.
     """
     if gates not in card.about.plain_with:
         what = f"not a plain Transformer: the method {card.name} with {gates} gates"

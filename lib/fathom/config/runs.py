@@ -1,7 +1,7 @@
 """runs.yaml: from an entry with all that it inherits to the checked settings of a run."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fathom.config.check import check, field_names
@@ -9,7 +9,14 @@ from fathom.config.merge import Entry, expand
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import RunSettings
 from fathom.config.yaml_values import Value, leaves
-from fathom.io.errors import FathomError, Findings, brief, nearest, unknown
+from fathom.io.errors import (
+    FathomError,
+    Findings,
+    brief,
+    nearest,
+    refuse,
+    unknown,
+)
 
 _SECTIONS = ("families", "runs")
 _LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
@@ -27,35 +34,32 @@ class RunsFile:
 
 
 def read_runs(file: Value) -> RunsFile:
-    """Return the families and runs of a runs.yaml.
+    """Return the families and runs of a runs.yaml, or raise all that is wrong with entries."""
+    entries, findings = _entries(file)
+    refuse(findings)
+    return entries
 
-    Raises:
-        Findings: If there are other keys, or `for`, `like` or a name is wrong.
-    """
-    misplaced = [
-        FathomError(f"unknown key '{key}'", value.where, nearest(key, _SECTIONS))
-        for key, value in file.items()
-        if key not in _SECTIONS
-    ]
-    if misplaced:
-        raise Findings(misplaced)
-    families, runs = expand(*(file.at((key,)) for key in _SECTIONS), normal=written_out)
-    return RunsFile(families, runs)
+
+def _entries(file: Value) -> tuple[RunsFile, list[FathomError]]:
+    findings: list[FathomError] = []
+    sections = [file.at((key,)) for key in _SECTIONS]
+    families, runs = expand(*sections, normal=written_out, findings=findings)
+    for key, value in file.items():
+        if key not in _SECTIONS:
+            what, remedy = f"unknown key '{key}'", nearest(key, _SECTIONS)
+            findings.append(FathomError(what, value.where, remedy))
+    return RunsFile(families, runs), findings
 
 
 def runs_faults(file: Value) -> list[FathomError]:
     """Return what is wrong in a runs.yaml, whether or not a run uses it."""
-    findings = []
+    entries, findings = _entries(file)
+    for family in entries.families.values():
+        # A method's settings are those of its card.
+        findings += check(RunSettings, family.values.without("method"), partial=True)[1]
     for section in _SECTIONS:
         for _, entry in file.at((section,)).items():
             findings += without_source(entry, _NEED_SOURCE)
-    try:
-        families = read_runs(file).families.values()
-    except Findings as error:
-        return [*error.findings, *findings]
-    for family in families:
-        # A method's settings are those of its card.
-        findings += check(RunSettings, family.values.without("method"), partial=True)[1]
     return findings
 
 
@@ -71,11 +75,10 @@ def without_source(entry: Value, keys: Iterable[str]) -> Iterator[FathomError]:
                 yield FathomError("no source is given", value.where, remedy)
 
 
-def written_out(entry: Value) -> Value:
+def written_out(entry: Value, findings: list[FathomError]) -> Value:
     """Return an entry without short forms: `layers: 12/24`, `method: dlcl`, `start: <run>`.
 
-    Raises:
-        FathomError: If `layers` does not match `12/24`, or a number of layers is given as well.
+    Findings are added if `layers` does not match `12/24`, or a number of layers is given as well.
     """
     for key, name in (("method", "name"), ("start", "run")):
         short = entry.find(key)
@@ -84,76 +87,74 @@ def written_out(entry: Value) -> Value:
     layers = entry.find("layers")
     if layers is None:
         return entry
+    entry = entry.without("layers")
     counts = _LAYERS.fullmatch(str(layers.value))
     if not counts:
         what = f"'{brief(layers.plain)}' is not a pair of layer counts"
-        raise FathomError(what, layers.where, "write 12/24")
-    entry = entry.without("layers")
+        findings.append(FathomError(what, layers.where, "write 12/24"))
+        return entry
     for stack, count in zip(("encoder_layers", "decoder_layers"), counts.groups(), strict=True):
         given = entry.find("model", stack)
         if given is not None:
             what = f"'layers' gives model.{stack} as well"
-            raise FathomError(what, given.where, "delete one of the two")
+            findings.append(FathomError(what, given.where, "delete one of the two"))
         entry = entry.put(("model", stack), layers.over(int(count)))
     return entry
 
 
-def unknown_setting(dotted: str, cards: Iterable[MethodCard]) -> tuple[str, list[str]] | None:
-    """Return the part of a path that no run can have, with the names that are possible there.
+def unknown_setting(
+    dotted: str, cards: Collection[MethodCard], others: Collection[str] = ()
+) -> str | None:
+    """Return the remedy for a path that no run can have, or None.
 
     Args:
         dotted: the path of a setting, such as `training.clip`.
         cards: of all methods.
+        others: what may be named besides the sections of a run.
     """
     path = tuple(dotted.split("."))
     for length, part in enumerate(path):
         names = {*field_names(RunSettings, path[:length])}
         if path[:length] == ("method",):
             names = {name for card in cards for name in card.method.model_fields}
-        if part not in names:
-            return part, sorted(names)
+        if part not in names and dotted not in others:
+            above = "".join(f"{name}." for name in path[:length])
+            remedy = nearest(part, sorted({*names, *(() if above else others)}))
+            return remedy.replace("name: '", f"name: '{above}")
     return None
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A run's entry with its preset written out, and its checked settings (None: findings)."""
+    """A run's entry with its preset written out, and its checked settings."""
 
+    name: str  # `<paper>/<run>`
     entry: Entry
-    run: RunSettings | None
-    findings: tuple[FathomError, ...] = ()
+    run: RunSettings
 
 
-def resolve(entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
+def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
 
-    Args:
-        entry: with all that it inherits.
-        cards: the methods' cards by name.
-
     Raises:
-        Findings: If the card of the run's method is wrong.
+        FathomError: If a setting or the card of the run's method is wrong.
     """
     method = entry.values.at(("method",))
     name = method.get("name")
     if name is None:
-        finding = FathomError("no method is given", entry.values.where, "add `method: static`")
-        return Resolved(entry, None, (finding,))
+        raise FathomError("no method is given", entry.values.where, "add `method: static`")
     if not isinstance(name, str) or name not in cards:
-        return Resolved(entry, None, (unknown("method", name, method.place("name"), cards),))
+        raise unknown("method", name, method.place("name"), cards)
     card = cards[name]
-    try:
-        method = _with_preset(method, card)
-    except FathomError as error:
-        return Resolved(entry, None, (error,))
+    method = _with_preset(method, card)
     values = entry.values.put(("method",), method)
     settings, findings = check(card.method, method)
     if settings is not None:
         findings += _stack_faults(card, settings.stacks, method.place("stacks"))
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
-    findings += wrong
-    resolved = Entry(entry.name, values, entry.ancestors)
-    return Resolved(resolved, None if findings else run, tuple(findings))
+    if run is None or findings:
+        raise Findings([*findings, *wrong])
+    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run)
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

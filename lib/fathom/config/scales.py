@@ -1,11 +1,12 @@
 """Scales: a scale's file on top of the one it is like, and a run's entry at a scale."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from fathom.config.check import check
+from fathom.config.files import ConfigFiles
 from fathom.config.merge import Entry, merge
-from fathom.config.schema.run import RunSettings
+from fathom.config.runs import Resolved
 from fathom.config.schema.scale import PaperScale, Rule, Scale
 from fathom.config.schema.section import Section, fields_of, plain
 from fathom.config.yaml_values import Key, Value
@@ -16,41 +17,57 @@ UPDATES: Key = ("training", "updates")
 ASKED = ("like", "run", "paper")
 
 
-def layered(
-    name: str, read: Callable[[str], Value], names: set[str], papers: Mapping[str, Value]
-) -> Value:
+def layered(name: str, files: ConfigFiles, paper: str | None = None) -> Value:
     """Return a scale's file with all that comes before it, and what papers say of each.
 
-    Args:
-        name: the scale.
-        read: returns a scale's file.
-        names: those of all scales.
-        papers: scales.yaml of the papers that have one.
+    It is for the runs of a paper: updates and rules of other papers are left out. Data sets of all
+    papers are substituted, for corpora are of no paper.
 
     Raises:
-        Findings: If a `like` names no scale or goes in a circle, or a paper's part is wrong.
+        FathomError: If a `like` names no scale or goes in a circle, or a value is wrong.
     """
-    chain = [name]
-    while isinstance(like := read(chain[0]).get("like"), str):
-        where = read(chain[0]).place("like")
-        if like in chain:
-            what = f"`like` goes in a circle: {' > '.join((*reversed(chain), like))}"
-            refuse([FathomError(what, where, "delete one of these `like`")])
-        if like not in names:
-            refuse([unknown("scale", like, where, names)])
-        chain.insert(0, like)
     layers: list[Value] = []
-    for layer in chain:
-        parts = {paper: part for paper, file in papers.items() if (part := file.find(layer))}
-        refuse(finding for part in parts.values() for finding in check(PaperScale, part)[1])
+    for scale in _chain(name, files):
         # Before papers' parts are laid over it, which would hide a wrong value.
-        refuse(check(Scale, read(layer), partial=True)[1])
-        layers += [read(layer), *(_of_paper(paper, part) for paper, part in parts.items())]
+        refuse(check(Scale, files.read("scale", scale), partial=True)[1])
+        layers.append(files.read("scale", scale))
+        for of_paper, file in files.all("scales").items():
+            part = file.find(scale)
+            if part is None:
+                continue
+            if of_paper != paper and isinstance(part.value, dict):
+                part = part.without("updates", "rules")
+            refuse(check(PaperScale, part)[1])
+            layers.append(_of_paper(of_paper, part))
     value = layers[0]
     for layer in layers[1:]:
         value = merge(value, layer, join=True)
     # A key that is missing is missing in the scale's own file.
-    return read(name).over(value.value)
+    return files.read("scale", name).over(value.value)
+
+
+def gives_updates(name: str, files: ConfigFiles) -> bool:
+    """Return whether a scale gives runs their updates, itself or in what any paper says of it."""
+    parts = files.all("scales").values()
+    return any(
+        files.read("scale", scale).get("updates")
+        or any(part.get(scale, "updates") for part in parts)
+        for scale in _chain(name, files)
+    )
+
+
+def _chain(name: str, files: ConfigFiles) -> list[str]:
+    """Return the scales whose values a scale has, itself last."""
+    chain = [name]
+    while isinstance(like := files.read("scale", chain[0]).get("like"), str):
+        where = files.read("scale", chain[0]).place("like")
+        if like in chain:
+            what = f"`like` goes in a circle: {' > '.join((*reversed(chain), like))}"
+            raise FathomError(what, where, "delete one of these `like`")
+        if like not in files.names("scale"):
+            raise unknown("scale", like, where, files.names("scale"))
+        chain.insert(0, like)
+    return chain
 
 
 def _of_paper(paper: str, part: Value) -> Value:
@@ -59,44 +76,34 @@ def _of_paper(paper: str, part: Value) -> Value:
     if "updates" in inside:
         inside["updates"] = part.over({paper: inside["updates"]})
     if "rules" in inside:
-        rules = inside["rules"]
-        inside["rules"] = rules.over([_of_papers_runs(paper, rule) for rule in rules.value])
+        rules = []
+        for rule in inside["rules"].value:
+            if (run := rule.find("when", "run")) is not None:
+                names = run.wrap([f"{paper}/{name}" for name in _as_list(run.plain)])
+                rule = rule.put(("when", "run"), names)
+            rules.append(rule)
+        inside["rules"] = inside["rules"].over(rules)
     return part.over(inside)
 
 
-def _of_papers_runs(paper: str, rule: Value) -> Value:
-    """Return a rule of a paper, which asks also that a run is the paper's."""
-    when = rule.at(("when",))
-    asked = {"paper": when.over(paper), **(when.value or {})}
-    if (run := when.find("run")) is not None:
-        asked["run"] = run.wrap([f"{paper}/{name}" for name in _as_list(run.plain)])
-    return rule.put(("when",), when.over(asked))
-
-
-def scaled(entry: Entry, run: RunSettings, name: str, scale: Scale, file: Value) -> Entry:
+def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
-    a later one wins.
-
-    Args:
-        entry: the run as runs.yaml gives it, its preset written out.
-        run: the same, checked and with all defaults.
-        name: `<paper>/<run>`.
-        scale: the scale.
-        file: its values, for their places.
+    a later one wins. The run has the paper's own settings; `file` are the scale's values.
     """
+    entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}
     for key in ("dataset", "pieces_of"):
         if (dataset := getattr(run.data, key)) in scale.datasets:
             changes["data", key] = file.at(("datasets", dataset))
-    changes |= _by_unit(run, name.partition("/")[0], scale, file)
+    changes |= _by_unit(resolved, scale, file)
     for number, rule in enumerate(scale.rules):
-        if not applies(rule, entry, run, name):
+        if not applies(rule, resolved):
             continue
         for dotted in rule.set:
             path = tuple(dotted.split("."))
-            if _may_set(path, entry, run):
+            if _may_set(path, resolved):
                 # What was set before loses its place too, so that a later rule comes later.
                 changes.pop(path, None)
                 changes[path] = file.at(("rules", number, "set", dotted))
@@ -107,55 +114,58 @@ def scaled(entry: Entry, run: RunSettings, name: str, scale: Scale, file: Value)
     return entry if values is entry.values else Entry(entry.name, values, entry.ancestors)
 
 
-def _may_set(path: Key, entry: Entry, run: RunSettings) -> bool:
+def _may_set(path: Key, resolved: Resolved) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
     if path[0] != "method":
         return True
-    known = len(path) == 2 and path[1] in fields_of(type(run.method))
-    return known and entry.values.find(*path) is None
+    exists = len(path) == 2 and path[1] in fields_of(type(resolved.run.method))
+    return exists and resolved.entry.values.find(*path) is None
 
 
-def applies(rule: Rule, entry: Entry, run: RunSettings, name: str) -> bool:
+def applies(rule: Rule, resolved: Resolved) -> bool:
     """Return whether a rule applies to a run, by its settings at the paper's own scale."""
     return all(
-        any(value in _as_list(wanted) for value in values_of(key, entry, run, name))
+        any(value in _as_list(wanted) for value in values_of(key, resolved))
         for key, wanted in rule.when.items()
     )
 
 
-def values_of(key: str, entry: Entry, run: RunSettings, name: str) -> list[Any]:
+def values_of(key: str, resolved: Resolved) -> list[Any]:
     """Return what a run has for a key of `when`; several values where it has a list."""
-    origins = {"run": name, "paper": name.partition("/")[0], "like": entry.ancestors}
+    name, ancestors = resolved.name, resolved.entry.ancestors
+    origins = {"run": name, "paper": name.partition("/")[0], "like": ancestors}
     if key in origins:
         return _as_list(origins[key])
-    value: Any = run
+    value: Any = resolved.run
     for part in key.split("."):
         value = getattr(value, part, None)
     return [plain(item) for item in _as_list(value)]
 
 
-def units(section: Section, above: Key = ()) -> Iterator[tuple[Key, str, Any]]:
-    """Yield path, unit and value of each setting of a run that has a unit."""
+def leaves(section: Section, above: Key = ()) -> Iterator[tuple[Key, Any, dict[str, Any]]]:
+    """Yield path, value and what is known of each setting; a null section is one value."""
     for key, field in fields_of(type(section)).items():
         value, extra = getattr(section, key), field.json_schema_extra
         if isinstance(value, Section):
-            yield from units(value, (*above, key))
-        elif isinstance(extra, dict) and "unit" in extra and value is not None:
-            yield (*above, key), str(extra["unit"]), value
+            yield from leaves(value, (*above, key))
+        else:
+            yield (*above, key), value, extra if isinstance(extra, dict) else {}
 
 
-def _by_unit(run: RunSettings, paper: str, scale: Scale, file: Value) -> dict[Key, Value]:
+def _by_unit(resolved: Resolved, scale: Scale, file: Value) -> dict[Key, Value]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
     changes: dict[Key, Value] = {}
+    run, paper = resolved.run, resolved.name.partition("/")[0]
     group, whole = run.group or "", run.training.updates
     updates = scale.updates.get(paper, {}).get(group)
     updates_place = file.at(("updates", paper, group))
-    for path, unit, value in units(run):
+    for path, value, extra in leaves(run):
+        unit = extra.get("unit")
         if unit in scale.times and value:
             up, down = map(int, scale.times[unit].split("/"))
             number = max(1, int(value * up / down + 0.5))
             changes[path] = file.at(("times", unit)).over(type(value)(number))
-        if unit != "updates" or updates is None or path == UPDATES:
+        if unit != "updates" or updates is None or value is None or path == UPDATES:
             continue
         # Where the run's length is in epochs, the ratio is known only with the corpus.
         if isinstance(whole, int) and isinstance(value, int):

@@ -1,12 +1,11 @@
 """A run's settings, each with its value, the line that it comes from, and its source."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from fathom.config.project import Project
-from fathom.config.schema.section import Section, fields_of, plain
-from fathom.config.yaml_values import Key
+from fathom.config.scales import leaves
+from fathom.config.schema.section import plain
 
 DEFAULT = "default"
 
@@ -26,12 +25,12 @@ class Setting:
 def describe(project: Project, name: str, scale: str) -> list[Setting]:
     """Return all settings of a run at a scale, in the order of their classes."""
     run, values = project.run(name, scale), project.resolved(name, scale).entry.values
-    papers = {path: value for path, value, _ in leaves(project.run(name))}
+    papers = {path: plain(value) for path, value, _ in leaves(project.run(name))}
     papers_values = project.resolved(name).entry.values
     card = project.methods[run.method.name]
     settings = []
-    for path, value, source in leaves(run):
-        where = DEFAULT
+    for path, setting, extra in leaves(run):
+        value, where, source = plain(setting), DEFAULT, str(extra.get("source", ""))
         if given := values.find(*path):
             where = f"{given.file}:{given.line}"
             source = (papers_values.find(*path) or given).source
@@ -43,14 +42,3 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
         before = papers.get(path) if changed else None
         settings.append(Setting(".".join(map(str, path)), value, where, source, before, changed))
     return settings
-
-
-def leaves(section: Section, above: Key = ()) -> Iterator[tuple[Key, Any, str]]:
-    """Yield path, value and the default's source of each setting; a null section is one value."""
-    for key, field in fields_of(type(section)).items():
-        value, extra = getattr(section, key), field.json_schema_extra
-        if isinstance(value, Section):
-            yield from leaves(value, (*above, key))
-        else:
-            source = str(extra.get("source", "")) if isinstance(extra, dict) else ""
-            yield (*above, key), plain(value), source

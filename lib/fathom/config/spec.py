@@ -88,9 +88,8 @@ class DataSpec:
     @property
     def pieces_corpus_folder(self) -> str:
         """The name of the folder of the corpus from which the subwords are learned."""
-        if self.pieces_definition is None:
-            return self.corpus_folder
-        return f"{self.settings.pieces_of}-{short(identity(self.pieces_definition))}"
+        name = self.settings.pieces_of or self.dataset
+        return f"{name}-{short(identity(self.pieces_definition or self.definition))}"
 
     @property
     def subwords_folder(self) -> str:
@@ -116,6 +115,12 @@ class StartSpec:
     identity: str
     average_of: int
     freeze: bool
+
+    @classmethod
+    def of(cls, spec: "Spec", freeze: bool) -> "StartSpec":
+        """Return the start from a run."""
+        average_of = spec.decoding.average_of if spec.decoding else 1
+        return cls(spec.paper, spec.run, spec.identity, average_of, freeze)
 
     @property
     def name(self) -> str:
@@ -159,15 +164,10 @@ class Spec:
     @cached_property
     def described(self) -> dict[str, Any]:
         """Everything that determines the training, as JSON and YAML have it."""
-        parts: dict[str, Any] = {
-            "data": self.data.hashed,
-            "model": self.model.identity(),
-            "method": self.method.identity(),
-            "training": self.training.identity(),
-            "outcome": self.outcome.identity(),
-        }
-        if self.masking is not None:
-            parts["masking"] = self.masking.identity()
+        parts: dict[str, Any] = {"data": self.data.hashed}
+        for name in ("model", "method", "training", "outcome", "masking"):
+            if (part := getattr(self, name)) is not None:
+                parts[name] = part.identity()
         if self.start is not None:
             parts["start"] = self.start.hashed
         return parts
@@ -185,9 +185,7 @@ class Spec:
     def decoding_identity(self, gates: str, window: bool = False) -> str:
         """Return the hash of what determines hypotheses: weights, gates and search.
 
-        Args:
-            gates: "plain", "soft" or "hard".
-            window: whether a window of saved weights is decoded, whose size then counts.
+        The size of a window of saved weights counts where one is decoded (`window`).
         """
         search = self.decoding.identity() if self.decoding else {}
         if not window:

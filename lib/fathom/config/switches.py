@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,22 +42,20 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
     """
     if value is None:
         return None
-    text = str(value)
-    if isinstance(value, list | tuple):
-        text = ",".join(map(str, value))
-    elif _SEED.fullmatch(text):
-        text = f"1-{text}"
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     seeds: list[int] = []
-    for part in text.replace(" ", "").split(","):
-        first, dash, last = part.partition("-")
-        if not (_SEED.fullmatch(first) and _SEED.fullmatch(last if dash else first)):
+    for part in (f"1-{text}" if _SEED.fullmatch(text) else text).replace(" ", "").split(","):
+        ends = part.split("-")
+        if len(ends) > 2 or not all(map(_SEED.fullmatch, ends)):
             forms = "write 3 (seeds 1 to 3), 2-4, or 2,5"
             raise ValueError(f"'{brief(value)}' names no seeds; {forms}")
-        low, high = int(first), int(last or first)
-        if max(low, high) >= SEED_LIMIT or not 0 <= high - low < MOST_SEEDS:
+        first, last = int(ends[0]), int(ends[-1])
+        if first > last and "-" in text:
+            raise ValueError(f"'{part}' is the wrong way round; write {last}-{first}")
+        if max(first, last) >= SEED_LIMIT or not 0 <= last - first < MOST_SEEDS:
             bounds = f"up to {MOST_SEEDS} seeds below {SEED_LIMIT}"
             raise ValueError(f"'{value}' is out of bounds; write {bounds}")
-        seeds += range(low, high + 1)
+        seeds += range(first, last + 1)
     return tuple(dict.fromkeys(seeds))
 
 
@@ -68,11 +67,7 @@ def seeds_text(seeds: tuple[int, ...]) -> str:
 
 
 def seed_list(text: str | int) -> tuple[int, ...]:
-    """Return the seeds that a user names, as `read_seeds` does.
-
-    Raises:
-        FathomError: If the text names no seeds.
-    """
+    """Return the seeds that a user names, as `read_seeds`, or raise a FathomError."""
     try:
         return read_seeds(text) or ()
     except ValueError as error:
@@ -81,11 +76,7 @@ def seed_list(text: str | int) -> tuple[int, ...]:
 
 
 def one_seed(text: str | int) -> int:
-    """Return the seed of one training.
-
-    Raises:
-        FathomError: If the text is not a number, names several seeds, or is out of bounds.
-    """
+    """Return the seed of one training."""
     if _SEED.fullmatch(str(text)) and int(text) < SEED_LIMIT:
         return int(text)
     remedy = f"write one number below {SEED_LIMIT}; `snakemake … --config seeds=1,2` trains several"
@@ -93,11 +84,7 @@ def one_seed(text: str | int) -> int:
 
 
 def results_folder(name: str) -> str:
-    """Return the name of the folder of results.
-
-    Raises:
-        ValueError: If it is empty, or Snakemake would read characters of it as its own.
-    """
+    """Return the name of a folder, without characters that Snakemake reads as its own."""
     if not name or re.search(r"[{}\x00-\x1f]", name):
         raise ValueError(
             f"'{brief(name)}' is not a folder; write a path without {{, }} and line ends"
@@ -113,7 +100,9 @@ def open_results(name: str | Path) -> Path:
     """
     try:
         path = Path(results_folder(str(name)))
-        first = next(place for place in (path, *path.parents) if _exists(place))
+        with suppress(FileNotFoundError, NotADirectoryError):
+            path.lstat()  # refuses a name that is too long
+        first = next(place for place in (path, *path.parents) if os.path.lexists(place))
         if first.is_dir():
             return path
     except (ValueError, OSError) as error:
@@ -123,25 +112,8 @@ def open_results(name: str | Path) -> Path:
     raise FathomError(what, f"results {first}", "delete it, or name another folder as `results`")
 
 
-def _exists(path: Path) -> bool:
-    """Return whether there is a file, a folder or a link; a name that is too long is an error."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
-
-
 def require_even_shares(micro_batches: int, processes: int) -> None:
-    """Refuse processes among which the micro-batches of an update cannot be divided.
-
-    Args:
-        micro_batches: the switch; 0 fits every number of processes.
-        processes: that train one run together: one for each device.
-
-    Raises:
-        FathomError: If some of them would have more micro-batches than others.
-    """
+    """Refuse processes that cannot share the micro-batches of an update; 0 fits any number."""
     if micro_batches % processes:
         what = f"multiples of {micro_batches} micro-batches, which {processes} devices cannot share"
         remedy = f"use a number of devices that divides it, or make it a multiple of {processes}"
@@ -209,8 +181,8 @@ def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None
     Raises:
         FathomError: If the working folder's file is not YAML, or the variable not a mapping.
     """
-    own = folder.resolve() / FILE
-    used = own.is_file() and own != project.resolve() / FILE
+    file = folder.resolve() / FILE
+    used = file.is_file() and file != project.resolve() / FILE
     try:
         given = json.loads(os.environ.get(VARIABLE, "{}"))
     except json.JSONDecodeError:
@@ -218,7 +190,7 @@ def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None
     if not isinstance(given, dict):
         raise FathomError("this is not a JSON mapping", VARIABLE, "unset the variable")
     return [
-        *([read(own, folder.resolve())] if used else []),
+        *([read(file, folder.resolve())] if used else []),
         from_plain(given, VARIABLE),
         from_plain(dict(changes or {}), "--config"),
     ]

@@ -8,11 +8,12 @@ task is the row or column whose id is a task of the run's data; a cell without a
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal
 
 from fathom.config.inventory import Inventory
+from fathom.config.measurement_keys import ShownValue, parse
 from fathom.config.merge import fill_text, placeholders
+from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import (
     BlockSettings,
     Mark,
@@ -21,12 +22,10 @@ from fathom.config.schema.table import (
     TableSettings,
 )
 from fathom.config.spec import Spec
-from fathom.config.vocabulary import ShownValue, Vocabulary, parse
 from fathom.config.yaml_values import Key, Value
-from fathom.io.errors import FathomError, findings_in, nearest, unknown
+from fathom.io.errors import FathomError, findings_in, nearest, refuse, unknown
 
 TASKS = "tasks"
-Kind = Literal["run", "corpus", "empty"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +40,6 @@ class Table:
     metric: MetricSettings  # the paper's; the table and its blocks may say otherwise
     marks: Mapping[str, Mark]  # what marks on printed cells mean: the table's, or the paper's
 
-    @property
-    def title(self) -> str:
-        """Its heading."""
-        return self.settings.title
-
-    @property
-    def section(self) -> str:
-        """Where the paper discusses it."""
-        return self.settings.section
-
-    @property
-    def caption(self) -> str:
-        """What a reader must know to read it; may be empty."""
-        return self.settings.caption
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -66,15 +50,16 @@ class Cell:
     column: str  # row and column are the printed ids
     # The row's id in reported cells and claims: `block/row` where two blocks have the same cell.
     id: str
-    kind: Kind  # empty: N/A in the paper, or a value that the run does not have
-    source: str  # the run's full name, `<paper>/<run>`, or the data set; empty if the kind is
-    value: ShownValue | None  # None if the kind is empty
-    task: str | None  # None for a number of several tasks
-    tasks: tuple[str, ...]  # without a task, those of which it is the mean; else empty
-    gates: str  # of the decoding: soft, hard or plain; empty for a corpus
-    metric: str  # sacreBLEU's tokenizer; empty for a value without one
-    metric_known: bool  # whether the paper's metric is known for all its tasks
     ours: bool  # whether the paper does not have it
+    # Empty: N/A in the paper, or a value that the run does not have; so are all fields that follow.
+    kind: Literal["run", "corpus", "empty"] = "empty"
+    source: str = ""  # the run's full name, `<paper>/<run>`, or the data set
+    value: ShownValue | None = None
+    task: str | None = None  # None for a number of several tasks
+    tasks: tuple[str, ...] = ()  # without a task, those of which it is the mean; else empty
+    gates: str = ""  # of the decoding: soft, hard or plain; empty for a corpus
+    metric: str = ""  # sacreBLEU's tokenizer; empty for a value without one
+    metric_known: bool = True  # whether the paper's metric is known for all its tasks
 
     @property
     def key(self) -> str:
@@ -82,54 +67,45 @@ class Cell:
         return self.value.key(self.gates, self.metric) if self.value else ""
 
 
-def resolve_cells(
-    table: Table, inventory: Inventory, scale: str | None
-) -> tuple[tuple[Cell, ...], list[FathomError]]:
-    """Return the cells of a table that resolve, in the printed order, and why others do not.
+def resolve_cells(table: Table, inventory: Inventory, scale: str | None) -> tuple[Cell, ...]:
+    """Return the cells of a table in the printed order (no scale: the papers' settings).
 
-    Args:
-        table: the table.
-        project: the inventory, whose runs and data sets it shows.
-        scale: the scale; None for the papers' own settings.
+    Raises:
+        Findings: If a cell does not resolve.
     """
     cells: list[Cell] = []
-    findings: dict[str, FathomError] = {}
+    findings: list[FathomError] = []
     for heading, settings in table.settings.blocks.items() or [("", BlockSettings())]:
-        block = _BlockOfCells(table, inventory, scale, heading, settings)
-        for found in block.cells():
-            if isinstance(found, Cell):
-                cells.append(found)
-            else:
-                findings |= {str(finding): finding for finding in findings_in(found)}
+        try:
+            block = _Block(table, inventory, scale, heading, settings)
+        except FathomError as error:
+            findings += findings_in(error)
+            continue
+        for row in block.rows:
+            findings += block.unknown_columns(row)
+            for column in block.columns:
+                try:
+                    cells.append(block.cell(row, column))
+                except FathomError as error:
+                    findings += findings_in(error)
+    refuse(findings)
     times = Counter((cell.row, cell.column) for cell in cells)
     if table.settings.blocks and any(number > 1 for number in times.values()):
         cells = [replace(cell, id=f"{cell.block}/{cell.row}") for cell in cells]
-    return tuple(cells), [*findings.values()]
+    return tuple(cells)
 
 
 @dataclass(frozen=True)
-class _Row:
-    """A row in its long form."""
+class _Line:
+    """A row or a column."""
 
     id: str
-    settings: RowSettings
+    settings: Any  # of a row its long form; of a column the value that its cells show, or None
     path: Key  # its key in the table
-    value_path: Key  # that of its value
     ours: bool  # whether the paper does not have it
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column: a task, a shared column, one with a value, or the `<column>` of run names."""
-
-    id: str
-    value: str | None  # what it says that its cells show
-    shared: bool  # whether config/columns.yaml has it
-    path: Key
-    ours: bool
-
-
-class _BlockOfCells:
+class _Block:
     """A block of a table; what it does not say is the table's.
 
     A table without blocks is a single block without heading.
@@ -147,77 +123,18 @@ class _BlockOfCells:
         self.heading, self.settings = heading, settings
         self.corpus: str | None = self._given("corpus")
         self.names: dict[str, str] = table.settings.with_ | settings.with_  # for `<name>` in runs
-        self.value: str = self._given("value") or "bleu.test"
-        self.gates: str = self._given("gates") or "soft"
         self.metric = table.metric.over(table.settings.metric).over(settings.metric)
-
-    def cells(self) -> Iterator[Cell | FathomError]:
-        """Yield each cell, row by row, or why it does not resolve."""
-        try:
-            self._require_lines()
-            rows, columns = self.rows, self.columns
-        except FathomError as error:
-            yield error
-            return
-        for row in rows:
-            yield from self._unknown_columns(row)
-            for column in columns:
-                try:
-                    yield self._cell(row, column)
-                except FathomError as error:
-                    yield error
-
-    # Rows and columns
-
-    @cached_property
-    def rows(self) -> tuple[_Row, ...]:
-        """Those of the paper first, then ours."""
-        ours = self.table.settings.ours.rows
-        return (
-            *self._rows(self._given("rows"), self._path("rows"), ours=False),
-            *self._rows(ours, ("ours", "rows"), ours=True),
-        )
-
-    @cached_property
-    def columns(self) -> tuple[_Column, ...]:
-        """Those of the paper first, then ours."""
-        ours = self.table.settings.ours.columns
-        return (
-            *self._columns(self._given("columns"), self._path("columns"), ours=False),
-            *self._columns(ours, ("ours", "columns"), ours=True),
-        )
-
-    @cached_property
-    def printed(self) -> set[str]:
-        """The ids of the paper's rows and columns in small letters."""
-        return {line.id.lower() for line in (*self.rows, *self.columns) if not line.ours}
-
-    def _rows(self, rows: Any, path: Key, ours: bool) -> Iterator[_Row]:
-        for name, settings, place in self._lines(rows, path):
-            value_path = place
-            if isinstance(settings, RowSettings):
-                value_path = (*place, "value")
-            elif self.corpus is None:
-                settings = RowSettings(run=settings)
-            else:
-                settings = RowSettings(value=settings)
-            yield _Row(name, settings, place, value_path, ours)
-
-    def _columns(self, columns: Any, path: Key, ours: bool) -> Iterator[_Column]:
-        for name, value, place in self._lines(columns, path):
-            shared = self.table.vocabulary.columns.get(name) if value is None else None
-            value = shared.value if shared else value
-            yield _Column(name, value, shared is not None, place, ours)
-
-    def _lines(self, lines: Any, path: Key) -> Iterator[tuple[str, Any, Key]]:
-        """Yield id, settings and path of each row or column, `tasks` written out."""
-        if isinstance(lines, dict):
-            for name, settings in lines.items():
-                yield name, settings, (*path, name)
-            return
-        for number, item in enumerate(lines):
-            for name in self._tasks() if item == TASKS else (item,):
-                yield name, None, (*path, number)
+        for key in ("rows", "columns"):
+            if not self._given(key):
+                where = self._where(("blocks", heading) if heading else ())
+                raise FathomError(f"a table without {key}", where, f"add `{key}`")
+        if self.corpus is None and not isinstance(self._given("rows"), dict):
+            remedy = "write {row: run}, or name a `corpus`"
+            raise FathomError("these rows name no runs", self._where(self._path("rows")), remedy)
+        self.rows = [replace(row, settings=self._long(row)) for row in self._lines("rows")]
+        self.columns = self._lines("columns")
+        # The ids of the paper's rows and columns in small letters.
+        self.printed = {row.id.lower() for row in (*self.rows, *self.columns) if not row.ours}
 
     def _given(self, key: str) -> Any:
         """Return what the block says of a key, or else the table."""
@@ -231,14 +148,27 @@ class _BlockOfCells:
     def _where(self, path: Key) -> str:
         return self.table.values.place(*path)
 
-    def _require_lines(self) -> None:
-        here: Key = ("blocks", self.heading) if self.heading else ()
-        for key in ("rows", "columns"):
-            if not self._given(key):
-                raise FathomError(f"a table without {key}", self._where(here), f"add `{key}`")
-        if self.corpus is None and not isinstance(self._given("rows"), dict):
-            remedy = "write {row: run}, or name a `corpus`"
-            raise FathomError("these rows name no runs", self._where(self._path("rows")), remedy)
+    # Rows and columns
+
+    def _lines(self, key: str) -> list[_Line]:
+        """Return rows or columns, `tasks` written out: those of the paper first, then ours."""
+        lines: list[_Line] = []
+        ours = getattr(self.table.settings.ours, key)
+        for items, path in ((self._given(key), self._path(key)), (ours, ("ours", key))):
+            is_ours = path[0] == "ours"
+            if isinstance(items, dict):
+                lines += [_Line(name, items[name], (*path, name), is_ours) for name in items]
+                continue
+            for number, item in enumerate(items):
+                names = self._tasks() if item == TASKS else (item,)
+                lines += [_Line(name, None, (*path, number), is_ours) for name in names]
+        return lines
+
+    def _long(self, row: _Line) -> RowSettings:
+        """Return the long form of a row."""
+        if isinstance(row.settings, RowSettings):
+            return row.settings
+        return RowSettings(**{"run" if self.corpus is None else "value": row.settings})
 
     def _tasks(self) -> tuple[str, ...]:
         """Return the tasks of the block's corpus, or of its first row's run."""
@@ -260,138 +190,123 @@ class _BlockOfCells:
         name = self.inventory.run_in(self.table.paper, run, where)
         return name, self.inventory.spec(name, self.scale)
 
-    def _unknown_columns(self, row: _Row) -> Iterator[FathomError]:
+    def unknown_columns(self, row: _Line) -> Iterator[FathomError]:
         """Yield what a row says of columns that do not exist."""
         columns = [column.id for column in self.columns]
         for name in row.settings.runs():
             if name not in columns:
-                remedy = nearest(name, ["run", "value", "empty", *columns])
-                where = self._where((*row.path, name))
-                yield FathomError(f"no column '{name}'", where, remedy)
+                where, names = self._where((*row.path, name)), ["run", "value", "empty", *columns]
+                yield unknown("column", name, where, names)
         for name in row.settings.empty:
             if name not in columns:
                 yield unknown("column", name, self._where((*row.path, "empty")), columns)
 
     # Cells
 
-    def _cell(self, row: _Row, column: _Column) -> Cell:
+    def cell(self, row: _Line, column: _Line) -> Cell:
         """Return the cell where a row and a column meet.
 
         Raises:
             FathomError: If its run, corpus, value or task cannot be found.
         """
+        cell = Cell(self.heading, row.id, column.id, row.id, row.ours or column.ours)
         if column.id in row.settings.empty:
-            return self._made(row, column)
-        value = self._value(row, column)
+            return cell
+        shared = self.table.vocabulary.columns.get(column.id) if column.settings is None else None
+        of_column = shared.value if shared else column.settings
+        value = self._value(row, column, of_column)
         if self.corpus is not None:
-            tasks = self._of_corpus(self.corpus, value, row, column)
-            return self._made(row, column, "corpus", self.corpus, value, tasks)
-        runs = row.settings.runs()
+            tasks = self._tasks_of_corpus(self.corpus)
+            if self.table.vocabulary.measurement(value).of != "corpus":
+                what = f"'{value.measurement}' is not measured of a corpus"
+                raise FathomError(what, self._where(row.path), "name runs, or another value")
+            if self._task(cell, tasks) is None and shared is None:
+                what = f"neither '{row.id}' nor '{column.id}' is a task of {self.corpus}"
+                line = row if row.settings.value is None else column
+                raise FathomError(what, self._where(line.path), nearest(line.id, tasks))
+            return self._showing(replace(cell, kind="corpus", source=self.corpus), value, tasks)
+        says = bool(of_column or shared or row.settings.value)
+        return self._of_run(cell, row, column, value, says)
+
+    def _of_run(self, cell: Cell, row: _Line, column: _Line, value: ShownValue, says: bool) -> Cell:
+        """Return a cell that shows a run; `says` is whether row or column say what it shows."""
         pattern, where = row.settings.run, self._where(row.path)
+        runs = row.settings.runs()
         if column.id in runs:
             pattern, where = runs[column.id], self._where((*row.path, column.id))
         if not pattern:
             raise FathomError(f"row '{row.id}' names no run", where, "write `row: run`")
-        name, spec = self._run(self._filled(pattern, row, column, where), where)
-        if self.table.vocabulary.measurement(value).of == "corpus":
+        name, spec = self._run(self._filled(pattern, cell, where), where)
+        measurement = self.table.vocabulary.measurement(value)
+        if measurement.of == "corpus":
             what = f"'{value.measurement}' is not measured of a run"
             raise FathomError(what, where, "name a `corpus`, or another value")
-        if not self._has(spec, value):
-            return self._made(row, column)
+        if not self._has(spec, value, measurement.of):
+            return cell
         tasks = spec.data.tasks
-        says = column.value or column.shared or row.settings.value or column.id in runs
-        if not (says or self._task(row, column, tasks) or "<column>" in pattern):
+        says = says or column.id in runs or "<column>" in pattern
+        if not (says or self._task(cell, tasks)):
             # Without the row's run: the column is one finding, however many rows it has.
             what = f"column '{column.id}' is no task, and names neither value nor run"
             remedy = nearest(column.id, (*tasks, *self.table.vocabulary.columns))
             raise FathomError(what, self._where(column.path), remedy)
-        gates = value.gates or (self.gates if spec.gates != ("plain",) else "plain")
+        of_table = self._given("gates") or "soft"
+        gates = value.gates or (of_table if spec.gates != ("plain",) else "plain")
         if value.has_gates and gates not in spec.gates:
             remedy = f"choose gates: {spec.gates[0]}"
             raise FathomError(f"{name} has no {gates} gates", self._where(row.path), remedy)
-        return self._made(row, column, "run", name, value, tasks, gates)
+        cell = replace(cell, kind="run", source=name, gates=gates if value.has_gates else "")
+        return self._showing(cell, value, tasks)
 
-    def _filled(self, pattern: str, row: _Row, column: _Column, where: str) -> str:
+    def _filled(self, pattern: str, cell: Cell, where: str) -> str:
         """Return the name of a run with `<name>` replaced."""
-        names = {**self.names, "row": row.id, "column": column.id}
+        names = {**self.names, "row": cell.row, "column": cell.column}
         run = str(fill_text(pattern, names))
         for missing in placeholders(run):
             raise FathomError(f"`with` gives no <{missing}>", where, nearest(missing, names))
         return run
 
-    def _value(self, row: _Row, column: _Column) -> ShownValue:
+    def _value(self, row: _Line, column: _Line, of_column: str | None) -> ShownValue:
         """Return what a cell shows: the row's value, or the column's, or the table's."""
-        if row.settings.value and column.value:
+        if row.settings.value and of_column:
             what = f"row '{row.id}' and column '{column.id}' both name a value"
             raise FathomError(what, self._where(row.path), "delete one of the two")
-        text, path = self.value, self._path("value")
+        text, path = self._given("value") or "bleu.test", self._path("value")
         if row.settings.value:
-            text, path = row.settings.value, row.value_path
-        elif column.value:
-            text, path = column.value, column.path
+            long = self.table.values.find(*row.path, "value") is not None
+            text, path = row.settings.value, (*row.path, "value") if long else row.path
+        elif of_column:
+            text, path = of_column, column.path
         try:
             return parse(text, self.table.vocabulary.measurements)
         except FathomError as error:
             raise FathomError(error.what, self._where(path), error.remedy) from None
 
-    def _of_corpus(
-        self, corpus: str, value: ShownValue, row: _Row, column: _Column
-    ) -> tuple[str, ...]:
-        """Return the tasks of the block's corpus, of which a cell shows a value."""
-        tasks = self._tasks_of_corpus(corpus)
-        if self.table.vocabulary.measurement(value).of != "corpus":
-            what = f"'{value.measurement}' is not measured of a corpus"
-            raise FathomError(what, self._where(row.path), "name runs, or another value")
-        if self._task(row, column, tasks) is None and not column.shared:
-            what = f"neither '{row.id}' nor '{column.id}' is a task of {corpus}"
-            line = row if row.settings.value is None else column
-            raise FathomError(what, self._where(line.path), nearest(line.id, tasks))
-        return tasks
-
-    def _has(self, spec: Spec, value: ShownValue) -> bool:
+    def _has(self, spec: Spec, value: ShownValue, of: str) -> bool:
         """Return whether a run has this value at all; a printed cell must have it."""
-        if self.table.vocabulary.measurement(value).of != "gates":
+        if of != "gates":
             return not value.gates or value.gates in spec.gates
         has_gates = self.inventory.methods[spec.method.name].about.gates
         stacks = spec.method.stacks if has_gates else ()
         here = not value.stack or not stacks or value.stack in stacks
         return spec.gates != ("plain",) and here
 
-    def _task(self, row: _Row, column: _Column, tasks: tuple[str, ...]) -> str | None:
+    def _task(self, cell: Cell, tasks: tuple[str, ...]) -> str | None:
         """Return the task that the row or the column is, case ignored."""
-        ids = (row.id.lower(), column.id.lower())
+        ids = (cell.row.lower(), cell.column.lower())
         return next((name for name in ids if name in tasks), None)
 
-    def _made(
-        self,
-        row: _Row,
-        column: _Column,
-        kind: Kind = "empty",
-        source: str = "",
-        value: ShownValue | None = None,
-        tasks: tuple[str, ...] = (),
-        gates: str = "",
-    ) -> Cell:
-        task = self._task(row, column, tasks)
+    def _showing(self, cell: Cell, value: ShownValue, tasks: tuple[str, ...]) -> Cell:
+        """Return a cell with its value, its task or tasks, and their metric."""
+        task = self._task(cell, tasks)
         # A mean is that of the tasks which the paper's block shows, if it shows any.
         mean = () if task else tuple(name for name in tasks if name in self.printed) or tasks
-        has_metric = value is not None and value.has_tokenizer
+        cell = replace(cell, value=value, task=task, tasks=mean)
+        if not value.has_tokenizer:
+            return cell
         unknown_for = {name.lower() for name in self.metric.unknown_for}
-        return Cell(
-            block=self.heading,
-            row=row.id,
-            column=column.id,
-            id=row.id,
-            kind=kind,
-            source=source,
-            value=value,
-            task=task,
-            tasks=mean,
-            gates=gates if value is not None and value.has_gates else "",
-            metric=(self.metric.tokenize or "") if has_metric else "",
-            metric_known=not (has_metric and unknown_for & {*mean, *([task] if task else [])}),
-            ours=row.ours or column.ours,
-        )
+        known = not unknown_for & {*mean, task}
+        return replace(cell, metric=self.metric.tokenize or "", metric_known=known)
 
 
 def table_faults(
@@ -439,10 +354,9 @@ def _first(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
     first = table.settings.first
     if first is None:
         return
-    rows = dict.fromkeys(cell.id for cell in cells)
+    rows, columns = ({getattr(cell, key): None for cell in cells} for key in ("id", "column"))
     if first.row not in rows:
         yield unknown("row", first.row, table.values.place("first", "row"), rows)
-    columns = dict.fromkeys(cell.column for cell in cells)
     for name in first.bands:
         if name not in columns:
             yield unknown("column", name, table.values.place("first", name), columns)

@@ -30,6 +30,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 # What YAML makes of a key without quotes. A number is read as its text: ids are printed text.
 _NO_TEXT = {"bool": "true or false", "null": "null", "timestamp": "a date"}
+_PLAIN = "write the value out, or use `like`"
+_UNTAGGED = "write the value alone, or in quotes"
+_FLAT = "close the brackets, or nest less"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,9 @@ class Value:
     def at(self, path: Key) -> "Value":
         """Return the value at a path, or None at the place that it would have."""
         here = self
-        for number, key in enumerate(path):
-            inside = here._child(key)
-            if inside is None:
-                return Value(None, here.file, here.line, (*here.key, *path[number:]), here.source)
-            here = inside
+        for key in path:
+            below = Value(None, here.file, here.line, (*here.key, key), here.source)
+            here = here._child(key) or below
         return here
 
     def place(self, *path: str | int) -> str:
@@ -198,19 +199,18 @@ def _refuse_events(text: str, name: str) -> None:
     wrong: dict[str, FathomError] = {}
     level = 0
     for event in yaml.parse(text, _Loader):
-        where = f"{name}:{event.start_mark.line + 1}"
         level += isinstance(event, yaml.CollectionStartEvent)
         level -= isinstance(event, yaml.CollectionEndEvent)
+        for there, what, remedy in (
+            (getattr(event, "anchor", None), "anchors and aliases are not read", _PLAIN),
+            (getattr(event, "tag", None), "tags are not read", _UNTAGGED),
+            (level > _LEVELS, f"more than {_LEVELS} levels of mappings and lists", _FLAT),
+        ):
+            if there:
+                where = f"{name}:{event.start_mark.line + 1}"
+                wrong.setdefault(what, FathomError(what, where, remedy))
         if level > _LEVELS:
-            what = f"more than {_LEVELS} levels of mappings and lists"
-            wrong[what] = FathomError(what, where, "close the brackets, or nest less")
             break
-        if getattr(event, "anchor", None):
-            what, remedy = "anchors and aliases are not read", "write the value out, or use `like`"
-            wrong.setdefault(what, FathomError(what, where, remedy))
-        if getattr(event, "tag", None):
-            what, remedy = "tags are not read", "write the value alone, or in quotes"
-            wrong.setdefault(what, FathomError(what, where, remedy))
     if wrong:
         raise Findings(wrong.values())
 
@@ -259,53 +259,39 @@ class _Builder:
 
     def build(self, node: yaml.Node, here: Value, comments: Mapping[int, str]) -> Value:
         """Return the value of a node at a place."""
-        if isinstance(node, yaml.MappingNode):
-            return here.over(self._mapping(node, here, comments))
         if isinstance(node, yaml.SequenceNode):
-            # Items keep the source of the list's key.
-            return here.over(
-                [
-                    self.build(
-                        item,
-                        replace(here, line=item.start_mark.line + 1, key=(*here.key, number)),
-                        {},
-                    )
-                    for number, item in enumerate(node.value)
-                ]
-            )
-        return here.over(self._scalar(node, here))
-
-    def _mapping(
-        self, node: yaml.MappingNode, here: Value, comments: Mapping[int, str]
-    ) -> dict[str, Value]:
+            items = []
+            for number, item in enumerate(node.value):
+                line = item.start_mark.line + 1
+                # Items keep the source of the list's key.
+                place = replace(here, line=line, key=(*here.key, number))
+                items.append(self.build(item, place, {}))
+            return here.over(items)
+        if not isinstance(node, yaml.MappingNode):
+            return here.over(self._scalar(node, here))
         inside: dict[str, Value] = {}
         for key_node, value_node in node.value:
             key, line = str(key_node.value), key_node.start_mark.line
             comment = comments.get(_last_line(key_node, value_node)) or comments.get(line)
             place = Value(None, self.name, line + 1, (*here.key, key), comment or here.source)
-            self._check_key(key_node, place, key in inside)
+            kind = key_node.tag.rpartition(":")[2]
+            if kind in _NO_TEXT:
+                self._refuse(f"YAML reads this key as {_NO_TEXT[kind]}", place, "put it in quotes")
+            if kind == "merge":
+                self._refuse("merge keys are not read", place, "use `like`")
+            if key in inside:
+                self._refuse("duplicate key", place, "delete one of the two")
             inside[key] = self.build(value_node, place, comments)
-        return inside
-
-    def _check_key(self, node: yaml.Node, place: Value, repeated: bool) -> None:
-        kind = node.tag.rpartition(":")[2]
-        if kind in _NO_TEXT:
-            self._refuse(f"YAML reads this key as {_NO_TEXT[kind]}", place, "put it in quotes")
-        if kind == "merge":
-            self._refuse("merge keys are not read", place, "use `like`")
-        if repeated:
-            self._refuse("duplicate key", place, "delete one of the two")
+        return here.over(inside)
 
     def _scalar(self, node: yaml.Node, place: Value) -> Any:
         """Return what YAML reads; text, numbers and dates that mislead are findings."""
         kind, written = node.tag.rpartition(":")[2], brief(node.value)
         if _CONTROL.search(node.value):
             return self._refuse("a control character", place, "delete it")
-        if kind == "timestamp":
-            return self._refuse(f"YAML reads {written} as a date", place, "put it in quotes")
-        if kind in ("int", "float") and ":" in node.value:
-            what = f"YAML reads {written} as a number to the base 60"
-            return self._refuse(what, place, "put it in quotes")
+        if kind == "timestamp" or (kind in ("int", "float") and ":" in node.value):
+            kind_read = "a date" if kind == "timestamp" else "a number to the base 60"
+            return self._refuse(f"YAML reads {written} as {kind_read}", place, "put it in quotes")
         try:
             value = _Constructor().construct_object(node)
             if kind not in ("int", "float") or math.isfinite(value):

@@ -6,18 +6,23 @@ strips such paths, so both kinds of archive are checked here. No link is ever fo
 """
 
 import errno
+import html
 import lzma
 import os
 import posixpath
+import re
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Container, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from fathom.data.clean import one_line
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
@@ -29,6 +34,7 @@ _ARCHIVES = (".zip", ".whl", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 # A table of columns, which has no members.
 TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
+_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -43,25 +49,34 @@ _REMEDY = "do not use this file; fetch it from another address"
 REMEDY = "the source is not the file that this reader was written for"
 
 
-def visit(
-    path: Path, selected: Callable[[str], bool], take: Callable[[str, IO[bytes]], None]
-) -> None:
-    """Read the selected plain files, in the archive's order, and check all the others.
+def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield name and lines of the selected plain files in the archive's order, and check all.
 
-    Args:
-        path: a zip (a wheel is one) or a tar, packed or not.
-        selected: whether a member is read, by its name.
-        take: gets a name and the file's bytes, which it reads before it returns.
+    `path` is a zip (a wheel is one) or a tar, packed or not. The lines of a member are there until
+    the next one is asked for.
 
     Raises:
         FathomError: If a member is dangerous, the content is too large, or the archive is broken.
     """
-    try:
-        members = _zip_members if zipfile.is_zipfile(path) else _tar_members
-        for name, stream in members(path, selected):
-            take(name, stream)
-    except (*_BROKEN, OSError) as error:
-        raise _unreadable(error, path) from None
+    with _naming_faults(path):
+        streams = _zip_streams if zipfile.is_zipfile(path) else _tar_streams
+        for name, stream in streams(path, selected):
+            yield name, _lines(stream, path)
+
+
+def named(path: Path, names: Collection[str]) -> Iterator[tuple[str, str, Iterator[bytes]]]:
+    """Yield name, place in messages and lines of the members of these names, in whatever folder.
+
+    Raises:
+        FathomError: At the end, if a name is missing; and what `members` raises.
+    """
+    missing = {*names}
+    for member, lines in members(path, lambda member: PurePosixPath(member).name in names):
+        name = PurePosixPath(member).name
+        missing.discard(name)
+        yield name, f"{path.name}: {member}", lines
+    for name in sorted(missing):
+        raise FathomError(f"the file {name} is missing", path.name, REMEDY)
 
 
 def check(path: Path) -> None:
@@ -70,7 +85,7 @@ def check(path: Path) -> None:
     Other files, such as plain text, are left to their reader.
     """
     if path.name.endswith(_ARCHIVES):
-        visit(path, lambda name: False, lambda name, stream: None)
+        deque(members(path, lambda name: False), maxlen=0)
     elif path.suffix == TABLE:
         with open(path, "rb") as stream:
             first = stream.read(len(_TABLE_MARK))
@@ -79,17 +94,27 @@ def check(path: Path) -> None:
                 raise _refusal("it does not begin and end as a parquet file", path)
 
 
-def _unreadable(error: Exception, path: Path) -> Exception:
-    """Return why an archive cannot be read; an error of the disk as it is."""
-    # bz2's error has no number, and a place before the file's begin is an invalid argument.
-    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-        return error
-    return _refusal(f"not a readable archive ({str(error) or type(error).__name__})", path)
+@contextmanager
+def _naming_faults(path: Path) -> Iterator[None]:
+    """Turn what is raised for a broken archive into one error; an error of the disk stays."""
+    try:
+        yield
+    except (*_BROKEN, OSError) as error:
+        # bz2's error has no number, and a place before the file's begin is an invalid argument.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        what = f"not a readable archive ({str(error) or type(error).__name__})"
+        raise _refusal(what, path) from None
 
 
-def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+    with _naming_faults(path):
+        yield from stream
+
+
+def _zip_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    size = 0
     with zipfile.ZipFile(path) as archive:
-        size = 0
         for member in archive.infolist():
             # The name before zipfile normalises it to what it would unpack.
             _require_inside(member.orig_filename, "", path)
@@ -97,22 +122,20 @@ def _zip_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
                 raise _refusal(f"the member {member.filename!r} is encrypted", path)
             size += member.file_size
             _refuse_bomb(size, path)
-            kind = stat.S_IFMT(member.external_attr >> 16)
+            kind = stat.S_IFMT(member.external_attr >> 16) or stat.S_IFREG
             if kind == stat.S_IFLNK:
                 target = archive.read(member).decode("utf-8", "replace")
                 _require_inside(member.filename, target, path)
-            elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            elif kind not in (stat.S_IFREG, stat.S_IFDIR):
                 raise _refusal(f"the member {member.filename!r} is a device", path)
-        for member in archive.infolist():
-            plain = stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)
-            if plain and not member.is_dir() and selected(member.filename):
+            elif kind == stat.S_IFREG and not member.is_dir() and selected(member.filename):
                 with archive.open(member) as stream:
                     yield member.filename, stream
 
 
-def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+def _tar_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    size = 0
     with tarfile.open(path, mode="r|*") as archive:
-        size = 0
         for member in archive:
             _require_inside(member.name, "", path)
             size += member.size
@@ -124,10 +147,8 @@ def _tar_members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
                 _require_inside("link", member.linkname, path)
             elif not member.isfile() and not member.isdir():
                 raise _refusal(f"the member {member.name!r} is a device", path)
-            if member.isfile() and selected(member.name):
-                content = archive.extractfile(member)
-                if content is not None:
-                    yield member.name, content
+            elif selected(member.name) and (stream := archive.extractfile(member)):
+                yield member.name, stream
 
 
 def _require_inside(name: str, target: str, path: Path) -> None:
@@ -151,30 +172,33 @@ def _refusal(what: str, path: Path) -> FathomError:
     return FathomError(what, str(path), _REMEDY)
 
 
-# Members that hold plain text: found by name, and read line by line.
+def read_pairs(
+    path: Path, names: tuple[str, str], needed: Container[int] | None = None, start: int = 0
+) -> tuple[list[Pair], int]:
+    """Return the pairs of two members, the task's side first, and how many lines each has.
+
+    A member whose name ends in `.sgm` has a sentence in each `seg`, with entities. Lines are
+    counted from `start`; without `needed`, which has the numbers of those that are kept, all are.
+    """
+    sides: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    for name, where, lines in named(path, names):
+        sgm = name.endswith(".sgm")
+        sides[name], counts[name] = [], 0
+        for line in _SEGMENT.findall(b"".join(lines)) if sgm else lines:
+            number = start + counts[name]
+            counts[name] += 1
+            if needed is None or number in needed:
+                text = _text_of(line, f"{where}, line {counts[name]}")
+                sides[name].append(html.unescape(text) if sgm else text)
+    first, second = (counts[name] for name in names)
+    if first != second:
+        what = f"{first:,} and {second:,} lines in {' and '.join(names)}"
+        raise FathomError(what, path.name, REMEDY)
+    return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
 
 
-def plain(member: str) -> str:
-    """Return a member's name without its folders."""
-    return PurePosixPath(member).name
-
-
-def require(names: Collection[str], read: Container[str], archive: Path) -> None:
-    """Refuse an archive in which a member is missing; names are without folders."""
-    for name in sorted(names):
-        if name not in read:
-            raise FathomError(f"the file {name} is missing", archive.name, REMEDY)
-
-
-def one_length(counts: Mapping[str, int], archive: Path) -> int:
-    """Return the number of lines of two sides, given by the members' names."""
-    if len(set(counts.values())) > 1:
-        lengths = " and ".join(f"{count:,}" for count in counts.values())
-        raise FathomError(f"{lengths} lines in {' and '.join(counts)}", archive.name, REMEDY)
-    return next(iter(counts.values()))
-
-
-def text_of(line: bytes, where: str) -> str:
+def _text_of(line: bytes, where: str) -> str:
     """Return a line as text in which no character ends a line; `where` is its place in messages."""
     try:
         return one_line(line.decode("utf-8")).strip()

@@ -10,21 +10,19 @@ forms are separated by NUL.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from gettext import c2py
 from pathlib import Path
 from struct import error as StructError
 from struct import unpack_from
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.data.archives import REMEDY, visit
+from fathom.data.archives import REMEDY, members
 from fathom.data.clean import one_line
-from fathom.data.texts import Pair
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
-
-if TYPE_CHECKING:
-    from polib import POEntry, POFile
 
 _PLACE = re.compile(r"(?:^|/)(?:([^/]+)/LC_MESSAGES/([^/]+)|locales?/([^/]+))\.(po|mo)$")
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
@@ -36,36 +34,74 @@ _ORDERS = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
 _CONTEXT, _FORMS = "\x04", "\0"
 
 
-class MessageCatalogue(NamedTuple):
-    """One catalogue of a task, or of a text that several tasks share."""
+class Message(NamedTuple):
+    """One message of a catalogue."""
 
-    task: str
-    where: str
-    text: str
+    one: str
+    many: str  # empty if it has no plural
+    forms: Mapping[int, str]  # translations; without a plural that of 0 alone
+    state: str = ""  # or "obsolete" or "fuzzy"
+
+
+@dataclass(frozen=True)
+class MessageCatalogue:
+    """The messages of one file."""
+
+    messages: list[Message]
+    many_of: Callable[[int], int]  # from a number to the index of its form
+
+    def translations(self, dropped: Counter[str], equal_plurals: bool) -> Iterator[Pair]:
+        """Yield the raw pairs; `dropped` counts messages without a pair.
+
+        With `equal_plurals` a message whose translations for one and for many are equal gives both
+        pairs, else the plural's alone. A catalogue may have more or fewer forms than its header
+        announces.
+        """
+        for one, many, forms, state in self.messages:
+            if state or not one:
+                dropped[state or "empty"] += 1
+                continue
+            pairs = [Pair(forms.get(0, ""), one)]
+            if many:
+                of_one, of_many = (forms.get(self.many_of(n), "") for n in (_ONE, _MANY))
+                both = equal_plurals or of_one != of_many
+                pairs = [Pair(of_one, one)] * both + [Pair(of_many, many)]
+            translated = [pair for pair in pairs if pair.text]
+            if not translated:
+                dropped["no_translation"] += 1
+            yield from translated
+
+    def sentences(self, dropped: Counter[str]) -> Iterator[str]:
+        """Yield the messages, singular and plural, whatever their translation."""
+        for one, many, _, state in self.messages:
+            if state == "obsolete" or not one:
+                dropped["obsolete" if state == "obsolete" else "empty"] += 1
+            else:
+                yield from filter(None, (one, many))
 
 
 def catalogues_of(
     source: str, wheel: Path, dataset: BuiltDataset, kind: Literal["po", "mo"]
-) -> list[MessageCatalogue]:
-    """Return the catalogues of a kind that a data set needs of one wheel, in its order."""
+) -> list[tuple[str, MessageCatalogue]]:
+    """Return the catalogues of a kind that a data set needs of one wheel, each with its text."""
     codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
-    codes = set().union(*codes_of.values())
-    read: list[MessageCatalogue] = []
-    found: set[str] = set()
-
-    def take(name: str, stream: IO[bytes]) -> None:
-        where, content = f"{wheel.name}: {name}", stream.read()
-        content = decompiled(content, where) if kind == "mo" else _decoded(content, where)
-        found.update(_codes(name, kind))
+    missing = codes = set().union(*codes_of.values())
+    catalogues = []
+    for name, lines in members(wheel, lambda name: bool(_codes(name, kind) & codes)):
+        catalogue = parsed(b"".join(lines), f"{wheel.name}: {name}", kind)
+        missing = missing - _codes(name, kind)
         texts = [text for text in codes_of if _codes(name, kind) & codes_of[text]]
-        read.extend(MessageCatalogue(text, where, content) for text in texts)
+        catalogues += [(text, catalogue) for text in texts]
+    if missing:
+        raise no_messages(source, wheel, dataset, missing)
+    return catalogues
 
-    visit(wheel, lambda name: bool(_codes(name, kind) & codes), take)
-    if missing := codes - found:
-        what = f"{wheel.name} has no messages in {', '.join(sorted(missing))}"
-        where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
-        raise FathomError(what, where, "correct the codes")
-    return read
+
+def no_messages(source: str, wheel: Path, dataset: BuiltDataset, codes: set[str]) -> FathomError:
+    """Return the error that a wheel has no text of some codes."""
+    what = f"{wheel.name} has no messages in {', '.join(sorted(codes))}"
+    where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
+    return FathomError(what, where, "correct the codes")
 
 
 def _codes(name: str, kind: str) -> set[str]:
@@ -76,115 +112,64 @@ def _codes(name: str, kind: str) -> set[str]:
     return {match[1], f"{match[1]}/{match[2]}"} if match[2] else {match[3]}
 
 
+def parsed(content: bytes, where: str, kind: Literal["po", "mo"]) -> MessageCatalogue:
+    """Return the catalogue in a file; `where` is its place in messages."""
+    try:
+        read = _compiled(content) if kind == "mo" else _text(_decoded(content, where))
+        messages, plurals = read
+        rule = _PLURAL.search(plurals)
+        # As in English where the header has no rule.
+        many_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
+    except (KeyError, OSError, StructError, ValueError) as error:
+        raise FathomError(f"not a message catalogue ({error})", where, REMEDY) from None
+    return MessageCatalogue(messages, many_of)
+
+
 def _decoded(content: bytes, where: str) -> str:
     """Decode a catalogue as its header says, or as UTF-8 where the header says nothing."""
-    named = _CHARSET.search(content)
-    charset = named[1].decode() if named else "utf-8"
+    charset = match[1].decode() if (match := _CHARSET.search(content)) else "utf-8"
     try:
         return content.decode("utf-8" if charset == "CHARSET" else charset)
     except (LookupError, UnicodeDecodeError) as error:
         raise FathomError(f"cannot be decoded ({error})", where, REMEDY) from None
 
 
-def translations(
-    catalogue: MessageCatalogue, dropped: Counter[str], equal_plurals: bool
-) -> Iterator[Pair]:
-    """Yield the raw pairs of a catalogue; `dropped` counts messages without a pair.
-
-    With `equal_plurals` a message whose translations for one and for many are equal gives both
-    pairs, else the plural's alone.
-    """
-    entries, many_of = _parsed(catalogue)
-    for entry in entries:
-        if entry.obsolete or entry.fuzzy or not entry.msgid:
-            dropped["obsolete" if entry.obsolete else "fuzzy" if entry.fuzzy else "empty"] += 1
-            continue
-        pairs = [Pair(entry.msgstr, entry.msgid)]
-        if entry.msgid_plural:
-            pairs = _forms(entry, many_of, equal_plurals)
-        translated = [pair for pair in pairs if pair.text]
-        if not translated:
-            dropped["no_translation"] += 1
-        yield from translated
-
-
-def messages(catalogue: MessageCatalogue, dropped: Counter[str]) -> Iterator[str]:
-    """Yield the messages of a catalogue, singular and plural, whatever their translation."""
-    for entry in _parsed(catalogue)[0]:
-        if entry.obsolete or not entry.msgid:
-            dropped["obsolete" if entry.obsolete else "empty"] += 1
-            continue
-        yield entry.msgid
-        if entry.msgid_plural:
-            yield entry.msgid_plural
-
-
-def _parsed(catalogue: MessageCatalogue) -> tuple["POFile", Callable[[int], int]]:
-    """Return a catalogue's entries, and the function from a number to the index of its form."""
+def _text(text: str) -> tuple[list[Message], str]:
+    """Return the messages of a catalogue, and what its header says of plurals."""
     import polib
 
-    try:
-        # polib splits text with str.splitlines(), which would cut a message at U+2028.
-        entries = polib.pofile("\n".join(map(one_line, catalogue.text.split("\n"))))
-        rule = _PLURAL.search(entries.metadata.get("Plural-Forms", ""))
-        # As in English where the header has no rule.
-        many_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
-    except (OSError, ValueError) as error:
-        what = f"not a message catalogue ({error})"
-        raise FathomError(what, catalogue.where, REMEDY) from None
-    return entries, many_of
+    # polib splits text with str.splitlines(), which would cut a message at U+2028.
+    entries = polib.pofile("\n".join(map(one_line, text.split("\n"))))
+    messages = [
+        Message(
+            entry.msgid,
+            entry.msgid_plural,
+            entry.msgstr_plural if entry.msgid_plural else {0: entry.msgstr},
+            "obsolete" if entry.obsolete else "fuzzy" if entry.fuzzy else "",
+        )
+        for entry in entries
+    ]
+    return messages, entries.metadata.get("Plural-Forms", "")
 
 
-def _forms(entry: "POEntry", many_of: Callable[[int], int], both: bool) -> list[Pair]:
-    """Return the pairs of a message with plural forms: for one and for many.
-
-    A catalogue may have more or fewer forms than its header announces.
-    """
-    one = entry.msgstr_plural.get(many_of(_ONE), "")
-    many = entry.msgstr_plural.get(many_of(_MANY), "")
-    plural = Pair(many, entry.msgid_plural)
-    return [Pair(one, entry.msgid), plural] if both or one != many else [plural]
-
-
-def decompiled(content: bytes, where: str) -> str:
-    """Return a compiled catalogue as the text from which one was compiled."""
-    from polib import POEntry, POFile
-
-    text = POFile(wrapwidth=0)
-    try:
-        for message, translation in _compiled_entries(content):
-            if not message:
-                lines = (line.partition(":") for line in translation.split("\n"))
-                text.metadata = {name.strip(): value.strip() for name, _, value in lines if name}
-                continue
-            context, mark, plain = message.rpartition(_CONTEXT)
-            one, _, many = plain.partition(_FORMS)
-            entry = POEntry(msgid=one, msgid_plural=many, msgctxt=context if mark else None)
-            if many:
-                entry.msgstr_plural = dict(enumerate(translation.split(_FORMS)))
-            else:
-                entry.msgstr = translation
-            text.append(entry)
-    except (KeyError, StructError, UnicodeDecodeError) as error:
-        what = f"not a message catalogue ({error})"
-        raise FathomError(what, where, REMEDY) from None
-    return str(text)
-
-
-def _compiled_entries(content: bytes) -> list[tuple[str, str]]:
-    """Return the messages and their translations, the header under the empty message."""
+def _compiled(content: bytes) -> tuple[list[Message], str]:
+    """Return the same of a compiled catalogue, whose header is the translation of nothing."""
     order = _ORDERS[content[:4]]
     count, *tables = unpack_from(f"{order}3I", content, 8)
-    messages, translations = (
-        [unpack_from(f"{order}2I", content, table + 8 * at) for at in range(count)]
-        for table in tables
-    )
-    return [
-        (_text_at(content, *message), _text_at(content, *translation))
-        for message, translation in zip(messages, translations, strict=True)
-    ]
 
+    def texts(table: int) -> Iterator[str]:
+        for number in range(count):
+            length, place = unpack_from(f"{order}2I", content, table + 8 * number)
+            # An error where the content ends before it.
+            yield unpack_from(f"{length}s", content, place)[0].decode("utf-8")
 
-def _text_at(content: bytes, length: int, place: int) -> str:
-    """Return the text at a place; StructError where the content ends before it."""
-    return unpack_from(f"{length}s", content, place)[0].decode("utf-8")
+    messages, header = [], ""
+    for message, translation in zip(*map(texts, tables), strict=True):
+        one, _, many = message.rpartition(_CONTEXT)[2].partition(_FORMS)
+        forms = translation.split(_FORMS) if many else [translation]
+        if message:
+            messages.append(Message(one, many, dict(enumerate(forms))))
+        else:
+            header = translation
+    lines = (line for line in header.split("\n") if line.strip().startswith("Plural-Forms:"))
+    return messages, next(lines, "")

@@ -11,7 +11,6 @@ import re
 import unicodedata
 
 from fathom.config.schema.dataset import MessageCleaning
-from fathom.data.texts import Pair
 
 # Characters at which str.splitlines() ends a line, though the files end lines with LF alone.
 _SEPARATORS = dict.fromkeys(map(ord, "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), " ")
@@ -64,9 +63,8 @@ def key(sentence: str) -> str:
     return " ".join(text.translate(_WORDS).split())
 
 
-def fault(pair: Pair, rules: MessageCleaning) -> str | None:
+def fault(text: str, pivot: str, rules: MessageCleaning) -> str | None:
     """Return the first rule that a tidied pair breaks, or None."""
-    text, pivot = pair
     if sorted(_PLACEHOLDER.findall(text)) != sorted(_PLACEHOLDER.findall(pivot)):
         return "placeholders_differ"
     if _PLACEHOLDER.search(text):

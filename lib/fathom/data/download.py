@@ -7,7 +7,7 @@ The bytes received so far are in `<file>.part`; `<file>.part.json` records their
 import re
 import ssl
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from http.client import responses
@@ -150,32 +150,24 @@ def _receive(address: str, part: Path, size: int | None, report: Report, limits:
             raise FathomError(what, place, _OTHER)
         if told is not None and size not in (None, told):
             raise FathomError(f"{told:,} bytes, not the published {size:,}", place, _OTHER)
-        size = told if size is None else size
+        size = size or told
         if start:
             report(f"{place}: resuming at {start:,}{_of(size)}")
         else:
             forget(part)
-            if version := _version(response):
-                write_json(_note(part), {"address": place, "version": version})
-        _append(part, chain([first], answer), size, place, report)
-    if size is not None and _length(part) < size:
+            write_json(_note(part), {"address": place, "version": _version(response)})
+        with open(part, "ab") as stream:
+            count = stream.tell()
+            for chunk in chain([first], answer):
+                count += len(chunk)
+                if size is not None and count > size:
+                    forget(part)
+                    raise FathomError(f"more than the published {size:,} bytes", place, _OTHER)
+                stream.write(chunk)
+                if count // PROGRESS > (count - len(chunk)) // PROGRESS:
+                    report(f"{place}: {count:,}{_of(size)}")
+    if size is not None and count < size:
         raise Failed("the connection ended")
-
-
-def _append(
-    part: Path, chunks: Iterable[bytes], size: int | None, place: str, report: Report
-) -> None:
-    """Write chunks as they arrive; stop at the first byte beyond the published size."""
-    with open(part, "ab") as stream:
-        count = stream.tell()
-        for chunk in chunks:
-            count += len(chunk)
-            if size is not None and count > size:
-                forget(part)
-                raise FathomError(f"more than the published {size:,} bytes", place, _OTHER)
-            stream.write(chunk)
-            if count // PROGRESS > (count - len(chunk)) // PROGRESS:
-                report(f"{place}: {count:,}{_of(size)}")
 
 
 def _extent(
@@ -195,9 +187,7 @@ def _extent(
         match = re.fullmatch(rf"bytes {length}-([0-9]{{1,18}})/([0-9]{{1,18}})", says)
         if match is None or int(match[1]) + 1 != int(match[2]):
             raise _Changed
-        if _version(response) not in (None, version):
-            raise _Changed
-        if size not in (None, int(match[2])):
+        if _version(response) not in (None, version) or size not in (None, int(match[2])):
             raise _Changed
         return length, int(match[2])
     if version and status == 416:

@@ -8,12 +8,12 @@ from pathlib import Path
 from fathom.config.spec import DataSpec
 from fathom.data import indexed, vocabulary
 from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix
-from fathom.data.sides import require_corpus, sides
+from fathom.data.sides import CORPUS, sides
 from fathom.data.subwords import RECORD, Encoder
 from fathom.data.vocabulary import Ids
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256
-from fathom.io.records import Recorded, write_record
+from fathom.io.records import Recorded, read_record, write_record
 
 # Of one sentence.
 Pieces = list[str]
@@ -34,7 +34,7 @@ def encode(
         FathomError: If corpus or subwords are not finished, two files differ in lines, nothing is
             left of a split of a task, or the text has a piece like a token.
     """
-    require_corpus(corpus)
+    read_record(corpus / CORPUS)
     pieces_files = Recorded.of(subwords / RECORD)
     finished = out / "tensors.json"
     finished.unlink(missing_ok=True)
@@ -51,10 +51,10 @@ def encode(
                 for encoder in encoders.values()
             ]
             before = (tokens[task],) if data.target_token == "source" else ()
-            pairs = Selection(cut, data.max_pieces, split, str(corpus / task / split), len(before))
+            where, of_split = str(corpus / task / split), counts[task].setdefault(split, {})
+            rows = selected(cut, data.max_pieces, split, where, of_split, len(before))
             places = {prefix(out, task, split, side): dictionaries[side] for side in encoders}
-            _write(pairs, places, before)
-            counts[task][split] = pairs.counts
+            _write(rows, places, before)
             files += [path for place in places for path in indexed.files(place)]
     summary = {
         "tasks": list(data.tasks),
@@ -62,7 +62,7 @@ def encode(
         "max_pieces": data.max_pieces,
         "splits": counts,
         "dictionaries": {side: len(dictionary) for side, dictionary in dictionaries.items()},
-        "corpus_sha256": sha256(corpus / "corpus.json"),
+        "corpus_sha256": sha256(corpus / CORPUS),
         "files": {path.relative_to(out).as_posix(): sha256(path) for path in files},
     }
     summary |= {"target_tokens": {data.target_token: tokens}} if tokens else {}
@@ -71,63 +71,63 @@ def encode(
     write_record(finished, summary)
 
 
-class Selection:
-    """The pairs or lines of a split that are kept, one by one."""
+def selected(
+    sides: Sequence[Iterable[Pieces]],
+    longest: int,
+    split: str,
+    where: str,
+    counts: dict[str, int],
+    added: int = 0,
+) -> Iterator[tuple[Pieces, ...]]:
+    """Yield the pairs or lines of a split that are kept, with their sources cut.
 
-    def __init__(
-        self,
-        sides: Sequence[Iterable[Pieces]],  # the source and, where there are pairs, the target
-        longest: int,  # pieces of a side, without the end symbol
-        split: str,  # of pairs; they are left out of "train" alone
-        where: str,  # for messages
-        added: int = 0,  # tokens before each source, which count
-    ):
-        self._sides, self._longest, self._where = sides, longest, where
-        paired = len(sides) == 2
-        self._drops = split == "train" or not paired
-        self._unit = "pairs" if paired else "sentences"
-        self._added = added
-        # How many are kept, cut and left out, and their tokens; complete at the end.
-        self.counts = {"left_out_empty": 0, "left_out_long": 0, "cut_sources": 0, self._unit: 0}
-        self.counts |= {f"{name}_tokens": 0 for name, _ in zip(SIDES, sides, strict=False)}
-
-    def __iter__(self) -> Iterator[tuple[Pieces, ...]]:
-        read = 0
-        for row in zip_longest(*self._sides):
-            if None in row:
-                what = "source and target differ in their number of sentences"
-                raise FathomError(what, self._where, "prepare the corpus again")
-            read += 1
-            if self._drops and not all(row):
-                self.counts["left_out_empty"] += 1
-            elif self._drops and max(map(len, row)) > self._longest:
-                self.counts["left_out_long"] += 1
-            else:
-                yield self._counted(row)
-        if not self.counts[self._unit]:
-            what = f"none of {read} {self._unit} is left"
-            raise FathomError(what, self._where, "check the corpus and data.max_pieces")
-
-    def _counted(self, row: tuple[Pieces, ...]) -> tuple[Pieces, ...]:
-        """Count a row, and return it with its source cut to the most pieces."""
-        counts = self.counts
-        counts["cut_sources"] += len(row[0]) > self._longest
-        row = (row[0][: self._longest], *row[1:])
-        counts[self._unit] += 1
-        counts["source_tokens"] += self._added
-        for name, pieces in zip(SIDES, row, strict=False):
-            counts[f"{name}_tokens"] += len(pieces) + 1
-        return row
+    Args:
+        sides: the source and, where there are pairs, the target.
+        longest: the most pieces of a side, without the end symbol.
+        split: pairs are left out of "train" alone.
+        where: the place in messages.
+        counts: gets how many are kept, cut and left out, and their tokens; complete at the end.
+        added: tokens before each source, which count.
+    """
+    paired = len(sides) == 2
+    drops = split == "train" or not paired
+    unit = "pairs" if paired else "sentences"
+    tokens = [f"{name}_tokens" for name in SIDES[: len(sides)]]
+    names = ("left_out_empty", "left_out_long", "cut_sources", unit, *tokens)
+    counts.update(dict.fromkeys(names, 0))
+    read = 0
+    for row in zip_longest(*sides):
+        if None in row:
+            what = "source and target differ in their number of sentences"
+            raise FathomError(what, where, "prepare the corpus again")
+        read += 1
+        if drops and not all(row):
+            counts["left_out_empty"] += 1
+        elif drops and max(map(len, row)) > longest:
+            counts["left_out_long"] += 1
+        else:
+            counts["cut_sources"] += len(row[0]) > longest
+            row = (row[0][:longest], *row[1:])
+            counts[unit] += 1
+            counts["source_tokens"] += added
+            for name, pieces in zip(tokens, row, strict=True):
+                counts[name] += len(pieces) + 1
+            yield row
+    if not counts[unit]:
+        what = f"none of {read} {unit} is left"
+        raise FathomError(what, where, "check the corpus and data.max_pieces")
 
 
-def _write(pairs: Selection, places: Mapping[Path, Ids], before: Sequence[str]) -> None:
+def _write(
+    rows: Iterable[tuple[Pieces, ...]], places: Mapping[Path, Ids], before: Sequence[str]
+) -> None:
     """Write the ids of each side to its path without the endings, `before` before each source."""
     with ExitStack() as stack:
         writers = [
             stack.enter_context(indexed.writing(place, len(ids))) for place, ids in places.items()
         ]
         sides = list(zip(writers, places.values(), (before, ()), strict=False))
-        for row in pairs:
+        for row in rows:
             for (add, ids, first), pieces in zip(sides, row, strict=True):
                 add(ids.of(pieces, *first))
 

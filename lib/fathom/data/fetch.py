@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
@@ -41,10 +42,10 @@ def fetch(
         FathomError: If a file cannot be fetched, or is another file. Nothing is left that a later
             run would trust.
     """
-    if _is_there(source, folder):
+    with suppress(FathomError):
+        fetched(source, folder)
         size = sum((folder / name).stat().st_size for name in source.contents)
-        report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
-        return
+        return report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
     with only_writer(folder, report):
         # What killed processes left of pip's folders; the lock removes their files.
         for place in folder.glob(f"{_PIP}*"):
@@ -69,15 +70,6 @@ def fetched(source: Source, folder: Path) -> Path:
         raise FathomError(what, str(folder), remedy)
     recorded.require(*source.contents)
     return folder / source.file if isinstance(source, OneFile) else folder
-
-
-def _is_there(source: Source, folder: Path) -> bool:
-    """Return whether a folder holds the source's files with a record and the right checksums."""
-    try:
-        fetched(source, folder)
-    except FathomError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -159,17 +151,17 @@ class _Fetching:
                 words = f"no checksum is published; {folder / FIRST} records {checksums[name]}"
             self.report(f"{source.name}: {name}: {size:,} bytes, {words}")
         self.report(f"{source.name}: licence {source.licence}. {source.notice}")
-        record: dict[str, object] = {"name": source.name, "title": source.title}
-        if isinstance(source, OneFile):
-            record["file"] = source.file
-        record |= {
+        record: dict[str, object] = {
+            "name": source.name,
+            "title": source.title,
             "bytes": sum((folder / name).stat().st_size for name in checksums),
             "files": checksums,
             "licence": source.licence,
             "notice": source.notice,
             "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        write_record(folder / RECORD, record | origin)
+        file = {"file": source.file} if isinstance(source, OneFile) else {}
+        write_record(folder / RECORD, record | file | origin)
 
     def _require_room(self) -> None:
         """Raise an error unless the disk has room for what is published and not there."""
@@ -209,9 +201,8 @@ class _Fetching:
             if checksum == expected.sha256:
                 return checksum, {"address": source.address}
         checksum, address = self._download(name, expected)
-        return checksum, {
-            "address": source.address if isinstance(source, SeveralFiles) else address
-        }
+        of_all = source.address if isinstance(source, SeveralFiles) else address
+        return checksum, {"address": of_all}
 
     def _download(self, name: str, expected: _Expected) -> tuple[str, str]:
         """Try the addresses in order; return the checksum and the address that gave the file."""

@@ -75,9 +75,7 @@ class Sentences:
 def writing(prefix: Path, entries: int) -> Iterator[Callable[[list[int]], None]]:
     """Give a function that adds the ids of one sentence; the files are there at the end.
 
-    Args:
-        prefix: the path of the two files without the endings.
-        entries: of the dictionary, which choose the type of the ids.
+    `prefix` is their path without the endings; the dictionary's `entries` choose the ids' type.
     """
     kind = np.dtype(np.uint16 if entries < _SHORT else np.uint32)
     sizes = array("i")

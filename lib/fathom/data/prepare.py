@@ -12,7 +12,7 @@ from pathlib import Path
 from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, number_of
 from fathom.config.schema.source import Source
 from fathom.data.fetch import RECORD, fetched
-from fathom.data.texts import TaskText
+from fathom.data.split import TaskText
 from fathom.io.errors import FathomError, Findings
 from fathom.io.files import write_lines
 from fathom.io.locks import only_writer

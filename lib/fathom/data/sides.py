@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from fathom.config.rules import is_marked, subword_faults
 from fathom.config.spec import DataSpec, into_pivot
 from fathom.io.errors import FathomError
-from fathom.io.records import Recorded, read_record
+from fathom.io.records import Recorded
 
 CORPUS = "corpus.json"
 MARK = "@@ "
@@ -50,13 +50,14 @@ class TextModel:
 
         Where there are more than `most`, every text gives the same share, from equal distances.
         """
-        if self.most is None:
-            return self._all_lines(corpus)
-        total = sum(1 for _ in self._all_lines(corpus))
-        return evenly(self._all_lines(corpus), total, min(self.most, total))
 
-    def _all_lines(self, corpus: Path) -> Iterator[str]:
-        return chain.from_iterable(text.lines(corpus, "train") for text in self.texts)
+        def lines() -> Iterator[str]:
+            return chain.from_iterable(text.lines(corpus, "train") for text in self.texts)
+
+        if self.most is None:
+            return lines()
+        total = sum(1 for _ in lines())
+        return evenly(lines(), total, min(self.most, total))
 
 
 def evenly(lines: Iterable[str], total: int, most: int) -> Iterator[str]:
@@ -110,18 +111,12 @@ def join_marked(pieces: Iterable[str]) -> str:
     return f"{' '.join(pieces)} ".replace(MARK, "").rstrip()
 
 
-def sides(data: DataSpec) -> tuple[Side, ...]:
-    """Return the source and the target side, or the source alone where there are no pairs."""
-    return _sides(data, data.definition)
+def sides(data: DataSpec, definition: dict[str, Any] | None = None) -> tuple[Side, ...]:
+    """Return the source and the target side, or the source alone where there are no pairs.
 
-
-def sides_of_pieces(data: DataSpec) -> tuple[Side, ...]:
-    """Return the sides of the data set whose pieces are used: the run's, or that of `pieces_of`."""
-    return _sides(data, data.pieces_definition or data.definition)
-
-
-def _sides(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
-    """Return the sides of a data set by its tasks with their languages, and its pivot."""
+    They are those of the run's data set, or of another one by its definition.
+    """
+    definition = definition or data.definition
     languages, pivot = dict(definition["tasks"]), definition.get("pivot")
     joint, marked = data.subwords.joint is not None, is_marked(definition)
     models: dict[str, str] = {}
@@ -137,8 +132,3 @@ def _sides(data: DataSpec, definition: dict[str, Any]) -> tuple[Side, ...]:
         texts.reverse()
     named = zip(("source", "target"), texts, strict=True)
     return tuple(Side(name, of_side, models, marked) for name, (of_side, models) in named)
-
-
-def require_corpus(corpus: Path) -> None:
-    """Check that a corpus is finished."""
-    read_record(corpus / CORPUS)

@@ -1,12 +1,43 @@
-"""Duplicates, and what the hash of a sentence decides: its split, and its part of a dealt text."""
+"""A task's sentences: duplicates, and what their hash decides: split, and part of a dealt text."""
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
 
 from fathom.config.schema.dataset import SPLITS, KeyHash
 from fathom.data.clean import key
-from fathom.data.texts import Pair, Sentence, TaskText
+
+
+class Pair(NamedTuple):
+    """One sentence in the task's own language and in the pivot."""
+
+    text: str
+    pivot: str
+
+
+class Line(NamedTuple):
+    """One sentence of a data set without pairs."""
+
+    text: str
+
+
+Sentence = TypeVar("Sentence", Pair, Line)
+
+
+@dataclass
+class TaskText(Generic[Sentence]):
+    """A task's sentences by split, how many were read, and how many each rule dropped.
+
+    `shared` says how many sentences of validation and test are in training, too, where a published
+    split may have such.
+    """
+
+    splits: Mapping[str, Collection[Sentence]]
+    read: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    shared: dict[str, int] = field(default_factory=dict)
 
 
 def distinct(sentences: Iterable[Sentence]) -> dict[str, Sentence]:

@@ -15,10 +15,10 @@ import sentencepiece
 from fathom.config.spec import DataSpec
 from fathom.data import vocabulary
 from fathom.data.indexed import dictionary_path
-from fathom.data.sides import Side, TextModel, require_corpus, sides_of_pieces, text_models
+from fathom.data.sides import CORPUS, Side, TextModel, sides, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256, write_lines
-from fathom.io.records import Recorded, hashes, write_record
+from fathom.io.records import Recorded, hashes, read_record, write_record
 
 RECORD = "subwords.json"
 # SentencePiece's default: NFKC, blanks of every kind to a space, invisible characters out.
@@ -47,7 +47,7 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
             a vocabulary is too large or too small for its text.
     """
     models = text_models(data)
-    require_corpus(corpus)
+    read_record(corpus / CORPUS)
     (out / RECORD).unlink(missing_ok=True)
     algorithm, files = data.subwords.algorithm, dict[str, str]()
     summary: dict[str, Any] = {"algorithm": algorithm}
@@ -60,23 +60,27 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
         summary |= {"normalisation": NORMALISATION, "character_coverage": CHARACTER_COVERAGE}
         summary |= {"models": sizes}
 
-    loaded = SubwordModels(Recorded(out / RECORD, files))
-    encoders = [Encoder(loaded, side) for side in sides_of_pieces(data)]
+    models_files = Recorded(out / RECORD, files)
+    encoders = [Encoder(models_files, side) for side in sides(data, data.pieces_definition)]
     if algorithm == "published":
         dictionaries = _collected(data, encoders, corpus)
     else:
         dictionaries = [_united(encoder, models, corpus) for encoder in encoders]
-    rates = {}
+    entries, rates = {}, {}
     for encoder, dictionary in zip(encoders, dictionaries, strict=True):
-        name = encoder.side.name
-        report(f"subwords: {name}, {algorithm}, {len(dictionary)} entries")
-        path = dictionary_path(out, name)
+        side = encoder.side
+        report(f"subwords: {side.name}, {algorithm}, {len(dictionary)} entries")
+        path = dictionary_path(out, side.name)
         vocabulary.write(path, dictionary)
         files |= {path.name: sha256(path)}
-        rates[name] = _unknown_rates(dictionary, encoder, corpus)
-    names = (encoder.side.name for encoder in encoders)
-    summary |= {"dictionaries": dict(zip(names, map(len, dictionaries), strict=True))}
-    write_record(out / RECORD, summary | {"unknown_rates": rates, "files": files})
+        entries[side.name] = len(dictionary)
+        valid = {task: side.lines(corpus, task, "valid") for task in side.languages}
+        rates[side.name] = {
+            task: vocabulary.unknown_rate(dictionary, encoder.pieces(task, lines))
+            for task, lines in valid.items()
+        }
+    summary |= {"dictionaries": entries, "unknown_rates": rates}
+    write_record(out / RECORD, summary | {"files": files})
 
 
 def _learned(model: TextModel, algorithm: str, corpus: Path, out: Path, report: Report) -> int:
@@ -95,12 +99,12 @@ def _learned(model: TextModel, algorithm: str, corpus: Path, out: Path, report: 
 
 def _united(encoder: "Encoder", models: Iterable[TextModel], corpus: Path) -> dict[str, int]:
     """Unite the pieces of a side's models, counted in the training text that they cut."""
-    loaded, counts = encoder.models, Counter[str]()
+    counts = Counter[str]()
     of_side = [model for model in models if model.name in encoder.side.models.values()]
     for model in of_side:
         for text in model.texts:
-            counts += vocabulary.count(loaded.cut(model.name, text.lines(corpus, "train")))
-    pieces = [piece for model in of_side for piece in listed_pieces(loaded.processor(model.name))]
+            counts += vocabulary.count(encoder.cut(model.name, text.lines(corpus, "train")))
+    pieces = [piece for model in of_side for piece in listed_pieces(encoder.processor(model.name))]
     return vocabulary.unite(pieces, counts)
 
 
@@ -160,32 +164,27 @@ def _translated(error: RuntimeError, size: int, where: str) -> Exception:
     return error
 
 
-def _unknown_rates(
-    dictionary: dict[str, int], encoder: "Encoder", corpus: Path
-) -> dict[str, float]:
-    """Return the share of each task's validation pieces that a dictionary lacks."""
-    side = encoder.side
-    return {
-        task: vocabulary.unknown_rate(
-            dictionary, encoder.pieces(task, side.lines(corpus, task, "valid"))
-        )
-        for task in side.languages
-    }
+class Encoder:
+    """Cuts the text of one side: each task's by its model, or where it is marked.
 
+    The SentencePiece models are those that `train` wrote, each loaded at its first use.
+    """
 
-class SubwordModels:
-    """The SentencePiece models of a folder that `train` wrote, each loaded at its first use."""
-
-    def __init__(self, files: Recorded):
-        self.files = files
+    def __init__(self, files: Recorded, side: Side):
+        self.side = side
+        self._files = files
         self._processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
+
+    @classmethod
+    def of(cls, folder: Path, side: Side) -> "Encoder":
+        """Return the encoder of a folder that `train` wrote."""
+        return cls(Recorded.of(folder / RECORD), side)
 
     def processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
         """Return a model by its name."""
         if name not in self._processors:
-            proto = self.files.read(f"{name}.model")
-            processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
-            self._processors[name] = processor
+            proto = self._files.read(f"{name}.model")
+            self._processors[name] = sentencepiece.SentencePieceProcessor(model_proto=proto)
         return self._processors[name]
 
     def cut(self, name: str, lines: Iterable[str]) -> Iterator[list[str]]:
@@ -194,23 +193,11 @@ class SubwordModels:
         # One call for a list would start as many threads as the machine has cores.
         return (processor.encode(line, out_type=str) for line in lines)
 
-
-class Encoder:
-    """Cuts the text of one side: each task's by its model, or where it is marked."""
-
-    def __init__(self, models: SubwordModels, side: Side):
-        self.models, self.side = models, side
-
-    @classmethod
-    def of(cls, folder: Path, side: Side) -> "Encoder":
-        """Return the encoder of a folder that `train` wrote."""
-        return cls(SubwordModels(Recorded.of(folder / RECORD)), side)
-
     def pieces(self, task: str, lines: Iterable[str]) -> Iterator[list[str]]:
         """Cut a task's sentences into pieces, one by one; a blank sentence has none."""
         if self.side.marked:
             return (line.split() for line in lines)
-        return self.models.cut(self.side.models[task], lines)
+        return self.cut(self.side.models[task], lines)
 
 
 def listed_pieces(processor: sentencepiece.SentencePieceProcessor) -> list[str]:

@@ -6,6 +6,7 @@ encoded training text, then by piece, so it does not depend on the order of the 
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,7 @@ MULTIPLE, ADDED = 8, "madeupword{:04d}"
 
 def count(sentences: Iterable[list[str]]) -> Counter[str]:
     """Count the pieces of encoded sentences."""
-    counts: Counter[str] = Counter()
-    for pieces in sentences:
-        counts.update(pieces)
-    return counts
+    return Counter(chain.from_iterable(sentences))
 
 
 def unite(pieces: Iterable[str], counts: Counter[str]) -> dict[str, int]:

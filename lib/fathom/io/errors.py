@@ -10,12 +10,7 @@ _QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
 
 
 class FathomError(Exception):
-    r"""A mistake that the user can fix.
-
-    Args:
-        what: what is wrong, without a full stop.
-        where: file and key, address, or path.
-        remedy: what to do about it.
+    r"""A mistake that the user can fix: what is wrong, where (a key, a path), and what to do.
 
     All three may quote a file or a server: they lose the secrets of addresses, and get the names of
     control characters, such as \n, in place of these.

@@ -37,9 +37,7 @@ def naming(path: Path, *others: Path) -> Iterator[None]:
 def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file that replaces `path` if the block ends without an error.
 
-    Args:
-        path: the file to write; its folder is created.
-        mode: "w" for UTF-8 text with LF line ends, "wb" for bytes.
+    Its folder is created. Mode "w" is UTF-8 text with LF line ends, "wb" bytes.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -103,11 +101,7 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
-    """Read a JSON file whose top level is an object; `remedy` makes it again.
-
-    Raises:
-        FathomError: If the file is missing, is not JSON or is not an object.
-    """
+    """Read a JSON file whose top level is an object, or refuse it; `remedy` makes it again."""
     require_no_pipe(path, remedy)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))

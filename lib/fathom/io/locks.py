@@ -22,7 +22,7 @@ from threading import Event, Thread
 from typing import IO
 
 from fathom.io.errors import FathomError
-from fathom.io.files import leftovers, naming, remove_leftovers
+from fathom.io.files import leftovers, naming, remove_leftovers, write_text
 from fathom.io.machine import job_id
 
 LOCK, HOLDER = "lock", "lock.holder"
@@ -91,10 +91,8 @@ class Holder:
     def is_gone(self, alive: Alive, locked: bool) -> bool:
         """Return whether it is gone, given that its heartbeat has stopped.
 
-        Args:
-            alive: asks the scheduler about its job; no answer counts as alive.
-            locked: whether the kernel gave this process the lock, which is evidence where there is
-                no scheduler to ask.
+        No answer of the scheduler counts as alive. Without one, `locked`, whether the kernel gave
+        this process the lock, is the evidence.
         """
         if self.is_on_this_host:
             return not self.runs_here
@@ -109,16 +107,17 @@ UNKNOWN = Holder("", None, 0, None, None, "")
 
 def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
     """Name the holder of a lock, with `new` where no file is yet; False if another was faster."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = json.dumps(asdict(holder), allow_nan=False)
+    if not new:
+        write_text(path, text)
+        return True
     try:
-        with open(part if not new else path, "w" if not new else "x", encoding="utf-8") as stream:
-            json.dump(asdict(holder), stream, allow_nan=False)
+        with open(path, "x", encoding="utf-8") as stream:
+            stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
     except FileExistsError:
         return False
-    if not new:
-        os.replace(part, path)
     return True
 
 
@@ -132,11 +131,10 @@ def read_holder(path: Path) -> Holder | None:
         return UNKNOWN
 
 
-def silent_for(path: Path) -> float:
-    """Return the seconds since a holder's last heartbeat, by the clock of the file system.
+def is_silent(path: Path) -> bool:
+    """Return whether a holder's heartbeat has stopped for three periods.
 
-    Raises:
-        FileNotFoundError: If the lock was freed.
+    Time is that of the file system. A lock that was freed is not silent.
     """
     probe = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -145,11 +143,13 @@ def silent_for(path: Path) -> float:
             stream.flush()
             os.fsync(stream.fileno())
             now = os.fstat(stream.fileno()).st_mtime
+        # Opened, since a network's file system answers from memory for a file that is not.
+        with open(path, "rb") as stream:
+            return now - os.fstat(stream.fileno()).st_mtime > 3 * PERIOD
+    except FileNotFoundError:
+        return False
     finally:
         probe.unlink(missing_ok=True)
-    # Opened, since a network's file system answers from memory for a file that is not.
-    with open(path, "rb") as stream:
-        return now - os.fstat(stream.fileno()).st_mtime
 
 
 def last_beat(path: Path) -> float | None:
@@ -209,18 +209,15 @@ def only_writer(
 ) -> Iterator[Held]:
     """Hold a folder's lock while the block runs; it is freed however the process ends.
 
-    What killed writers left half-written in the folder is deleted.
+    The folder is made, and what killed writers left half-written in it is deleted. The file `lock`
+    stays in it; `lock.holder` names the process that holds the lock, or held it when it was killed.
 
     Args:
-        folder: it is made. The file `lock` stays in it; `lock.holder` names the process that holds
-            the lock, or held it when it was killed.
         report: called with a line where the file system has no locks, and for each process that is
             waited for.
-        waiting: called every POLL seconds while another process holds the lock; None ends instead.
+        waiting: called every POLL seconds while another process holds the lock; with None it is
+            refused instead.
         alive: asks a scheduler about the job of a holder on another host.
-
-    Raises:
-        FathomError: If another process holds the lock and `waiting` is None.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / HOLDER
@@ -260,7 +257,7 @@ def _take(
             _free(stream)
         holder = read_holder(path) or UNKNOWN
         what, remedy = f"locked by {holder}", "wait for it or stop it"
-        if _silent(path):
+        if is_silent(path):
             remedy = f"it has shown no life for a while; if it is gone, delete {path}"
         if waiting is None:
             raise FathomError(what, str(path.parent), remedy)
@@ -288,7 +285,7 @@ def _name_here(
         return Held(path, me, None)
     # The kernel frees a lock with its process, but maybe on this host alone.
     freed = bool(locked and holder.is_here)
-    if not freed and not (_silent(path) and holder.is_gone(alive, locked=bool(locked))):
+    if not freed and not (is_silent(path) and holder.is_gone(alive, locked=bool(locked))):
         return None
     last_seen = path.stat().st_mtime
     write_holder(path, me, new=False)
@@ -300,14 +297,6 @@ def _name_here(
     if not freed:
         report(f"{path.parent}: the lock of {holder}, which is gone, is taken over")
     return Held(path, me, last_seen)
-
-
-def _silent(path: Path) -> bool:
-    """Return whether a holder's heartbeat has stopped for three periods."""
-    try:
-        return silent_for(path) > 3 * PERIOD
-    except FileNotFoundError:
-        return False
 
 
 def _kernel_lock(stream: IO[bytes]) -> bool | None:

@@ -5,18 +5,13 @@ import platform
 from pathlib import Path
 
 INFO = Path("/proc/cpuinfo")
-# The variable in which each scheduler gives a job its id.
-VARIABLES = {
-    "Slurm": "SLURM_JOB_ID",
-    "PBS": "PBS_JOBID",
-    "LSF": "LSB_JOBID",
-    "SGE": "JOB_ID",
-}
+# The variable in which Slurm, PBS, LSF and SGE give a job its id.
+VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
 
 
 def job_id() -> str | None:
     """Return the id of the scheduler's job; None outside of one."""
-    return next((os.environ[name] for name in VARIABLES.values() if os.environ.get(name)), None)
+    return next((os.environ[name] for name in VARIABLES if os.environ.get(name)), None)
 
 
 def processor() -> str:

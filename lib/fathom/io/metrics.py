@@ -19,12 +19,10 @@ class Metrics:
         self.columns = columns
 
     def cut(self, update: int) -> int:
-        """Drop the rows after an update and damaged rows, or start a new file.
+        """Drop the rows after an update, or start a new file.
 
-        A file of older code may lack columns; they become empty fields.
-
-        Returns:
-            How many rows were damaged: incomplete, not numbers, or out of order.
+        Rows that are incomplete, not numbers, or out of order are dropped, too; their count is
+        returned. A file of older code may lack columns; they become empty fields.
         """
         rows, damaged, last = ["\t".join(self.columns)], 0, 0
         lines = self.path.read_bytes().split(b"\n") if self.path.exists() else []
@@ -60,11 +58,7 @@ class Metrics:
 
 
 def read(path: Path) -> list[Row]:
-    """Return the rows of a metrics file; an empty field is None.
-
-    Raises:
-        FathomError: If a row has another number of fields than columns, or other than numbers.
-    """
+    """Return the rows of a metrics file; an empty field is None, a damaged row is refused."""
     first, *lines = path.read_bytes().split(b"\n")[:-1] or [b""]
     columns = tuple(first.decode("utf-8", "replace").split("\t"))
     rows = [_row(line, columns) for line in lines]

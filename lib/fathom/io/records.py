@@ -42,11 +42,7 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Read a record without its own hash.
-
-    Raises:
-        FathomError: If it is missing, is not JSON, or its hash does not fit its content.
-    """
+    """Read a record without its own hash, which must be that of its content."""
     content = read_json(path, again(path))
     recorded = content.pop(HASH, None)
     if recorded is None:
@@ -87,11 +83,7 @@ class Recorded:
         return self.files[name]
 
     def read(self, name: str) -> bytes:
-        """Return a file's content, read once.
-
-        Raises:
-            FathomError: If it is missing, or not the file that was recorded.
-        """
+        """Return a file's content, read once; another than the recorded one is refused."""
         expected = self.expected(name)
         require_no_pipe(self.path(name), again(self.path(name)))
         try:
@@ -103,7 +95,7 @@ class Recorded:
         return content
 
     def lines(self, name: str) -> list[str]:
-        """Return the lines of a text; only LF ends a line. Raises what `read` raises."""
+        """Return the lines of a text; only LF ends a line."""
         return self.read(name).decode("utf-8").split("\n")[:-1]
 
     def stream(self, name: str) -> Iterator[str]:
@@ -117,7 +109,7 @@ class Recorded:
                 yield line.removesuffix("\n")
 
     def require(self, *names: str) -> None:
-        """Check files, or all of them, without holding them in memory; raise what `read` raises."""
+        """Refuse files that are not the recorded ones; without names all of them are checked."""
         for name in names or self.files:
             self.expected(name)
             if reason := self.unfit(name):

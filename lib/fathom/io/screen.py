@@ -70,8 +70,7 @@ def say(line: str) -> None:
 def duration(seconds: float, days: bool = True) -> str:
     """Return a time in the largest unit of which there is one or more.
 
-    Args:
-        days: whether days are such a unit; the time of devices is counted in hours.
+    Without `days` this is hours at most, in which the time of devices is counted.
     """
     for size, unit in (_DAYS, *_SHORTER) if days else _SHORTER:
         if seconds >= size:

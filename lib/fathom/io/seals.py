@@ -54,10 +54,7 @@ class Sealing:
 
 @contextmanager
 def sealed(path: Path) -> Iterator[Sealing]:
-    """Open a file that is sealed, and replaces `path`, if the block ends without an error.
-
-    The block writes a zip file without a comment.
-    """
+    """Seal the zip file without a comment that the block writes, and replace `path` by it."""
     with replacing(path, "wb") as stream:
         sealing = Sealing(stream)
         yield sealing
@@ -65,11 +62,7 @@ def sealed(path: Path) -> Iterator[Sealing]:
 
 
 def checked_seal(path: Path) -> str:
-    """Return the SHA-256 of a sealed file, after comparing its seal.
-
-    Raises:
-        FathomError: If the file is missing, has no seal, or is not the file that was sealed.
-    """
+    """Return the SHA-256 of a sealed file, whose seal must be there and fit."""
     if not path.is_file():
         raise FathomError("no such checkpoint", str(path), again(path))
     digest, left = hashlib.sha256(), path.stat().st_size - DIGITS
@@ -82,8 +75,7 @@ def checked_seal(path: Path) -> str:
         what = "without the checksum at its end: cut off, or not written by fathom"
         raise FathomError(what, str(path), again(path))
     if end.decode() != digest.hexdigest():
-        raise FathomError(
-            "checksum mismatch: the file changed after it was written", str(path), again(path)
-        )
+        what = "checksum mismatch: the file changed after it was written"
+        raise FathomError(what, str(path), again(path))
     digest.update(end)
     return digest.hexdigest()

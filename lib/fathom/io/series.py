@@ -22,14 +22,10 @@ _REMEDY = "delete the run's folder and train it again"
 
 
 def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
-    """Append rows and sync the file; equal rows give equal bytes.
+    """Append rows and sync the file, whose folder is created; equal rows give equal bytes.
 
-    After a killed process, call `cut` first. A file with other columns is refused.
-
-    Args:
-        path: the file; its folder is created.
-        axes: the names of the columns between `update` and `value`.
-        rows: update, label on each axis, value; one that is not finite is an empty field.
+    After a killed process, call `cut` first. A file with other columns is refused. `axes` are the
+    columns between `update` and `value`; a value that is not finite is an empty field.
     """
     header = "\t".join((FIRST, *axes, LAST))
     lines = ["\t".join((str(update), *places, _field(value))) for update, places, value in rows]
@@ -71,11 +67,7 @@ def cut(path: Path, update: int) -> bool:
 
 
 def read(path: Path) -> dict[str, list]:
-    """Return the columns by name: updates as integers, labels as text, values or None.
-
-    Raises:
-        FathomError: If the file is missing or damaged.
-    """
+    """Return the columns by name: updates as integers, labels as text, values or None."""
     try:
         packed = path.read_bytes()
     except FileNotFoundError:

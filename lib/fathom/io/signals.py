@@ -7,8 +7,8 @@ ignored.
 """
 
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
@@ -39,32 +39,17 @@ class Pending:
     number: int = 0
 
 
-@contextmanager
-def raised() -> Iterator[Pending]:
+def raised() -> AbstractContextManager[Pending]:
     """Raise Stopped inside the block, wherever it is, when a signal comes.
 
     Compiled code may turn Stopped into an error of its own: `number` says that a signal came.
     """
-    pending = Pending()
-
-    def stop(number: int) -> None:
-        pending.number = number
-        raise Stopped(number)
-
-    with _handled(stop):
-        yield pending
+    return _handled(raises=True)
 
 
-@contextmanager
-def deferred() -> Iterator[Pending]:
+def deferred() -> AbstractContextManager[Pending]:
     """Only note the signal that comes inside the block, which asks for it where it can stop."""
-    pending = Pending()
-
-    def note(number: int) -> None:
-        pending.number = number
-
-    with _handled(note):
-        yield pending
+    return _handled(raises=False)
 
 
 def ignore_others() -> None:
@@ -82,24 +67,26 @@ def _ignored(_: int, __: FrameType | None) -> None:
 
 
 @contextmanager
-def _handled(first: Callable[[int], None]) -> Iterator[None]:
-    """Call a function for the first signal inside the block; an INT after it ends the process.
+def _handled(raises: bool) -> Iterator[Pending]:
+    """Note the first signal inside the block, or raise it; an INT after it ends the process.
 
     Python handles signals in the main thread alone; in another one the block runs as it is.
     """
-    mine = current_thread() is main_thread()
+    pending, mine = Pending(), current_thread() is main_thread()
     before = {number: signal.getsignal(number) for number in SIGNALS if mine}
     before = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
 
     def handle(number: int, _: FrameType | None) -> None:
         for later in before:
             signal.signal(later, signal.SIG_DFL if later == signal.SIGINT else _ignored)
-        first(number)
+        pending.number = number
+        if raises:
+            raise Stopped(number)
 
     try:
         for number in before:
             signal.signal(number, handle)
-        yield
+        yield pending
     finally:
         for number, old in before.items():
             signal.signal(number, old or signal.SIG_DFL)

@@ -31,12 +31,8 @@ def running_average(layers: int) -> Tensor:
 def combination(weights: Tensor, outputs: Sequence[Tensor]) -> Tensor:
     """Return Σ_k W_k y_k.
 
-    A loop, because a stacked tensor of all outputs would be saved for the backward pass by each
-    layer.
-
-    Args:
-        weights: (l + 1,) one row of W.
-        outputs: l + 1 tensors (T, B, D).
+    `weights` is one row of W, (l + 1,). A loop, because a stacked tensor of all outputs would be
+    saved for the backward pass by each layer.
     """
     # The type of a sum has the 0 of an empty one.
     return sum(weight * output for weight, output in zip(weights, outputs, strict=True))  # pyright: ignore[reportReturnType]

@@ -27,13 +27,8 @@ def dropped(weights: Tensor, mask: Tensor, rate: float) -> Tensor:
     """Return the weights with dropout, as they enter the softmax.
 
     The constant 1 / sources is added first, because dropout does not change weights of 0; in a
-    softmax without dropout it would cancel. A dropped entry becomes 0, not −∞: its source stays in
-    the mixture.
-
-    Args:
-        weights: (sources, memories) W.
-        mask: (sources, memories) false where an entry is dropped; the others are scaled up.
-        rate: the probability of dropping an entry, less than 1.
+    softmax without dropout it would cancel. An entry that is dropped, where the mask is false,
+    becomes 0, not −∞: its source stays in the mixture. The others are scaled up.
     """
     return (weights + 1 / weights.size(0)) * mask / (1 - rate)
 
@@ -52,10 +47,6 @@ def mixtures(s: Tensor, outputs: Sequence[Tensor]) -> list[Tensor]:
     [transparent_attention Eq. 2]
 
     The paper prints i = 1 … N + 1, but its Eq. 1 counts the sources from 0.
-
-    Args:
-        s: (sources, memories) the weights.
-        outputs: a tensor (S, B, D) for each source.
     """
     sources = torch.stack(tuple(outputs))  # (sources, S, B, D)
     return list(torch.einsum("ij,i...->j...", s.to(sources.dtype), sources).unbind())

@@ -13,8 +13,9 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import permutations
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 
@@ -29,6 +30,7 @@ from fathom.io.errors import FathomError, nearest
 from fathom.io.files import read_json, replacing, sha256
 from fathom.io.records import CHANGED, HASH, identity, read_record
 from fathom.results import training_record
+from fathom.results.clean import folders_in_use
 from fathom.results.measurements import SCHEMA, checked
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import WEIGHTS
@@ -83,29 +85,23 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> ArchiveRecor
     training = training_record.read(paths.training(spec, seed))
     for finding in verify([folder]).in_order(paths.results):
         raise finding
-    names = sorted(_files_of(folder, training.files))
-    record = ArchiveRecord(
-        scale=paths.scale,
-        recipe={"training": training.recipe},
-        run=PackedRun(
-            name=spec.name,
-            run_identity=spec.identity,
-            seed=seed,
-            tensors_sha256=training.tensors_sha256,
-        ),
-        files={name: sha256(folder / name) for name in names},
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    names = sorted(
+        name.as_posix()
+        for name in files
+        if _is_lasting(name)
+        and (not name.as_posix().startswith(WEIGHTS) or name.as_posix() in training.files)
     )
+    run = PackedRun(
+        name=spec.name,
+        run_identity=spec.identity,
+        seed=seed,
+        tensors_sha256=training.tensors_sha256,
+    )
+    recipe = {"training": training.recipe}
+    record = ArchiveRecord(scale=paths.scale, recipe=recipe, run=run, files=_hashes(folder, names))
     _write(archive, record, folder)
     return record
-
-
-def _files_of(folder: Path, recorded: Mapping[str, str]) -> Iterator[str]:
-    """Yield the files of a run that another tree needs."""
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        state = name.as_posix().startswith(WEIGHTS) and name.as_posix() not in recorded
-        if path.is_file() and _is_lasting(name) and not state:
-            yield name.as_posix()
 
 
 def _is_lasting(name: Path) -> bool:
@@ -113,9 +109,13 @@ def _is_lasting(name: Path) -> bool:
     return name.name not in _OF_A_PROCESS and not any(part[0] == "." for part in name.parts)
 
 
+def _hashes(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    return {name: sha256(folder / name) for name in names}
+
+
 def pack_results(results: Path, names: Iterable[str], scale: str, archive: Path) -> ArchiveRecord:
     """Write results of a scale to an archive; `names` are paths from the folder of results."""
-    files = {name: sha256(results / name) for name in names}
+    files = _hashes(results, names)
     for name in files:
         if name.endswith(".json"):
             _require_recorded(results, name, files)
@@ -179,26 +179,20 @@ def files_of_scale(project: Project, paths: Paths) -> tuple[list[str], list[str]
     Returns:
         The files, and the folders of trainings that have not ended, whose series may still grow.
     """
-    specs = [project.spec(name, paths.scale) for name in project.entries]
-    runs = dict.fromkeys(paths.run(spec, 0).parent for spec in specs)
-    trainings = [seed for run in runs for seed in sorted(run.glob("*/"))]
-    ended = [seed for seed in trainings if (seed / "training.json").is_file()]
-    corpora = {paths.corpus(spec.data) for spec in specs}
-    corpora |= {paths.pieces_corpus(spec.data) for spec in specs}
-    corpora |= {
-        paths.corpus_named(data.corpus_folder(project.sources))
-        for data in project.datasets.values()
-    }
-    read = [
-        *(path for training in ended for path in _fitting(training, _OF_A_RUN)),
-        *(path for corpus in corpora for path in _fitting(corpus, _OF_A_CORPUS)),
-        *_fitting(paths.top, ("**/*",)),
-    ]
-    names = {path.relative_to(paths.results) for path in read}
+    files, growing = [*_fitting(paths.top, ("**/*",))], []
+    for place in folders_in_use(project, paths):
+        kind = place.relative_to(paths.results).parts[0]
+        if kind == "corpora":
+            files += _fitting(place, _OF_A_CORPUS)
+        for training in sorted(place.glob("*/")) if kind == "runs" else ():
+            if (training / "training.json").is_file():
+                files += _fitting(training, _OF_A_RUN)
+            else:
+                growing.append(training.relative_to(paths.results).as_posix())
+    names = {path.relative_to(paths.results) for path in files}
     logs = (paths.scale, "logs")
     kept = sorted(n.as_posix() for n in names if _is_lasting(n) and n.parts[:2] != logs)
-    growing = (path.relative_to(paths.results) for path in trainings if path not in ended)
-    return kept, [path.as_posix() for path in growing]
+    return kept, growing
 
 
 def _fitting(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
@@ -252,40 +246,56 @@ def _not_an_archive(archive: Path) -> FathomError:
     return FathomError(what, str(archive), "copy it again, or give one of `fathom pack`")
 
 
-def unpack(archive: Path, record: ArchiveRecord, folder: Path) -> None:
-    """Write the files of an archive to a folder that does not exist, all of them or nothing."""
-    waiting = folder.with_name(f".{folder.name}.{os.getpid()}.part")
-    shutil.rmtree(waiting, ignore_errors=True)
-    waiting.mkdir(parents=True)
-    missing = dict(record.files)
+def unpack(packed: Sequence[tuple[Path, ArchiveRecord, Path]]) -> None:
+    """Write archives, each to a folder that is new or empty: all files of all of them, or nothing.
+
+    Raises:
+        FathomError: If a folder is inside another, or an archive has not the files of its record.
+    """
+    for (_, _, first), (_, _, second) in permutations(packed, 2):
+        if first.resolve().is_relative_to(second.resolve()):
+            what = "another of these archives is unpacked there, too"
+            raise FathomError(what, str(second), "unpack one alone")
+    waiting = {}
     try:
-        with _opened(archive) as tar:
-            for entry in tar:
-                if entry.name == RECORD:
-                    continue
-                # Nothing is written that the record does not name.
-                digits, path = missing.pop(entry.name, None), waiting / entry.name
-                stream = tar.extractfile(entry) if entry.isreg() and digits else None
-                if stream is None or _copied(stream, path) != digits:
-                    what = f"'{entry.name}' is not a file that was packed"
-                    raise FathomError(what, str(archive), AGAIN)
-                os.utime(path, (entry.mtime, entry.mtime))
-        if missing:
-            raise FathomError(f"'{min(missing)}' is missing", str(archive), AGAIN)
-        waiting.rename(folder)
+        for number, (archive, record, folder) in enumerate(packed):
+            above = next(path for path in folder.absolute().parents if path.is_dir())
+            waiting[folder] = above / f".{folder.name}_{number}.{os.getpid()}.part"
+            shutil.rmtree(waiting[folder], ignore_errors=True)
+            _extract(archive, record, waiting[folder])
+        for folder, temporary in waiting.items():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            temporary.rename(folder)
     finally:
-        shutil.rmtree(waiting, ignore_errors=True)
+        for temporary in waiting.values():
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _extract(archive: Path, record: ArchiveRecord, folder: Path) -> None:
+    """Write the files of an archive; nothing that the record does not name."""
+    folder.mkdir()
+    missing = dict(record.files)
+    with _opened(archive) as tar:
+        for entry in tar:
+            if entry.name == RECORD:
+                continue
+            digits, path = missing.pop(entry.name, None), folder / entry.name
+            stream = tar.extractfile(entry) if entry.isreg() and digits else None
+            if stream is None or _copied(stream, path) != digits:
+                what = f"'{entry.name}' is not a file that was packed"
+                raise FathomError(what, str(archive), AGAIN)
+            os.utime(path, (entry.mtime, entry.mtime))
+    if missing:
+        raise FathomError(f"'{min(missing)}' is missing", str(archive), AGAIN)
 
 
 def _copied(stream: IO[bytes], path: Path) -> str:
     """Write what a stream has to a file, and return its SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256()
+    hashing = _Hashing(stream)
     with open(path, "wb") as target:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-            target.write(block)
-    return digest.hexdigest()
+        shutil.copyfileobj(hashing, target, _BLOCK)
+    return hashing.digest.hexdigest()
 
 
 def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) -> Path:
@@ -315,14 +325,12 @@ def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) 
     return folder
 
 
-def unpack_results(archive: Path, record: ArchiveRecord, folder: Path) -> None:
-    """Write all results of an archive to a folder that is new or empty."""
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-    if os.path.lexists(folder):
+def new_folder(folder: Path) -> Path:
+    """Return a folder that is new or empty, for all results of an archive."""
+    if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
         what = "there is such a folder" if folder.is_dir() else "there is such a file"
         raise FathomError(what, str(folder), "name a new folder with --results")
-    unpack(archive, record, folder)
+    return folder
 
 
 @contextmanager
@@ -337,5 +345,5 @@ def opened_tree(path: Path) -> Iterator[Tree]:
         raise FathomError("the archive of a single run", str(path), remedy)
     with tempfile.TemporaryDirectory(prefix="fathom-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "results"
-        unpack(path, record, folder)
+        unpack([(path, record, folder)])
         yield Tree.at(folder)

@@ -47,18 +47,21 @@ def parts(_: Project, results: Path) -> Iterator[Path]:
     yield from sorted({*leftovers(results), *results.rglob(_DAMAGED)})
 
 
+def folders_in_use(project: Project, paths: Paths) -> list[Path]:
+    """Return the folders of runs and of text that config has at a scale, and of all data sets."""
+    sources, datasets = project.sources, project.datasets.values()
+    places = [paths.corpus_named(dataset.corpus_folder(sources)) for dataset in datasets]
+    for spec in (project.spec(name, paths.scale) for name in project.entries):
+        data = spec.data
+        places += [paths.run(spec, 1).parent, paths.tensors(data), paths.subwords(data)]
+        places += [paths.corpus(data), paths.pieces_corpus(data)]
+    return list(dict.fromkeys(places))
+
+
 def unused(project: Project, results: Path) -> Iterator[Path]:
     """Yield runs and text that no run of today's config has, at any scale."""
-    places: set[Path] = set()
-    for scale in project.scales:
-        paths = Paths(results, scale)
-        for name in project.entries:
-            spec = project.spec(name, scale)
-            data = spec.data
-            places |= {paths.run(spec, 1).parent, paths.tensors(data), paths.subwords(data)}
-            places |= {paths.corpus(data), paths.pieces_corpus(data)}
-    for dataset in project.datasets.values():
-        places.add(Paths(results, "").corpus_named(dataset.corpus_folder(project.sources)))
+    scales = project.scales
+    places = {place for scale in scales for place in folders_in_use(project, Paths(results, scale))}
     for pattern in ("runs/*/*", "tensors/*", "subwords/*", "corpora/*"):
         yield from sorted(path for path in results.glob(pattern) if path not in places)
 

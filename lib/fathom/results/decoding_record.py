@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from fathom.config.measurement_keys import Decodable
 from fathom.config.schema.section import AsTuple, Section
+from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.records import read_record, write_record
@@ -34,7 +34,7 @@ class DecodingRecord(BaseModel):
     versions: dict[str, str]  # of packages
 
 
-def read(folder: Path, spec: Decodable, gates: str, ended: Ended) -> DecodingRecord:
+def read(folder: Path, spec: Spec, gates: str, ended: Ended) -> DecodingRecord:
     """Read the decoding.json of a folder, and check that it is the decoding of a run.
 
     Raises:

@@ -6,26 +6,38 @@ cell of a table is not named again for compare.csv. Files of a run that have the
 in both trees are not read.
 """
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from fathom.config import yaml_values
 from fathom.io import metrics
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import unknown
 from fathom.results.tree import RunResults, Tree, read_run, rows
-from fathom.results.values import Places, TreeDifference, Values, differences, flat, only_in
 
 Line = dict[str, str]  # of a csv file: texts by column
+Places = Mapping[str, Mapping[str, Any]]
 
 # In this order they are printed.
 GROUPS = (
     "scales", "artefacts", "runs", "settings", "recipe", "data", "outcomes", "cells", "figures",
     "claims", "verdicts", "measurements", "series", "costs",
 )  # fmt: skip
+# Each value of a place in these groups is a line by itself.
+_LINE_EACH = ("settings", "recipe", "data", "outcomes", "code", "costs")
+_SHOWN = 3  # values that another line names
+_LONG = 60  # characters of a value for which a line has room
+_ANSWERS = ("answer", "verdict")  # named first
+_TEXTS_WITH_NUMBERS = ("numbers", "reported_numbers", "cause")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
+_HASH = re.compile(r"[0-9a-f]{40}(-dirty)?|[0-9a-f]{64}")
+_HASH_SHOWN = 8  # digits
+_DIGITS = 3  # that numbers inside a text have at least
 # Many runs have the same line.
 _SHARED = ("recipe", "data", "code")
 _HOUR = 3600
@@ -49,6 +61,22 @@ _REPEATED = ("note", "sentence", "section", "scale")
 # Our numbers of a cell in its table and in compare.csv, and what follows from them there.
 _OF_CELL, _OF_VERDICT = ("value", "stderr", "seeds"), ("reproduced", "stderr", "seeds")
 _FROM_CELL = {"reproduced", "stderr", "seeds", "delta", "cause", "run"}
+
+
+@dataclass(frozen=True)
+class TreeDifference:
+    """What two trees do not have in common."""
+
+    group: str
+    place: str
+    what: str
+    first: Any = None  # the value in the first tree; None where it has none
+    second: Any = None
+
+    @property
+    def line(self) -> str:
+        """The difference as it is printed."""
+        return f"{self.place}: {self.what}"
 
 
 @dataclass(frozen=True)
@@ -107,8 +135,6 @@ def compare(
     """Compare two trees of results.
 
     Args:
-        first: a tree.
-        second: another tree.
         tolerance: how far two numbers may be apart, in their unit.
         table: a table or figure that is compared alone, `<paper>_<name>`; all if empty.
         scale: whose tables, figures, claims and verdicts are compared alone; all if empty.
@@ -117,8 +143,8 @@ def compare(
     shared = {*first.files} & {*second.files}
     if table or scale:
         chosen = _chosen(first, second, table, scale)
-        found = sorted(_artefacts(first, second, tolerance, chosen), key=_group_order)
-        return Comparison(tuple(found), (), {"files": len(shared.intersection(chosen))})
+        found = _in_groups(_artefacts(first, second, tolerance, chosen))
+        return Comparison(found, (), {"files": len(shared.intersection(chosen))})
     pairs, found = _pairs(first, second)
     of_runs = [item for pair in pairs for item in _of_pair(*pair, tolerance)]
     spent = [item for item in of_runs if item.group == "costs"]
@@ -126,14 +152,13 @@ def compare(
     found += _gathered(item for item in of_runs if item.group not in ("costs", "code"))
     found += _artefacts(first, second, tolerance)
     found += spent if costs else []
-    found.sort(key=_group_order)
     apart = [*_gathered(code), *([] if costs else _in_all(spent))]
     counts = {"runs": len(pairs), "tables, figures and lists": len(shared)}
-    return Comparison(tuple(found), tuple(apart), counts)
+    return Comparison(_in_groups(found), tuple(apart), counts)
 
 
-def _group_order(item: TreeDifference) -> int:
-    return GROUPS.index(item.group)
+def _in_groups(found: Iterable[TreeDifference]) -> tuple[TreeDifference, ...]:
+    return tuple(sorted(found, key=lambda item: GROUPS.index(item.group)))
 
 
 def _chosen(first: Tree, second: Tree, table: str, scale: str) -> list[str]:
@@ -143,14 +168,14 @@ def _chosen(first: Tree, second: Tree, table: str, scale: str) -> list[str]:
     if scale:
         scales = dict.fromkeys((*first.scales, *second.scales))
         if scale not in scales:
-            raise FathomError(f"no scale '{scale}'", where, nearest(scale, scales))
+            raise unknown("scale", scale, where, scales)
         names = [name for name in names if name.startswith(f"{scale}/")]
     if table:
         targets = {name: name.partition("/")[2].replace("/", "_", 1) for name in names}
         names = [name for name in names if targets[name] == table]
         if not names:
             valid = {target for name, target in targets.items() if name.count("/") > 1}
-            raise FathomError(f"no table or figure '{table}'", where, nearest(table, sorted(valid)))
+            raise unknown("table or figure", table, where, sorted(valid))
     return names
 
 
@@ -179,12 +204,14 @@ def _artefacts(
         lines = [rows(tree.files[name]) for tree in (first, second)]
         group = _group(artefact, lines[0] or lines[1])
         a, b = (_places(group, title, of_tree) for of_tree in lines)
-        if group == "cells":
-            pairs = [(a.get(place, {}), b.get(place, {})) for place in {*a, *b}]
-            named |= {(name, *_numbers(*pair, _OF_CELL)) for pair in pairs if pair[0] != pair[1]}
-        if group == "verdicts":
-            for place in a.keys() & b.keys():
-                _drop_named(a[place], b[place], scale, named)
+        for of_a, of_b in [(a.get(place, {}), b.get(place, {})) for place in {*a, *b}]:
+            if group == "cells" and of_a != of_b:
+                named.add((name, *_numbers(of_a, of_b, _OF_CELL)))
+            table = f"{scale}/{of_a.get('paper', '')}/{of_a.get('table', '')}"
+            if group == "verdicts" and (table, *_numbers(of_a, of_b, _OF_VERDICT)) in named:
+                for column in _FROM_CELL:
+                    of_a.pop(column, None)
+                    of_b.pop(column, None)
         yield from differences(group, a, b, tolerance)
 
 
@@ -192,15 +219,6 @@ def _numbers(a: Line, b: Line, columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return what identifies a cell and its verdict in both trees: a column and the numbers."""
     column = a.get("column") or b.get("column", "")
     return (column, *(line.get(name, "") for line in (a, b) for name in columns))
-
-
-def _drop_named(a: Line, b: Line, scale: str, named: Collection[tuple[str, ...]]) -> None:
-    """Drop the numbers of a line of compare.csv that a changed cell of its table has."""
-    table = f"{scale}/{a.get('paper', '')}/{a.get('table', '')}"
-    if (table, *_numbers(a, b, _OF_VERDICT)) in named:
-        for column in _FROM_CELL:
-            a.pop(column, None)
-            b.pop(column, None)
 
 
 def _group(artefact: str, lines: list[Line]) -> str:
@@ -259,13 +277,11 @@ def _pairs(
         if name not in a or name not in b:
             alone.append(only_in("runs", name, name in a))
             continue
-        runs = read_run(a[name]), read_run(b[name])
-        if runs[0] and runs[1]:
-            pairs.append((name, *runs))
-        elif runs[0] or runs[1]:
-            alone.append(
-                TreeDifference("runs", name, f"has not ended in {'B' if runs[0] else 'A'}")
-            )
+        run, other = read_run(a[name]), read_run(b[name])
+        if run and other:
+            pairs.append((name, run, other))
+        elif run or other:
+            alone.append(TreeDifference("runs", name, f"has not ended in {'B' if run else 'A'}"))
     return pairs, alone
 
 
@@ -293,50 +309,36 @@ def _of_pair(
 def _of_run(
     name: str, run: RunResults, equal: Collection[str], tolerance: float
 ) -> dict[str, Places]:
-    """Return what is compared of a training, by group.
+    """Return what is compared of a training, by group; `equal` are files that both trees have.
 
-    Args:
-        name: what lines call it.
-        run: the training.
-        equal: its files that are the same in both trees.
-        tolerance: above 0, diagnostics are not compared, of which only hashes are known.
+    With a tolerance diagnostics are not compared, of which only hashes are known.
     """
     changed = {path: digits for path, digits in run.training.files.items() if path not in equal}
     record = {" ".join(key): value for key, value in flat(run.training.model_dump())}
-    series = _points(run.folder / "metrics.tsv") if "metrics.tsv" in changed else {}
+    settings, series = run.folder / "spec.yaml", run.folder / "metrics.tsv"
+    points: dict[str, Any] = {}
+    if series.name in changed and series.is_file():
+        for row in metrics.read(series):
+            update = f"update {row['update'] or 0:g}"
+            # A column without numbers has none.
+            points |= {f"{update} {key}": value for key, value in row.items() if value is not None}
     if not tolerance:
-        series |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
+        points |= {path: changed[path] for path in changed if path.startswith("diagnostics/")}
+    plain = {}
+    if settings.name in changed and settings.is_file():
+        plain = yaml_values.read(settings, run.folder.parent).plain
     return {
-        "settings": {name: _settings(run.folder) if "spec.yaml" in changed else {}},
+        "settings": {name: {".".join(key): value for key, value in flat(plain)}},
         "recipe": {name: run.recipe},
         "measurements": {
             f"{name}, {key}": {".".join(at): value for at, value in flat(measured.model_dump())}
             for key, measured in run.measurements.items()
         },
-        "series": {name: series},
+        "series": {name: points},
         **{
             group: {name: {key: record[key] for key in record if key.startswith(keys)}}
             for group, keys in _OF_TRAINING.items()
         },
-    }
-
-
-def _settings(folder: Path) -> Values:
-    """Return a run's settings by their path."""
-    path = folder / "spec.yaml"
-    if not path.is_file():
-        return {}
-    read = yaml_values.read(path, folder.parent).plain
-    return {".".join(key): value for key, value in flat(read)}
-
-
-def _points(path: Path) -> dict[str, Any]:
-    """Return the numbers of metrics.tsv; a column without numbers has none."""
-    return {
-        f"update {row['update'] or 0:g} {column}": value
-        for row in (metrics.read(path) if path.is_file() else [])
-        for column, value in row.items()
-        if value is not None
     }
 
 
@@ -360,3 +362,114 @@ def _in_all(spent: list[TreeDifference]) -> Iterator[TreeDifference]:
         place = f"{len(spent)} runs" if len(spent) > 1 else spent[0].place
         words = f"{a / _HOUR:.2f} hours of training in A, {b / _HOUR:.2f} in B"
         yield TreeDifference("costs", place, words, a, b)
+
+
+# Values of both trees, by place and name
+
+
+def flat(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the values within nested mappings and lists, each with its keys."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from flat(inner, (*place, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value, start=1):
+            yield from flat(inner, (*place, str(number)))
+    else:
+        yield place, value
+
+
+def differences(
+    group: str, first: Places, second: Places, tolerance: float
+) -> Iterator[TreeDifference]:
+    """Yield the places that one tree alone has, and those whose values differ."""
+    for place in dict.fromkeys([*first, *second]):
+        if place not in first or place not in second:
+            yield only_in(group, place, place in first)
+            continue
+        names = dict.fromkeys([*first[place], *second[place]])
+        pairs = {name: (first[place].get(name), second[place].get(name)) for name in names}
+        changed = {
+            name: pairs[name]
+            for name in sorted(names, key=lambda name: name not in _ANSWERS)
+            if not _alike(name, *pairs[name], tolerance)
+        }
+        if group in _LINE_EACH:
+            for name, pair in changed.items():
+                yield TreeDifference(group, place, _both(name, *pair), *pair)
+        elif changed:
+            words = "; ".join(_both(name, *changed[name]) for name in [*changed][:_SHOWN])
+            more = f"; and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+            values = ({name: pair[side] for name, pair in changed.items()} for side in (0, 1))
+            yield TreeDifference(group, place, words + more, *values)
+
+
+def only_in(group: str, place: str, first: bool) -> TreeDifference:
+    """Return a difference that one tree alone has something."""
+    values = (place, None) if first else (None, place)
+    return TreeDifference(group, place, f"only in {'A' if first else 'B'}", *values)
+
+
+def _alike(name: str, first: Any, second: Any, tolerance: float) -> bool:
+    """Return whether two values are equal, or numbers that are near; text may be a number."""
+    if first == second:
+        return True
+    if name in _TEXTS_WITH_NUMBERS and tolerance and first and second:
+        return _near(first, second, tolerance)
+    numbers = _number(first), _number(second)
+    if numbers[0] is None or numbers[1] is None:
+        return False
+    # Not a number is equal to itself, and to nothing else.
+    return abs(numbers[0] - numbers[1]) <= tolerance or str(first) == str(second)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _near(first: str, second: str, tolerance: float) -> bool:
+    """Return whether two texts differ in nothing but numbers, and in these by little.
+
+    Their numbers are rounded, so each may be half of its last digit further apart.
+    """
+    if _NUMBER.sub("", first) != _NUMBER.sub("", second):
+        return False
+    numbers = (map(Decimal, _NUMBER.findall(text)) for text in (first, second))
+    return all(
+        abs(a - b) <= Decimal(tolerance) + _rounding(a) + _rounding(b)
+        for a, b in zip(*numbers, strict=True)
+    )
+
+
+def _rounding(number: Decimal) -> Decimal:
+    """Return how far a printed number may be from what was rounded; zeros at its end are lost."""
+    last = min(int(number.as_tuple().exponent), number.adjusted() + 1 - _DIGITS)
+    return Decimal(5).scaleb(last - 1)
+
+
+def _both(name: str, first: Any, second: Any) -> str:
+    """Return two values in words; long texts from a little before the place where they differ."""
+    texts, start = [_text(first), _text(second)], 0
+    if max(map(len, texts)) > _LONG:
+        pairs = enumerate(zip(*texts, strict=False))
+        equal = next((at for at, (a, b) in pairs if a != b), min(map(len, texts)))
+        start = texts[0].rfind(" ", 0, max(equal - _LONG // 2, 0)) + 1
+    shown = [_cut(text, start) for text in texts]
+    return f"{name} {shown[0]} in A, {shown[1]} in B"
+
+
+def _text(value: Any) -> str:
+    if value in (None, ""):
+        return "nothing"
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return text[:_HASH_SHOWN] if _HASH.fullmatch(text) else text
+
+
+def _cut(text: str, start: int) -> str:
+    before, after = ("…" if start else ""), ("…" if len(text) > start + _LONG else "")
+    return f"{before}{text[start : start + _LONG]}{after}"

@@ -122,17 +122,10 @@ def run_state(folder: Path) -> RunState:
         return RunState(RUNNING, logged or saved, updates, "", holder, silent)
     if holder is None and state is None and not (folder / "attempts.json").exists():
         return RunState(NOT_STARTED)
-    kind, reason = _how_it_was_left(state, holder)
+    kind, reason = STOPPED if holder is None else STALE, ""
+    if state is not None and (state.is_error or state.state == SAVED):
+        kind, reason = FAILED if state.is_error else STOPPED, state.reason
     return RunState(kind, saved, updates, reason, holder, silent)
-
-
-def _how_it_was_left(state: State | None, holder: Holder | None) -> tuple[str, str]:
-    """Return how a training was left that has not ended and does not run, and why."""
-    if state is not None and state.is_error:
-        return FAILED, state.reason
-    if state is not None and state.state == SAVED:
-        return STOPPED, state.reason
-    return (STOPPED, "") if holder is None else (STALE, "")
 
 
 @dataclass(frozen=True)
@@ -147,10 +140,10 @@ class Pace:
 
 def pace(folder: Path) -> Pace | None:
     """Return how fast the training of a folder goes; None before its first row."""
-    rows = _rows(folder / "metrics.tsv")
+    rows = series(folder / "metrics.tsv")
     if not rows:
         return None
-    times = {row.get("update"): row.get("seconds") for row in _rows(folder / "times.tsv")}
+    times = {row.get("update"): row.get("seconds") for row in series(folder / "times.tsv")}
     points = [(0.0, 0.0, 0.0)]
     for row in rows:
         update, tokens = row.get("update"), row.get("tokens")
@@ -170,12 +163,12 @@ def pace(folder: Path) -> Pace | None:
 
 def last_update(path: Path) -> int | None:
     """Return the last update of a series that may be growing, or cut off by a kill."""
-    rows = _rows(path)
+    rows = series(path)
     last = rows[-1].get("update") if rows else None
     return None if last is None else int(last)
 
 
-def _rows(path: Path) -> list[metrics.Row]:
+def series(path: Path) -> list[metrics.Row]:
     """Return the rows of a series; none where it is missing or damaged."""
     try:
         return metrics.read(path)

@@ -96,12 +96,11 @@ class Tree:
     @cached_property
     def files(self) -> dict[str, Path]:
         """The csv files of tables, figures, comparison and claims, by `<scale>/<paper>/<name>`."""
-        artefacts = (path for path in self.folder.glob("*/*/*.csv") if _is_artefact(path))
+        artefacts = filter(_is_artefact, self.folder.glob("*/*/*.csv"))
         judged = (path for name in _JUDGED for path in self.folder.glob(f"*/{name}.csv"))
         return {
             path.relative_to(self.folder).with_suffix("").as_posix(): path
-            for path in sorted([*artefacts, *judged])
-            if path.is_file()
+            for path in sorted(filter(Path.is_file, [*artefacts, *judged]))
         }
 
     @property
@@ -130,13 +129,12 @@ def rows(path: Path) -> list[dict[str, str]]:
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             lines = csv.DictReader(stream, strict=True)
-            read = list(lines) if lines.fieldnames else None
+            if not lines.fieldnames:
+                raise csv.Error("it is empty")
+            read = list(lines)
+        for number, row in enumerate(read, start=2):
+            if None in row or None in row.values():
+                raise csv.Error(f"row {number} has another number of fields than the first")
     except (csv.Error, UnicodeDecodeError) as error:
         raise FathomError(f"not CSV ({error})", str(path), _AGAIN) from None
-    if read is None:
-        raise FathomError("not CSV (it is empty)", str(path), _AGAIN)
-    for number, row in enumerate(read, start=2):
-        if None in row or None in row.values():
-            what = f"not CSV (row {number} has another number of fields than the first)"
-            raise FathomError(what, str(path), _AGAIN)
     return read

@@ -7,27 +7,23 @@ from typing import Any
 
 from fathom.config.yaml_values import read
 from fathom.io.commands import again
-from fathom.io.errors import FathomError
+from fathom.io.errors import FathomError, shortened
 from fathom.io.files import sha256
-from fathom.io.records import Recorded, identity, read_record, short
+from fathom.io.records import MISSING, Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
+from fathom.results.training_record import WEIGHTS
 
 SPEC, TENSORS = "spec.yaml", "tensors.json"
+CORPUS, TRAINING = "corpus.json", "training.json"
 RECORDS = (
-    "first.json",
-    "source.json",
-    "corpus.json",
-    "statistics.json",
-    "subwords.json",
-    TENSORS,
-    "training.json",
-    "decoding.json",
-    "scoring.json",
-    "hypotheses.json",
-    "pruned.json",
-)
+    "first.json", "source.json", CORPUS, "statistics.json", "subwords.json", TENSORS, TRAINING,
+    "decoding.json", "scoring.json", "hypotheses.json", "pruned.json",
+)  # fmt: skip
 # In the order in which they are made, and so made again.
 STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
+# What `fathom pack` leaves out of all results, by record: the beginning of files' names.
+_LEFT_OUT = {CORPUS: "", TRAINING: WEIGHTS}
+_Records = dict[Path, dict[str, Any]]
 
 
 @dataclass
@@ -50,25 +46,6 @@ class Verified:
 
         return [self.findings[path] for path in sorted(self.findings, key=place)]
 
-    def compare(self, record: Path, names: dict[str, str], records: dict[Path, Any]) -> None:
-        """Compare the files of a record that were not compared before.
-
-        Args:
-            record: its path.
-            names: SHA-256 of its files.
-            records: the content of all records that are as they were written.
-        """
-        recorded = Recorded(record, names)
-        for name in names:
-            path = recorded.path(name)
-            if path in records and recorded.unfit(name):
-                what = f"older than {name}"
-                self.findings[record] = FathomError(what, str(record), again(record))
-            elif path not in self.files:
-                self.files.add(path)
-                if reason := recorded.unfit(name):
-                    self.findings[path] = FathomError(reason, str(path), again(path))
-
 
 def verify(folders: Iterable[Path]) -> Verified:
     """Compare every record, every file that a record names, and every checkpoint.
@@ -76,51 +53,84 @@ def verify(folders: Iterable[Path]) -> Verified:
     A file that no record names is not compared: manifest.json, which earlier versions wrote.
     """
     folders, verified = list(folders), Verified()
-    records: dict[Path, dict[str, Any]] = {}
-    for path in _records(folders):
-        verified.files.add(path)
-        try:
-            # A folder, a pipe or a broken symbolic link in the place of a record is damage.
-            if not path.is_file():
-                raise FathomError("not a file", str(path), again(path))
-            records[path] = read_record(path)
-        except FathomError as error:
-            verified.findings[path] = error
-    for record, content in records.items():
-        verified.compare(record, content.get("files", {}), records)
-    _compare_text(records, verified)
+    files, findings = verified.files, verified.findings
+    records: _Records = {}
+    for path in _below(folders, "*.json"):
+        if path.name in RECORDS or path.parent.name == "measurements":
+            files.add(path)
+            try:
+                # A folder, a pipe or a broken symbolic link in the place of a record is damage.
+                if not path.is_file():
+                    raise FathomError("not a file", str(path), again(path))
+                records[path] = read_record(path)
+            except FathomError as error:
+                findings[path] = error
+    _compare_files(records, verified)
+    _gather_left_out(records, findings)
+    _compare_text(records, findings)
     for path in _below(folders, "checkpoints/*.pt"):
-        if path not in verified.files:
-            verified.files.add(path)
+        if path not in files:
+            files.add(path)
             try:
                 checked_seal(path)
             except FathomError as error:
-                verified.findings[path] = error
+                findings[path] = error
     return verified
 
 
-def _compare_text(records: dict[Path, dict[str, Any]], verified: Verified) -> None:
+def _compare_files(records: _Records, verified: Verified) -> None:
+    """Compare the files of all records, each once; a record must not be older than one it names."""
+    for record, content in records.items():
+        recorded = Recorded(record, content.get("files", {}))
+        for name in recorded.files:
+            path = recorded.path(name)
+            if path in records and recorded.unfit(name):
+                verified.findings[record] = FathomError(
+                    f"older than {name}", str(record), again(record)
+                )
+            elif path not in verified.files:
+                verified.files.add(path)
+                if reason := recorded.unfit(name):
+                    verified.findings[path] = FathomError(reason, str(path), again(path))
+
+
+def _gather_left_out(records: _Records, findings: dict[Path, FathomError]) -> None:
+    """Make one finding of the text and weights of which nothing is here, as in a packed tree."""
+    missing = {path for path, finding in findings.items() if finding.what == MISSING}
+    left_out: dict[Path, list[Path]] = {}
+    for record, content in records.items():
+        if record.name in _LEFT_OUT:
+            names = (
+                name for name in content.get("files", {}) if name.startswith(_LEFT_OUT[record.name])
+            )
+            paths = [record.parent / name for name in names]
+            if paths and missing.issuperset(paths):
+                left_out[record.parent] = paths
+    all_paths = [path for paths in left_out.values() for path in paths]
+    if len(all_paths) > 1:
+        for path in all_paths:
+            del findings[path]
+        first, *others = left_out
+        more = f" here and in {shortened(map(str, others))}" if others else ""
+        what = f"{len(all_paths)} files of text or weights are missing{more}"
+        what = f"{what}; `fathom pack` leaves them out"
+        findings[all_paths[0]] = FathomError(what, str(first), again(all_paths[0]))
+
+
+def _compare_text(records: _Records, findings: dict[Path, FathomError]) -> None:
     """Compare the encoded text with that on which runs were trained, where both are there."""
     # The settings of the data name its folder.
     texts = {path.parent.name.rpartition("-")[2]: path for path in records if path.name == TENSORS}
     for record, content in records.items():
         settings = record.with_name(SPEC)
-        if record.name != "training.json" or SPEC not in content.get("files", {}):
+        if record.name != TRAINING or SPEC not in content.get("files", {}):
             continue
-        if texts and "tensors_sha256" in content and settings not in verified.findings:
+        if texts and "tensors_sha256" in content and settings not in findings:
             data = read(settings, settings.parent).get("data")
             text = texts.get(short(identity(data)))
             if text is not None and sha256(text) != content["tensors_sha256"]:
                 what = f"the run was trained on other encoded text than that in {text.parent}"
-                verified.findings[record] = FathomError(what, str(record), again(settings))
-
-
-def _records(folders: Iterable[Path]) -> list[Path]:
-    return sorted(
-        path
-        for path in _below(folders, "*.json")
-        if path.name in RECORDS or path.parent.name == "measurements"
-    )
+                findings[record] = FathomError(what, str(record), again(settings))
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:

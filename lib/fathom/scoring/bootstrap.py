@@ -17,7 +17,7 @@ from statistics import fmean
 
 import numpy as np
 
-from fathom.scoring.metric import Statistics
+from fathom.scoring.metrics import Statistics
 
 SEED, SAMPLES = 12345, 1000  # sacreBLEU's: intervals are those that sacreBLEU prints
 OUTSIDE = 20  # one draw in twenty is outside an interval: 95 % are inside
@@ -38,16 +38,10 @@ class BootstrapInterval:
 def draws(
     sentences: int, samples: int, seed: int | np.random.SeedSequence = SEED, share: float = 1.0
 ) -> np.ndarray:
-    """Draw test sets with replacement.
+    """Draw test sets of S sentences with replacement; equal seeds give equal draws.
 
-    Args:
-        sentences: S, at least one.
-        samples: number of draws.
-        seed: equal seeds give equal draws.
-        share: the size of a draw as a share of S, rounded down; a draw has at least one sentence.
-
-    Returns:
-        How often each sentence is in each draw, (samples, S) in float64, which counts exactly.
+    Return how often each sentence is in each draw, (samples, S) in float64, which counts exactly.
+    `share` is the size of a draw as a share of S, rounded down; it has at least one sentence.
     """
     size = (samples, max(1, int(sentences * share)))
     drawn = np.random.default_rng(seed).choice(sentences, size=size, replace=True)
@@ -131,18 +125,12 @@ def paired_bootstrap(
     seed: int = SEED,
     share: float = 1.0,
 ) -> Paired:
-    """Draw test sets again for two systems, in pairs.
+    """Draw the test sets of two systems again, in pairs, at least OUTSIDE times.
 
     A score is the mean over a system's trainings, and then over the test sets. All trainings are
-    scored on the same draws; each test set is drawn by itself.
-
-    Args:
-        first: a system.
-        second: another system, on the same test sets.
-        samples: number of draws, at least OUTSIDE.
-        seed: equal seeds give equal draws. With one test set they are sacreBLEU's.
-        share: the size of a draw as a share of the sentences. Below 1 only `wins` and `losses`
-            have a meaning: smaller draws scatter more.
+    scored on the same draws; each test set is drawn by itself, and one alone as sacreBLEU draws it.
+    With a `share` of the sentences below 1 only `wins` and `losses` have a meaning: smaller draws
+    scatter more.
     """
     values, drawn = [], []
     streams = _streams(np.random.SeedSequence(seed), len(first))

@@ -5,12 +5,13 @@ split. Text of Chinese, Japanese and Burmese has few blanks, so its tokens are n
 which articles are drawn is too long to be cut into tokens: of it sentences alone are counted.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, Dataset, HeldOut
 from fathom.config.schema.source import Source
-from fathom.config.vocabulary import short_code
 from fathom.data.prepare import require_built
 from fathom.io.records import Recorded, identity
 from fathom.results.measurements import Measurements, Number, Record, write
@@ -70,30 +71,22 @@ def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
     }
 
 
-def _tokens(lines: Iterable[str]) -> dict[str, int]:
+def _tokens(lines: Iterable[str]) -> Counter[str]:
     """Return how often each token occurs in a text."""
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
     tokenize = Tokenizer13a()
-    counts: dict[str, int] = {}
-    for line in lines:
-        for token in tokenize(line).split():
-            counts[token] = counts.get(token, 0) + 1
-    return counts
+    return Counter(token for line in lines for token in tokenize(line).split())
 
 
-def _vocabulary(counts: dict[str, dict[str, int]], place: str) -> dict[str, Record]:
+def _vocabulary(counts: Mapping[str, Counter[str]], place: str) -> dict[str, Record]:
     """Return tokens, types and types in no other task of one language and split.
 
-    Args:
-        counts: how often each token occurs, by task.
-        place: `<split>.<language>`, the end of the keys.
+    `counts` says by task how often each token occurs; `place` is `<split>.<language>`, the end of
+    the keys.
     """
-    tasks_of: dict[str, int] = {}
-    for of_task in counts.values():
-        for token in of_task:
-            tasks_of[token] = tasks_of.get(token, 0) + 1
-    tokens = {task: sum(of_task.values()) for task, of_task in counts.items()}
+    tasks_of = Counter(token for of_task in counts.values() for token in of_task)
+    tokens = {task: of_task.total() for task, of_task in counts.items()}
     types = {task: len(of_task) for task, of_task in counts.items()}
     unshared = {task: sum(tasks_of[token] == 1 for token in counts[task]) for task in counts}
     total = Number(value=sum(tokens.values()))

@@ -160,44 +160,33 @@ def check_each(
 
     The arguments are those of `check`; the models of the languages are made once.
     """
-    if len(set(sides(data)[1].languages.values())) < 2:
-        return
-    models = _models(data, corpus)
-    for hypotheses in decodings:
-        yield _checked(data, corpus, split, hypotheses, models)
-
-
-def _checked(
-    data: DataSpec,
-    corpus: Path,
-    split: str,
-    hypotheses: Hypotheses,
-    models: Mapping[str, CharacterModel],
-) -> Checked:
-    """Return what the models of all languages say of a decoding."""
     source, target = sides(data)
     languages = target.languages
+    if len(set(languages.values())) < 2:
+        return
+    models = _models(data, corpus)
 
     def share(task: str, texts: Sequence[str]) -> Share:
         likeliest = [language_of(text, models) for text in texts[:JUDGED]]
         right, none = likeliest.count(languages[task]), likeliest.count(None)
         return Share(right, len(likeliest) - none)
 
-    answers = {
-        task: dict(zip(source.sentences(corpus, task, split), texts, strict=True))
-        for task, texts in hypotheses.items()
-    }
-    pairs = {
-        (first, second): _equal(answers[first], answers[second])
-        for first, second in combinations(hypotheses, 2)
-        if languages[first] != languages[second]
-    }
-    references = {task: target.sentences(corpus, task, split) for task in hypotheses}
-    return Checked(
-        hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
-        references={task: share(task, texts) for task, texts in references.items()},
-        equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
-    )
+    for hypotheses in decodings:
+        answers = {
+            task: dict(zip(source.sentences(corpus, task, split), texts, strict=True))
+            for task, texts in hypotheses.items()
+        }
+        pairs = {
+            (first, second): _equal(answers[first], answers[second])
+            for first, second in combinations(hypotheses, 2)
+            if languages[first] != languages[second]
+        }
+        references = {task: target.sentences(corpus, task, split) for task in hypotheses}
+        yield Checked(
+            hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
+            references={task: share(task, texts) for task, texts in references.items()},
+            equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
+        )
 
 
 def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:

@@ -19,8 +19,7 @@ from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language, sentences
 from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
-from fathom.scoring.metric import Metric
-from fathom.scoring.metrics import measure, metrics_of
+from fathom.scoring.metrics import Metric, measure, metrics_of
 
 DIGITS = 6
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from fathom.io.files import replacing
 from fathom.io.records import Recorded
-from fathom.scoring.metric import Metric, Statistics
-from fathom.scoring.metrics import CHRF, named
+from fathom.scoring.metrics import CHRF, Metric, Statistics, named
 
 
 @dataclass(frozen=True)
@@ -46,15 +45,14 @@ def write(path: Path, statistics: list[Statistics]) -> None:
     Equal counts give equal bytes.
     """
     names = [f"{metric.metric}.{column}" for metric in statistics for column in metric.columns]
+    counts = [metric.counts for metric in statistics]
+    table = np.column_stack([np.arange(1, len(counts[0]) + 1), *counts])
+    header = "\t".join(["sentence", *names])
     with (
         replacing(path, "wb") as stream,
         gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as packed,
     ):
-        packed.write(("\t".join(["sentence", *names]) + "\n").encode())
-        rows = zip(*(metric.counts.tolist() for metric in statistics), strict=True)
-        for number, row in enumerate(rows, start=1):
-            counts = (str(count) for metric in row for count in metric)
-            packed.write(("\t".join([str(number), *counts]) + "\n").encode())
+        np.savetxt(packed, table, fmt="%d", delimiter="\t", header=header, comments="")
 
 
 def read(folder: Path, task: str) -> SentenceCounts | None:

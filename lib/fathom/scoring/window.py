@@ -4,7 +4,6 @@ A run is then judged by a stretch of its training and not by one lucky checkpoin
 the window is that of neighbouring checkpoints of one training: no standard error over seeds.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -18,10 +17,10 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer
 from fathom.results.measurements import Number, Record
+from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language
-from fathom.scoring.metric import Metric
-from fathom.scoring.metrics import measure, metrics_of
+from fathom.scoring.metrics import Metric, measure, metrics_of
 from fathom.scoring.score import DIGITS
 
 CHOOSES, JUDGES = "valid", "test"
@@ -33,11 +32,6 @@ Scores = dict[str, dict[int, dict[str, float]]]
 
 class Translations(Protocol):
     """Hypotheses of single checkpoints (decode/checkpoint_translations.py)."""
-
-    @property
-    def recipe(self) -> int:
-        """The recipe of the stage that decodes."""
-        ...
 
     def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         """Return the files of a split by update and task."""
@@ -54,19 +48,14 @@ def best_window(
     report: Callable[[str], None],
     further: Sequence[str] = (),
 ) -> Path:
-    """Translate, choose a window for each metric, and write its scores.
+    """Translate, choose a window for each metric, and write its scores; return the file.
 
-    Validation text is translated with all checkpoints, test text only with those of a window. Its
-    languages are checked as those of a single decoding.
+    A window has decoding.window checkpoints; all, where there are fewer. Validation text is
+    translated with all checkpoints, test text only with those of a window. Its languages are
+    checked as those of a single decoding. scores.tsv next to the hypotheses has every single score.
 
-    Args:
-        spec: the run, whose window has decoding.window checkpoints; all, where there are fewer.
-        updates: of the checkpoints, the oldest first.
-        translations: returns the hypotheses; called while no other process writes them.
-        further: metrics beside those that every run has.
-
-    Returns:
-        The measurement file; scores.tsv next to the hypotheses has every single score.
+    `updates` of the checkpoints begin with the oldest. `translations` is called while no other
+    process writes them, and `further` are metrics beside those that every run has.
     """
     size = spec.decoding.window if spec.decoding else None
     if size is None:
@@ -82,7 +71,7 @@ def best_window(
         made = translations()
         curve = checkpoint_scores(spec, references[CHOOSES], made.of(CHOOSES, updates), further)
         windows = {
-            metric.label: best_updates(_gains(metric, means(curve[metric.label])), size)
+            metric.label: best_updates(means(curve[metric.label]), size, metric.better == "lower")
             for metric in metrics
         }
         inside = sorted({update for window in windows.values() for update in window})
@@ -96,8 +85,7 @@ def best_window(
             )
             for metric in metrics
         }
-        chosen = {label: list(window) for label, window in windows.items()}
-        file.write(records, {"size": size, "updates": chosen}, made.recipe)
+        file.write(records, {"size": size, "updates": windows}, RECIPE["decoding"])
     if doubts:
         wrong = ", ".join(str(update) for update, doubt in doubts.items() if doubt)
         report(f"languages: {f'wrong after update {wrong}' if wrong else 'right'}")
@@ -115,8 +103,9 @@ def best_window(
 def common_metrics(spec: Spec, further: Sequence[str] = ()) -> list[Metric]:
     """Return the metrics that the target languages of all tasks have."""
     languages = dict.fromkeys(sides(spec.data)[1].languages.values())
-    asked = spec.scoring.tokenizers, further
-    first, *others = [metrics_of(language, *asked) for language in languages]
+    first, *others = [
+        metrics_of(language, spec.scoring.tokenizers, further) for language in languages
+    ]
     labels = [{metric.label for metric in of_language} for of_language in others]
     return [metric for metric in first if all(metric.label in these for these in labels)]
 
@@ -176,15 +165,33 @@ def means(scores: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
 # Windows
 
 
-def _gains(metric: Metric, scores: Mapping[int, float]) -> dict[int, float]:
-    """Return scores so that more is better."""
-    sign = 1 if metric.better == "higher" else -1
-    return {update: sign * score for update, score in scores.items()}
+def best_updates(development: Mapping[int, float], size: int, lower: bool = False) -> list[int]:
+    """Return the consecutive checkpoints with the highest mean score, or the lowest.
+
+    Of equal means the latest is taken; where there are fewer checkpoints than `size`, all are.
+    `development` has the score of each on the development set, by update.
+    """
+    updates = sorted(development)
+    size = min(size, len(updates))
+    # As written, not as stored: 25.1 + 25.3 and 25.2 + 25.2 are a tie.
+    scores = [Fraction(str(development[update])) * (-1 if lower else 1) for update in updates]
+    starts = range(len(updates) - size + 1)
+    best = max(starts, key=lambda start: (sum(scores[start : start + size]), start))
+    return updates[best : best + size]
+
+
+def mean_of(scores: Sequence[float]) -> Number:
+    """Return the mean of a window's scores, with their spread and number.
+
+    The spread is the standard deviation (n − 1); a single checkpoint has none.
+    """
+    spread = stdev(scores) if len(scores) > 1 else None
+    return Number(value=fmean(scores), spread=spread, n=len(scores))
 
 
 def _record(
     tested: Mapping[int, Mapping[str, float]],
-    window: tuple[int, ...],
+    window: Sequence[int],
     metric: Metric,
     doubts: Mapping[int, str],
 ) -> Record:
@@ -192,63 +199,17 @@ def _record(
 
     A mean of which one checkpoint is in doubt is in doubt.
     """
+    over_tasks = means(tested)
     reasons = (f"update {update}: {doubts[update]}" for update in window if doubts.get(update))
     return Record(
         unit=metric.unit,
         tasks={
-            task: mean_inside({update: tested[update][task] for update in window}, window)
-            for task in tested[window[0]]
+            task: mean_of([tested[update][task] for update in window]) for task in tested[window[0]]
         },
-        all=mean_inside(means(tested), window),
+        all=mean_of([over_tasks[update] for update in window]),
         how=metric.signature,
         doubt=next(reasons, ""),
     )
-
-
-def best_updates(development: Mapping[int, float], size: int) -> tuple[int, ...]:
-    """Return the consecutive checkpoints with the highest mean score.
-
-    Of equal means the latest is taken; where there are fewer checkpoints than `size`, all are.
-    `development` has the score of each on the development set, by update.
-    """
-    _check(development, "development scores")
-    if size < 1:
-        raise FathomError(f"a window of {size} checkpoints", "window", "give 1 or more")
-    updates = sorted(development)
-    size = min(size, len(updates))
-    # As written, not as stored: 25.1 + 25.3 and 25.2 + 25.2 are a tie.
-    scores = [Fraction(str(development[update])) for update in updates]
-    total = best = sum(scores[:size])
-    start = 0
-    for first in range(1, len(updates) - size + 1):
-        total += scores[first + size - 1] - scores[first - 1]
-        if total >= best:
-            best, start = total, first
-    return tuple(updates[start : start + size])
-
-
-def mean_inside(test: Mapping[int, float], updates: tuple[int, ...]) -> Number:
-    """Return the mean of the test scores in a window, with their spread and number.
-
-    The spread is the standard deviation (n − 1); a single checkpoint has none.
-    """
-    missing = [update for update in updates if update not in test]
-    if missing:
-        named = ", ".join(map(str, missing))
-        raise FathomError(f"no test score of update {named}", "window", "translate and score it")
-    scores = {update: test[update] for update in updates}
-    _check(scores, "test scores")
-    spread = stdev(scores.values()) if len(scores) > 1 else None
-    return Number(value=fmean(scores.values()), spread=spread, n=len(scores))
-
-
-def _check(scores: Mapping[int, float], where: str) -> None:
-    """Refuse scores that have no mean."""
-    if not scores:
-        raise FathomError("there are none", where, "score the checkpoints first")
-    for update, score in scores.items():
-        if not math.isfinite(score):
-            raise FathomError(f"{score} at update {update}", where, "score that checkpoint again")
 
 
 def _lines(scores: Mapping[str, Scores]) -> list[str]:

@@ -34,9 +34,7 @@ def of_run(spec: Spec) -> int:
 def of_text(records: Iterable[str], sentences: int | None = None) -> int:
     """Return the memory of a job that holds its text, in MB.
 
-    Args:
-        records: its inputs; the text is next to them, or below.
-        sentences: how many it holds at most, where it draws from its text.
+    The text is next to its inputs `records`, or below; it holds `sentences` at most, if it draws.
     """
     folders = {Path(record).parent for record in records}
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]

@@ -6,7 +6,6 @@ measured replaces them.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil
 from pathlib import Path
 from statistics import median
@@ -16,10 +15,9 @@ from fathom.config.schema.run import Model
 from fathom.config.schema.source import Source
 from fathom.config.spec import DataSpec, Spec, into_pivot
 from fathom.config.tables import Table
-from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.results import training_record
-from fathom.results.run_state import RunState, run_state
+from fathom.results.run_state import RunState, run_state, series
 from fathom.workflow.memory import layers, vocabulary
 from fathom.workflow.targets import ALL, ROW, Targets
 
@@ -69,64 +67,58 @@ class Plan:
     """The trainings of targets, with their costs."""
 
     def __init__(self, targets: Targets, gpu: str | None):
+        peak = peak_of(gpu or DEFAULT)
         self.targets = targets
-        self._peak = peak_of(gpu or DEFAULT)
         self._specs = {name: targets.spec(name) for name in targets.built}
         self._costs = {name: cost(spec, self._lines(spec)) for name, spec in self._specs.items()}
+        self._shares = {name: stated_share(spec.model) for name, spec in self._specs.items()}
+        self._stated_seconds = {
+            name: cost.operations / (peak * self._shares[name])
+            for name, cost in self._costs.items()
+        }
         # Seconds per update of each training that has made enough of them; where the user names a
         # device, only of those that ended on such a device.
-        self._measured = {
+        self.measured = {
             (name, seed): seconds
             for name, spec in self._specs.items()
             for seed in targets.seeds(name)
             if (seconds := measured_seconds(targets.paths.run(spec, seed), gpu)) is not None
         }
+        # The measured time over the stated time, by the share of a kind of network; at 0 of all.
+        ratios: dict[float, list[float]] = {}
+        for (name, _), seconds in self.measured.items():
+            ratio = seconds * self._costs[name].updates / self._stated_seconds[name]
+            for kind in (self._shares[name], 0.0):
+                ratios.setdefault(kind, []).append(ratio)
+        self._factors = {kind: median(of_kind) for kind, of_kind in ratios.items()}
 
     def _lines(self, spec: Spec) -> int | None:
         """Return the lines of a run's training text, as config expects them."""
         dataset = self.targets.project.datasets[spec.data.dataset]
         return dataset.training_lines() if isinstance(dataset, BuiltDataset) else None
 
-    @property
-    def count_measured(self) -> int:
-        """The trainings whose speed was measured."""
-        return len(self._measured)
-
-    @cached_property
-    def _factors(self) -> dict[float, float]:
-        """The measured time over the stated time, by kind of network; at 0 of all kinds."""
-        ratios: dict[float, list[float]] = {}
-        for (name, _), seconds in self._measured.items():
-            ratio = seconds * self._costs[name].updates / self._stated_seconds(name)
-            for kind in (stated_share(self._specs[name].model), 0.0):
-                ratios.setdefault(kind, []).append(ratio)
-        return {kind: median(of_kind) for kind, of_kind in ratios.items()}
-
-    def _stated_seconds(self, name: str) -> float:
-        share = stated_share(self._specs[name].model)
-        return self._costs[name].operations / (self._peak * share)
-
-    def _expected_seconds(self, name: str) -> float:
-        kind = stated_share(self._specs[name].model)
-        factor = self._factors.get(kind, self._factors.get(0.0, 1.0))
-        return self._stated_seconds(name) * factor
+    def _seconds(self, name: str, seed: int) -> float:
+        """Return how long a training takes or took, by what is measured of it or of others."""
+        if measured := self.measured.get((name, seed)):
+            return measured * self._costs[name].updates
+        of_all = self._factors.get(0.0, 1.0)
+        return self._stated_seconds[name] * self._factors.get(self._shares[name], of_all)
 
     def trainings(self, names: Iterable[str]) -> dict[tuple[str, int], Planned]:
         """Return the trainings of runs and of those that they start from, by run and seed.
 
         A run comes after the run that it starts from.
         """
-        start = self.targets.project.start_name
-        pairs = ((start(name), name) for name in names)
-        planned = {}
-        for name in dict.fromkeys(name for pair in pairs for name in pair if name is not None):
-            for seed in self.targets.seeds(name):
-                measured = self._measured.get((name, seed))
-                updates = self._costs[name].updates
-                seconds = measured * updates if measured else self._expected_seconds(name)
-                state = run_state(self.targets.paths.run(self._specs[name], seed))
-                planned[name, seed] = Planned(self._costs[name], state, seconds)
-        return planned
+        names = dict.fromkeys(run for name in names for run in self.targets.with_start(name))
+        return {
+            (name, seed): Planned(
+                self._costs[name],
+                run_state(self.targets.paths.run(self._specs[name], seed)),
+                self._seconds(name, seed),
+            )
+            for name in names
+            for seed in self.targets.seeds(name)
+        }
 
     def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
         """Return the runs of a target by paper, or by table and figure."""
@@ -145,21 +137,23 @@ class Plan:
     def downloads(self, names: Iterable[str]) -> list[Source]:
         """Return the sources that runs need and that are not there."""
         project, paths = self.targets.project, self.targets.paths
-        missing = {}
-        for name in names:
-            dataset = project.datasets[self._specs[name].data.dataset]
-            for source in dataset.sources if isinstance(dataset, BuiltDataset) else ():
-                if not (paths.source(source) / "source.json").exists():
-                    missing[source] = project.sources[source]
-        return [*missing.values()]
+        datasets = (project.datasets[self._specs[name].data.dataset] for name in names)
+        built = (dataset for dataset in datasets if isinstance(dataset, BuiltDataset))
+        sources = dict.fromkeys(source for dataset in built for source in dataset.sources)
+        return [
+            project.sources[source]
+            for source in sources
+            if not (paths.source(source) / "source.json").exists()
+        ]
 
     def first(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return the rows that papers' tables say are trained first, with their runs."""
+        """Return the rows that papers' tables say are trained first, where any run is left."""
         requested, rows = {*names}, {}
         for title, artefact in self.targets.artefacts.items():
             first = artefact.spec.settings.first if isinstance(artefact.spec, Table) else None
             runs = [run for run in artefact.rows[first.row] if run in requested] if first else []
-            if first and runs:
+            left = [each for each in self.trainings(runs).values() if not each.state.ended]
+            if first and left:
                 rows[f"{title}, row {first.row}"] = runs
         return rows
 
@@ -167,8 +161,7 @@ class Plan:
 def cost(spec: Spec, lines: int | None) -> Cost:
     """Return what a training costs.
 
-    Args:
-        lines: of the training text, all tasks; None where config does not know it.
+    `lines` are those of the training text, all tasks; None where config does not know them.
     """
     batch, updates = spec.training.batch, spec.training.updates
     per_update = batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
@@ -228,11 +221,7 @@ def stated_share(model: Model) -> float:
 
 
 def peak_of(device: str) -> float:
-    """Return the operations/s that a device reaches at most.
-
-    Args:
-        device: a name of `PEAKS`, or a number of 10¹² operations/s.
-    """
+    """Return the operations/s of a device at most: of `PEAKS`, or a number of 10¹² of them."""
     name = device.lower()
     try:
         peak = PEAKS.get(name) or float(name)
@@ -247,10 +236,8 @@ def peak_of(device: str) -> float:
 def measured_seconds(folder: Path, device: str | None = None) -> float | None:
     """Return the device-seconds per update of a training; None before enough updates were made.
 
-    Args:
-        folder: of a run with one seed.
-        device: the type or name of the device on which it must have been trained; None for any
-            device. Of a training that has not ended it is not recorded.
+    `device` is the type or name of the device on which it must have been trained, which is not
+    recorded before it has ended; None for any device.
     """
     try:
         ended = training_record.read(folder / "training.json")
@@ -265,11 +252,7 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
 
 def _early_seconds(path: Path) -> float | None:
     """Return the seconds per update at the first row with enough of them; None without one."""
-    try:
-        rows = metrics.read(path)
-    except (FathomError, OSError):
-        return None
-    for row in rows:
+    for row in series(path):
         update, seconds = row.get("update"), row.get("seconds")
         if update and seconds and update >= _ENOUGH:
             return seconds / update

@@ -16,20 +16,11 @@ from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.io.screen import duration
 from fathom.results import run_state
-from fathom.results.run_state import (
-    FAILED,
-    NOT_STARTED,
-    RUNNING,
-    STALE,
-    STOPPED,
-    Pace,
-    RunState,
-    pace,
-)
+from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
-_ALWAYS = (RUNNING, QUEUED, STOPPED, FAILED, STALE)
+_ALWAYS = (RUNNING, QUEUED, run_state.STOPPED, FAILED, STALE)
 # Of a failed training that are shown.
 LINES = 3
 _READ = 20_000
@@ -132,13 +123,16 @@ class Progresses:
         file = self.paths.training(spec, seed).resolve()
         job = self._by_output.get(file)
         self._matched |= {job.number} if job else set()
-        asked = spec.training.updates
-        updates = state.updates or (asked if isinstance(asked, int) else None)
+        setting = spec.training.updates
+        updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
         if kind == RUNNING:
-            return Progress(kind, state, updates, pace(folder), job)
-        shown = kind in (FAILED, STALE)
-        log = _newest(self._logs(spec, seed, job)) if shown else None
+            return Progress(kind, state, updates, run_state.pace(folder), job)
+        if kind not in (FAILED, STALE):
+            return Progress(kind, state, updates, None, job)
+        logs = [folder / "train.log", self.paths.train_log(spec, seed)]
+        logs = [path for path in [*logs, *([job.lines] if job else [])] if path.is_file()]
+        log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
         return Progress(kind, state, updates, None, job, log)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
@@ -152,16 +146,6 @@ class Progresses:
         expected = file in self._expected and state.kind != FAILED
         return WAITING if expected else state.kind
 
-    def _logs(self, spec: Spec, seed: int, job: Queued | None) -> list[Path]:
-        """Return where the lines of a training may be."""
-        logs = [self.paths.run(spec, seed) / "train.log", self.paths.train_log(spec, seed)]
-        return [*logs, job.lines] if job else logs
-
-
-def _newest(files: list[Path]) -> Path | None:
-    there = [path for path in files if path.is_file()]
-    return max(there, key=lambda path: path.stat().st_mtime, default=None)
-
 
 class Overview:
     """What the files of some papers say at one moment."""
@@ -169,17 +153,17 @@ class Overview:
     def __init__(self, artefacts: Artefacts, papers: list[str]):
         self._papers = papers
         self._progresses = Progresses(artefacts.paths)
-        # Whether each table and figure is drawn, by paper, verb and target.
-        self._drawn: dict[str, dict[tuple[str, str], bool]] = {name: {} for name in papers}
-        for target, artefact in Needs(artefacts.project, artefacts.scale).artefacts.items():
-            if artefact.paper.name in papers:
-                there = artefacts.is_drawn(artefact.paper, artefact.spec)
-                self._drawn[artefact.paper.name][artefact.verb, target] = there
+        needs = Needs(artefacts.project, artefacts.scale, papers=tuple(papers))
+        # Whether each table and figure is drawn, by paper, and verb and target.
+        self._drawn: dict[str, dict[str, bool]] = {name: {} for name in papers}
+        for target, artefact in needs.artefacts.items():
+            there = artefacts.is_drawn(artefact.paper, artefact.spec)
+            self._drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
         # How each training goes, by paper, and the run's name and seed.
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
         }
-        for name in artefacts.project.entries:
+        for name in needs.runs:
             spec = artefacts.project.spec(name, artefacts.scale)
             for seed in artefacts.seeds_of(name):
                 label = name if seed == 1 else f"{name} seed {seed}"
@@ -202,7 +186,7 @@ class Overview:
     def _summary(self, paper: str) -> str:
         parts = []
         for verb in ("table", "figure"):
-            done = [there for (of, _), there in self._drawn[paper].items() if of == verb]
+            done = [there for name, there in self._drawn[paper].items() if name.startswith(verb)]
             parts.append(f"{sum(done)} of {len(done)} {verb}s")
         trained = self._trained[paper]
         kinds = Counter(progress.kind for progress in trained.values())
@@ -213,9 +197,8 @@ class Overview:
         """Return the same as JSON has it, of all runs."""
         papers = {}
         for paper in self._papers:
-            drawn = {f"{verb} {name}": there for (verb, name), there in self._drawn[paper].items()}
             runs = {run: progress.fields for run, progress in self._trained[paper].items()}
-            papers[paper] = {"drawn": drawn, "runs": runs}
+            papers[paper] = {"drawn": self._drawn[paper], "runs": runs}
         jobs = [f"{job.name}: {job}" for job in self._progresses.jobs]
         return {"papers": papers, "cells": self._cells, "jobs": jobs}
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fathom.artefacts.needs import Needs
 from fathom.cluster import jobs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_several, open_results
 from fathom.config.yaml_values import Value, read
 from fathom.io.errors import FathomError, printed
+from fathom.io.files import write_text
 from fathom.io.records import identity
 from fathom.results.recipe import PACKAGE, hashed
 from fathom.workflow.targets import Targets
@@ -38,7 +38,6 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     """Return the targets, after setting what the commands of rules need to know.
 
     Args:
-        project: the project's folder.
         changes: Snakemake's config: `--config`, or a module's `config:`.
         head: whether this is the process that the user started. Only this one checks all of
             config/, once for each state of it.
@@ -52,13 +51,13 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     given = layers(project, Path.cwd(), changes)
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = state_of(project, given) if head else ""
-    check = head and not is_checked(state, Path.cwd())
+    check = head and not is_checked(state)
     loaded = load(project, check=check, layers=given)
     if check:
         from fathom.artefacts.check import require
 
         require(loaded)
-        remember_checked(state, Path.cwd())
+        write_text(CHECKED, state)
     switches = loaded.switches
     this = f"{os.getpid()} {project} {switches}"
     if first not in (None, this):
@@ -71,7 +70,7 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()
-    return Targets(Needs(loaded, switches.scale), paths, gpus_for(switches.device))
+    return Targets(loaded, switches.scale, paths, gpus_for(switches.device))
 
 
 def _first_module() -> str | None:
@@ -86,8 +85,7 @@ def _first_module() -> str | None:
 def state_of(project: Path, layers: Iterable[Value]) -> str:
     """Return one hash of config/, papers outside it, the switches and the code that checks them.
 
-    Args:
-        layers: switches that come after config.yaml's (config/switches.py).
+    `layers` are switches that come after config.yaml's.
     """
     layers = list(layers)
     given = merged([read(project / FILE, project), *layers])
@@ -97,17 +95,9 @@ def state_of(project: Path, layers: Iterable[Value]) -> str:
     return identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE), switches])
 
 
-def is_checked(state: str, folder: Path) -> bool:
-    """Return whether an earlier start in a working folder found nothing wrong in this state."""
-    marker = folder / CHECKED
-    return marker.is_file() and marker.read_text(encoding="utf-8", errors="replace") == state
-
-
-def remember_checked(state: str, folder: Path) -> None:
-    """Note in a working folder that nothing is wrong in this state."""
-    marker = folder / CHECKED
-    marker.parent.mkdir(exist_ok=True)
-    marker.write_text(state, encoding="utf-8")
+def is_checked(state: str) -> bool:
+    """Return whether an earlier start in the working folder found nothing wrong in this state."""
+    return CHECKED.is_file() and CHECKED.read_text(encoding="utf-8", errors="replace") == state
 
 
 def set_environment(project: Path, switches: dict[str, Any]) -> None:

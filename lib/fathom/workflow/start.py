@@ -42,15 +42,6 @@ def title(targets: Targets) -> str:
     return f"fathom: scale {targets.project.scale(targets.scale).title}"
 
 
-def lines(workflow: Any, targets: Targets, target: str) -> list[str]:
-    """Return what a user must know of a target before anything runs.
-
-    Raises:
-        FathomError: If the target cannot be made, or nothing can be submitted for it.
-    """
-    return [*found(targets, target), *ready(workflow, targets, target)]
-
-
 def found(targets: Targets, target: str) -> list[str]:
     """Return what a target finds, what it trains, and what cannot be made yet.
 
@@ -82,8 +73,7 @@ def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
     """
     trainings = {}
     for name in names:
-        start = targets.project.start_name(name)
-        for trained in (*([start] if start else []), name):
+        for trained in targets.with_start(name):
             spec = targets.spec(trained)
             for seed in targets.seeds(name):
                 label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
@@ -110,7 +100,7 @@ def _not_built(targets: Targets, target: str) -> Iterator[str]:
     papers = [target] if target in targets.project.papers else list(targets.project.papers)
     reasons: dict[str, dict[str, list[str]]] = {}
     count = 0
-    for name, reason in targets.not_built.items():
+    for name, reason in targets.runs_not_built.items():
         paper, run = name.split("/")
         if paper in papers:
             reasons.setdefault(reason.split("; ")[0], {}).setdefault(paper, []).append(run)
@@ -129,8 +119,7 @@ def _not_built(targets: Targets, target: str) -> Iterator[str]:
 def ready(workflow: Any, targets: Targets, target: str) -> list[str]:
     """Check, record and describe a start; nothing of a dry run.
 
-    Args:
-        workflow: Snakemake's, after it has chosen how jobs run.
+    `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
         FathomError: If nothing can be submitted, the devices of a training cannot share its
@@ -213,12 +202,7 @@ def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, d
 
 
 def _refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]) -> None:
-    """Refuse a start whose trainings ask for more GPU-hours than `gpu_hours`.
-
-    Args:
-        count: trainings that all targets of the start miss.
-        resources: of a training.
-    """
+    """Refuse a start if `count` trainings with such resources ask for more than `gpu_hours`."""
     most = targets.project.switches.gpu_hours
     devices = jobs.gpus(resources) * int(resources.get("nodes") or 1)
     hours = count * devices * int(resources.get("runtime") or 0) / 60
@@ -254,8 +238,7 @@ def look_only_when_jobs_end(workflow: Any) -> None:
     job that ends looks too: after 500 jobs there are 500 looks per second, which take half a core
     from the trainings. The limit is dropped where nobody asked for it.
 
-    Args:
-        workflow: Snakemake's, when its scheduler is there and has not begun.
+    `workflow` is Snakemake's, when its scheduler is there and has not begun.
     """
     limit = workflow.scheduler.job_rate_limiter
     if limit is not None and (limit.max_jobs, limit.timespan) == _DEFAULT_LIMIT:

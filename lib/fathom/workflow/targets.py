@@ -1,21 +1,22 @@
 """Targets that a user can request, and the look-ups of the rules that make their files."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from fathom.artefacts.needs import Artefact, Needs
 from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
-from fathom.config.project import Project
 from fathom.config.schema.dataset import BuiltDataset, Dataset, HeldOut
 from fathom.config.spec import DataSpec, Spec
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError, nearest, unknown
 from fathom.io.records import identity, read_record, short
 from fathom.results.recipe import RECIPE
 
+T = TypeVar("T")
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
 ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
 STATISTICS, ROW = "data_statistics", "_row"
@@ -25,30 +26,15 @@ TRAINING = "training"
 
 
 @dataclass(frozen=True)
-class Targets:
+class Targets(Needs):
     """The targets at a scale, and the files of each.
 
-    Rules know runs and text by folders: `<paper>/<run>-<hash8>` and `<data set>-<hash8>`.
+    Rules know runs and text by folders: `<paper>/<run>-<hash8>` and `<data set>-<hash8>`. A look-up
+    of what cannot be made yet, or of a name or folder that is not there, raises a FathomError.
     """
 
-    needs: Needs
     paths: Paths
     gpus: int = 0  # GPUs that a training asks Snakemake for
-
-    @property
-    def project(self) -> Project:
-        """Everything in config/."""
-        return self.needs.project
-
-    @property
-    def scale(self) -> str:
-        """The scale's name."""
-        return self.needs.scale
-
-    @property
-    def artefacts(self) -> dict[str, Artefact]:
-        """Every table and figure by its target, `<paper>_<artefact>`."""
-        return self.needs.artefacts
 
     # What a user can type, and what it needs.
 
@@ -67,14 +53,10 @@ class Targets:
 
     def unknown(self, target: str) -> FathomError:
         """Return the message about a mistyped target."""
-        return FathomError(f"no target '{target}'", "command line", nearest(target, self.names))
+        return unknown("target", target, "command line", self.names)
 
     def artefact(self, target: str) -> Artefact:
-        """Return a table or figure.
-
-        Raises:
-            FathomError: If there is none of that name, or it is not built yet.
-        """
+        """Return a table or figure that can be made."""
         if target not in self.artefacts:
             raise self.unknown(target)
         if target in self.artefacts_not_built:
@@ -85,15 +67,11 @@ class Targets:
     @cached_property
     def artefacts_not_built(self) -> dict[str, str]:
         """Why a table or figure cannot be made yet, by target; what is built is left out."""
-        reasons = {name: self.needs.not_built(item) for name, item in self.artefacts.items()}
+        reasons = {name: self.not_built(item) for name, item in self.artefacts.items()}
         return {name: reason for name, reason in reasons.items() if reason}
 
     def artefacts_of(self, target: str) -> list[Artefact]:
-        """Return the tables and figures of a target that can be made.
-
-        Raises:
-            FathomError: If the target is a paper of which nothing can be made yet.
-        """
+        """Return the tables and figures of a target that can be made."""
         if target in self.artefacts:
             return [self.artefacts[target]]
         built = [
@@ -108,11 +86,7 @@ class Targets:
         return built
 
     def names_of(self, target: str) -> list[str]:
-        """Return the full names of the runs that a target needs, those that are built.
-
-        Raises:
-            FathomError: If the target cannot be made; the message says why.
-        """
+        """Return the full names of the runs that a target needs, those that are built."""
         row = self.project.switches.row
         if row is not None and not target.endswith(ROW):
             remedy = f"write {target}{ROW}" if target in self.artefacts else "delete it"
@@ -125,32 +99,25 @@ class Targets:
             return self._runs_of_paper(target)
         if target in self.artefacts:
             return list(self.artefact(target).runs)
-        return self._runs_of_row(target, row)
+        rows = self.artefacts[target.removesuffix(ROW)].rows
+        if row is None:
+            raise FathomError("no row is named", target, "add --config row=<row> at the end")
+        if row not in rows:
+            raise unknown("row", row, target, rows)
+        for name in rows[row]:
+            self._require_built(name)
+        return list(rows[row])
 
     def _runs_of_paper(self, paper: str) -> list[str]:
         items = [item for item in self.artefacts.values() if item.paper.name == paper]
         runs = dict.fromkeys(run for item in items for run in item.runs)
         return [run for run in runs if run in self.built]
 
-    def _runs_of_row(self, target: str, row: str | None) -> list[str]:
-        """Return the runs of the row that the user named."""
-        rows = self.artefacts[target.removesuffix(ROW)].rows
-        if row is None:
-            raise FathomError("no row is named", target, "add --config row=<row> at the end")
-        if row not in rows:
-            raise FathomError(f"no row '{row}'", target, nearest(row, rows))
-        for name in rows[row]:
-            self._require_built(name)
-        return list(rows[row])
-
     def files(self, target: str) -> list[Path]:
         """Return the files of a target.
 
         Those that a table is drawn from are among them: Snakemake makes a lost file again only
         where it is asked for.
-
-        Raises:
-            FathomError: If the target cannot be made; the message says why.
         """
         files = [path for name in self.names_of(target) for path in self.results(name)]
         for artefact in self.artefacts_of(target):
@@ -163,39 +130,38 @@ class Targets:
     # Runs: by full names, `<paper>/<run>`, and by folders.
 
     @cached_property
-    def not_built(self) -> dict[str, str]:
+    def runs_not_built(self) -> dict[str, str]:
         """Why a run cannot be trained yet, by its full name; what is built is left out."""
-        reasons = {name: self.project.not_built(name, self.scale) for name in self.project.entries}
+        reasons = {name: self.project.not_built(name, self.scale) for name in self.runs}
         return {name: reason for name, reason in reasons.items() if reason}
 
     @cached_property
     def built(self) -> tuple[str, ...]:
         """The full names of the runs that can be trained."""
-        return tuple(name for name in self.project.entries if name not in self.not_built)
+        return tuple(name for name in self.runs if name not in self.runs_not_built)
 
     def _require_built(self, name: str) -> None:
-        if name in self.not_built:
-            what = f"cannot be trained yet: {self.not_built[name]}"
+        if name in self.runs_not_built:
+            what = f"cannot be trained yet: {self.runs_not_built[name]}"
             raise FathomError(what, f"run {name}", "choose another run")
 
     def spec(self, name: str) -> Spec:
         """Return a run's spec by its full name."""
         return self.project.spec(name, self.scale)
 
+    def with_start(self, name: str) -> tuple[str, ...]:
+        """Return the run that a run starts from, if it starts from one, and the run."""
+        start = self.project.start_name(name)
+        return (start, name) if start else (name,)
+
     def seeds(self, name: str) -> tuple[int, ...]:
         """Return the seeds with which a run is trained."""
         return self.project.seeds(name, self.scale)
 
-    def _measured(
-        self, name: str, seed: int, keys: Iterable[str], series: bool = False
-    ) -> Iterator[Path]:
-        """Yield the files that hold measurements of a training, each once.
+    def _measured(self, name: str, seed: int, keys: Iterable[str], series: bool) -> Iterator[Path]:
+        """Yield the files with measurements of a training, and with its `series` if asked.
 
         Of what a training measures by itself, training.json, its only output, is the file.
-
-        Args:
-            keys: the measurements.
-            series: whether what the training recorded at its updates is needed, too.
         """
         spec = self.spec(name)
         stems = [TRAINING] if series else []
@@ -207,8 +173,8 @@ class Targets:
 
     def results(self, name: str) -> list[Path]:
         """Return the last files of a run, all seeds: its record, and all that config asks for."""
-        spec, keys = self.spec(name), self.needs.keys.get(name, ())
-        scores = [file_name("scores", spec, *pair) for pair in self.needs.decodings(name)]
+        spec, keys = self.spec(name), self.keys.get(name, ())
+        scores = [file_name("scores", spec, *pair) for pair in self.decodings(name)]
         files: list[Path] = []
         for seed in self.seeds(name):
             files += self._measured(name, seed, keys, series=True)
@@ -226,49 +192,37 @@ class Targets:
         return short(identity([str(path) for path in self.all_results]))
 
     @cached_property
-    def _names(self) -> dict[str, str]:
-        specs = {name: self.spec(name) for name in self.project.entries}
+    def _run_folders(self) -> dict[str, str]:
+        specs = {name: self.spec(name) for name in self.runs}
         return {f"{spec.paper}/{spec.folder}": name for name, spec in specs.items()}
 
     def run(self, folder: str) -> Spec:
-        """Return a run by its folder.
-
-        Raises:
-            FathomError: If no run of the scale has the folder, or it cannot be trained yet.
-        """
-        if folder not in self._names:
-            what = f"no run of scale {self.scale} has this folder"
-            raise FathomError(what, folder, nearest(folder, self._names))
-        name = self._names[folder]
+        """Return a run that can be trained by its folder."""
+        name = _by_folder(f"run of scale {self.scale}", folder, self._run_folders)
         self._require_built(name)
         return self.spec(name)
 
     def decodings_done(self, spec: Spec, seed: int) -> Path:
         """Return the file that is written when every decoding that config asks for is made."""
-        return self.paths.asked(spec, seed, self.needs.decodings(spec.name))
+        return self.paths.asked(spec, seed, self.decodings(spec.name))
+
+    def _recorded_recipe(self, spec: Spec, seed: int) -> int:
+        """Return the recipe of a finished training; today's of one that has not finished."""
+        path = self.paths.training(spec, seed)
+        return int(read_record(path)["recipe"]) if path.is_file() else RECIPE[TRAINING]
 
     def is_stale(self, spec: Spec, seed: int) -> bool:
-        """Return whether a finished training has an older recipe than today's.
-
-        Raises:
-            FathomError: If its record is damaged.
-        """
-        path = self.paths.training(spec, seed)
-        return path.is_file() and read_record(path)["recipe"] != RECIPE[TRAINING]
+        """Return whether a finished training has an older recipe than today's."""
+        return self._recorded_recipe(spec, seed) != RECIPE[TRAINING]
 
     def recipe(self, spec: Spec, seed: int) -> int:
         """Return the recipe of a training: the recorded one, unless the user retrains stale runs.
 
         A recipe is a param of the rule, and another param trains again: a finished run of an older
         recipe stays until `--config retrain=stale`.
-
-        Raises:
-            FathomError: If the training's record is damaged.
         """
-        path = self.paths.training(spec, seed)
-        if self.project.switches.retrain == "stale" or not path.is_file():
-            return RECIPE[TRAINING]
-        return int(read_record(path)["recipe"])
+        again = self.project.switches.retrain == "stale"
+        return RECIPE[TRAINING] if again else self._recorded_recipe(spec, seed)
 
     def retrain(self, spec: Spec, seed: int) -> list[Path]:
         """Return a file that is newer than a stale training, if the user retrains those.
@@ -282,43 +236,21 @@ class Targets:
     # Text, by folders.
 
     @cached_property
-    def _datasets(self) -> dict[str, Dataset]:
-        sources = self.project.sources
-        return {item.corpus_folder(sources): item for item in self.project.datasets.values()}
-
-    @cached_property
     def _data(self) -> dict[str, DataSpec]:
         return self.project.data_folders(self.scale)
 
     def data(self, folder: str) -> DataSpec:
-        """Return the data of a folder of subwords or tensors.
+        """Return the data of a folder of subwords or tensors."""
+        return _by_folder(f"data of scale {self.scale}", folder, self._data)
 
-        Raises:
-            FathomError: If no run of the scale has such data.
-        """
-        if folder not in self._data:
-            what = f"no data of scale {self.scale} has this folder"
-            raise FathomError(what, folder, nearest(folder, self._data))
-        return self._data[folder]
-
-    def dataset(self, folder: str) -> Dataset:
-        """Return the data set of a folder of clean text.
-
-        Raises:
-            FathomError: If no data set has the folder.
-        """
-        if folder not in self._datasets:
-            remedy = nearest(folder, self._datasets)
-            raise FathomError("no data set has this folder", folder, remedy)
-        return self._datasets[folder]
+    @cached_property
+    def _corpora(self) -> dict[str, Dataset]:
+        sources = self.project.sources
+        return {item.corpus_folder(sources): item for item in self.project.datasets.values()}
 
     def sources(self, corpus: str) -> list[Path]:
-        """Return the sources of a corpus.
-
-        Raises:
-            FathomError: If no data set has the folder, or it cannot be made yet.
-        """
-        dataset = self.dataset(corpus)
+        """Return the sources of a corpus that can be made."""
+        dataset = _by_folder("data set", corpus, self._corpora)
         if dataset.not_built:
             what = f"cannot be made yet: {dataset.not_built}"
             raise FathomError(what, f"data set {dataset.name}", "choose another data set")
@@ -327,11 +259,12 @@ class Targets:
 
     def is_stream(self, corpus: str) -> bool:
         """Return whether a corpus is made of a stream, not held in memory."""
-        return isinstance(getattr(self.dataset(corpus), "split", None), HeldOut)
+        dataset = _by_folder("data set", corpus, self._corpora)
+        return isinstance(getattr(dataset, "split", None), HeldOut)
 
     def statistics(self, dataset: str) -> Path:
         """Return the statistics of a data set, or of the one that replaces it at this scale."""
-        used = self.project.datasets[self.needs.dataset(dataset)]
+        used = self.project.datasets[self.dataset(dataset)]
         folder = used.corpus_folder(self.project.sources)
         return self.paths.corpus_named(folder) / "statistics.json"
 
@@ -381,26 +314,6 @@ class Targets:
             "so their numbers say nothing about the paper."
         )
 
-    def printed(self, artefact: Artefact) -> list[Path]:
-        """Return the files of config that a table or figure is drawn from."""
-        return self._config([artefact.paper.reported(name) for name in artefact.tables])
-
-    def compared_with(self) -> list[Path]:
-        """Return the files by which cells are judged: reported cells, tolerances, deviations."""
-        papers = self.project.papers
-        files = [path for name in papers for path in self._files_of_paper(name)]
-        return self._config(files)
-
-    def claimed(self) -> list[Path]:
-        """Return the files by which claims are judged: those of the comparison, and the claims."""
-        papers = self.project.papers
-        files = [path for name in papers for path in self._files_of_paper(name, claims=True)]
-        return self._config(files)
-
-    def page_config(self, paper: str) -> list[Path]:
-        """Return the files of config that a paper's page shows."""
-        return self._config(self._files_of_paper(paper, claims=True))
-
     def page_results(self, paper: str) -> list[Path]:
         """Return the files of results that a paper's page is made of, those that are built."""
         files = [path for name in self._runs_of_paper(paper) for path in self.results(name)]
@@ -409,21 +322,35 @@ class Targets:
                 files += self.measured(artefact)
         return list(dict.fromkeys(files))
 
-    def _files_of_paper(self, name: str, claims: bool = False) -> list[Path]:
-        """Return what config says of a paper, with claims and figures or without."""
-        paper = self.project.papers[name]
-        kinds = ["paper", "tables", "deviations", *(["claims", "figures"] if claims else [])]
-        reported = [paper.reported(table) for table in paper.tables]
-        return [*(paper.folder / f"{kind}.yaml" for kind in kinds), *reported]
+    # Files of config, relative where they are below the working folder.
+
+    def printed(self, artefact: Artefact) -> list[Path]:
+        """Return the files of config that a table or figure is drawn from."""
+        return self._config([artefact.paper.reported(name) for name in artefact.tables])
+
+    def judged_by(self, papers: Iterable[str], *kinds: str) -> list[Path]:
+        """Return the files by which papers' cells are judged, and those of more `kinds`."""
+        files = []
+        for paper in map(self.project.papers.__getitem__, papers):
+            names = ("paper", "tables", "deviations", *kinds)
+            files += [paper.folder / f"{name}.yaml" for name in names]
+            files += [paper.reported(table) for table in paper.tables]
+        return self._config(files)
 
     def _config(self, files: list[Path]) -> list[Path]:
-        """Return columns.yaml and these files, if they exist, relative where they are inside."""
         here = Path.cwd()
         return [
             path.relative_to(here) if path.is_relative_to(here) else path
             for path in (self.project.root / "config" / "columns.yaml", *files)
             if path.exists()
         ]
+
+
+def _by_folder(kind: str, folder: str, places: Mapping[str, T]) -> T:
+    """Return what a folder is of, or refuse a folder that is of nothing."""
+    if folder not in places:
+        raise FathomError(f"no {kind} has this folder", folder, nearest(folder, places))
+    return places[folder]
 
 
 def plain_text(text: str) -> str:

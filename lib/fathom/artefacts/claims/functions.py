@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fathom.artefacts.claims import truths
 from fathom.artefacts.claims.numbers import (
-    VALUE,
     Curve,
     Largest,
     Number,
@@ -23,9 +22,11 @@ from fathom.artefacts.claims.numbers import (
     added,
     is_written,
     items_of,
-    terms_of,
+    minus,
+    scaled,
 )
 from fathom.artefacts.claims.truths import Intervals, Operator, Truth, compare, every, term_text
+from fathom.artefacts.figures.inputs import VALUE
 from fathom.io.errors import nearest
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def mean(values: Any) -> Number:
     if isinstance(values, Curve):
         return values.number("mean", lambda points: points.mean())
     items = items_of(values)
-    return added(items) * (1 / len(items))
+    return scaled(added(items), 1 / len(items))
 
 
 def median(values: Any) -> Number:
@@ -56,33 +57,33 @@ def median(values: Any) -> Number:
     if isinstance(values, Curve):
         return values.number("median", lambda points: points.median())
     items = items_of(values)
-    unknown = [item for item in items if item.missing or math.isnan(item.value)]
-    if unknown:
-        return added(unknown)
-    lost = [term for item in items for term in terms_of(item) if term.lost]
-    if lost:
-        named = (replace(term, value=math.nan, words=term.lost, lost="") for term in lost)
-        return added(Sum({term: 1.0}) for term in named)
+    terms = [term for item in items for term in item.terms]
+    unknown = [
+        item for item in items if math.isnan(item.value) or any(term.missing for term in item.terms)
+    ]
+    lost = [replace(term, value=math.nan, words=term.lost, lost="") for term in terms if term.lost]
+    if unknown or lost:
+        return added(unknown or [Sum({term: 1.0}) for term in lost])
     ordered = sorted(items, key=lambda item: item.value)
     middle = ordered[(len(items) - 1) // 2 : len(items) // 2 + 1]
-    return added(middle) * (1 / len(middle))
+    return scaled(added(middle), 1 / len(middle))
 
 
 def spread(values: Any) -> Number:
     """Return the largest number less the smallest."""
     if isinstance(values, Curve):
-        unknown = replace(values, worst=math.nan)
+        unknown = values.chosen(values.name, lambda points: points, worst=math.nan)
         return unknown.number("spread", lambda points: float(points.max()) - float(points.min()))
     items = _several(values, "spread")
-    return Largest(1, items).plus(-Largest(-1, items))
+    return minus(Largest(1, items), Largest(-1, items))
 
 
 def abs_(values: Any) -> Any:
     """Return sizes without sign."""
     if isinstance(values, Curve):
         return values.mapped(f"|{values.name}|", abs)
-    sizes = tuple(Largest(1, (item, -item)) for item in items_of(values))
-    return Slice(sizes) if isinstance(values, Slice) else sizes[0]
+    sizes = tuple(Largest(1, (item, scaled(item, -1))) for item in items_of(values))
+    return sizes if isinstance(values, tuple) else sizes[0]
 
 
 def _part(name: Literal["first", "last"], curve: Any, share: Any) -> Curve:
@@ -105,50 +106,48 @@ def end(curve: Any) -> Sum:
     return last_of("end", lambda points: points.iloc[-1] if len(points) else math.nan)
 
 
-def sd(curve: Any, axis: Any) -> Curve:
+def sd(curve: Any, axis: str) -> Curve:
     """Return the standard deviation (n - 1) along an axis, for each place on the other axes."""
-    name = f"deviations over {axis} of {_curve(curve, 'sd', most=2).name}"
+    name = f"deviations over {axis} of {_curve(curve, 'sd', axes=(1, 2)).name}"
     if axis not in curve.axes:
         raise Unfit(f"{curve.name} has no axis '{axis}'", nearest(axis, curve.axes))
-    left = [other for other in curve.axes if other != axis]
+    axes = tuple(other for other in curve.axes if other != axis)
 
     def along(points: "DataFrame") -> "DataFrame":
-        if not left:
+        if not axes:
             return points.head(1).assign(**{VALUE: points[VALUE].std()})
-        return points.groupby(left, sort=False, as_index=False).agg({VALUE: "std"})
+        return points.groupby([*axes], sort=False, as_index=False).agg({VALUE: "std"})
 
-    return curve.chosen(name, along, axes=tuple(left), rows=(), worst=math.nan)
+    return curve.chosen(name, along, axes=axes, worst=math.nan)
 
 
 def agreement(picture: Any) -> Sum:
     """Return the share of columns in which all rows choose the same."""
+    row, column = _curve(picture, "agreement", axes=(2,)).axes
 
     def share(points: "DataFrame") -> "DataFrame":
-        row, column = picture.axes
         grid = points.pivot(index=row, columns=column, values=VALUE) >= CHOSEN
         return points.head(1).assign(**{VALUE: float((grid.all() | ~grid.any()).mean())})
 
-    chosen = _picture(picture, "agreement").chosen(picture.name, share)
-    return chosen.number("agreement", lambda points: points.iloc[0])
+    return picture.chosen(picture.name, share).number("agreement", lambda points: points.iloc[0])
 
 
-def others(picture: Any, row: Any) -> Curve:
+def others(picture: Any, row: str) -> Curve:
     """Return a row of a picture without the diagonal."""
-    name = f"the rest of row {row} of {_picture(picture, 'others').name}"
+    rows, columns = _curve(picture, "others", axes=(2,)).axes
     if picture.rows and row not in picture.rows:
         raise Unfit(f"{picture.name} has no row '{row}'", nearest(row, picture.rows))
-    rows, columns = picture.axes
 
     def without(points: "DataFrame") -> "DataFrame":
         return points.loc[(points[rows] == row) & (points[columns] != row)]
 
-    return picture.chosen(name, without, axes=(columns,), rows=())
+    return picture.chosen(f"the rest of row {row} of {picture.name}", without, axes=(columns,))
 
 
 def near(intervals: Intervals, value: Any, target: Any, by: Any) -> Truth:
     """Return whether two numbers differ by at most an amount."""
-    _need(not isinstance(by, Slice), "near", "one number", by, "name one row and one column")
-    return compare(intervals, abs_(value - target), "<=", by)
+    _need(not isinstance(by, tuple), "near", "one number", by, "name one row and one column")
+    return compare(intervals, abs_(minus(value, target)), "<=", by)
 
 
 def _ordered(operator: Operator, name: str, intervals: Intervals, values: Any) -> Truth:
@@ -179,7 +178,6 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "first": partial(_part, "first"),
     "last": partial(_part, "last"),
 } | {of.__name__: of for of in (mean, median, spread, end, sd, agreement, others)}
-WORDS = ("sd", "others")  # those that take an axis or a label
 TRUTHS: dict[str, Callable[..., Truth]] = {
     "rising": partial(_ordered, "<", "rising"),
     "falling": partial(_ordered, ">", "falling"),
@@ -189,34 +187,31 @@ TRUTHS: dict[str, Callable[..., Truth]] = {
 def _need(fits: bool, taker: str, needed: str, value: Any, remedy: str) -> None:
     """Refuse an argument that a function does not take."""
     if not fits:
-        given = "several numbers" if isinstance(value, Slice) else "one number"
+        given = "several numbers" if isinstance(value, tuple) else "one number"
         if isinstance(value, Curve):
             given = ("one number", "a curve", "a picture")[len(value.axes)]
         raise Unfit(f"{taker} needs {needed}, and gets {given}", remedy)
 
 
-def _several(values: Any, taker: str) -> tuple[Number, ...]:
-    fits = isinstance(values, Slice)
+def _several(values: Any, taker: str) -> Slice:
+    fits = isinstance(values, tuple)
     _need(fits, taker, "several numbers", values, "name several cells, or `:` for all")
-    return values.items
+    return values
 
 
-def _curve(value: Any, taker: str, most: int = 1) -> Curve:
-    """Return a curve, or a picture where it may have two axes."""
-    fits = isinstance(value, Curve) and 0 < len(value.axes) <= most
-    _need(fits, taker, "a curve", value, "name a line of a figure")
-    return value
-
-
-def _picture(value: Any, taker: str) -> Curve:
-    fits = isinstance(value, Curve) and len(value.axes) == 2
-    _need(fits, taker, "a picture", value, "name a panel of a heat map")
+def _curve(value: Any, taker: str, axes: tuple[int, ...] = (1,)) -> Curve:
+    """Return a curve, or a picture where it may, or must, have two axes."""
+    needed, remedy = "a curve", "name a line of a figure"
+    if axes == (2,):
+        needed, remedy = "a picture", "name a panel of a heat map"
+    fits = isinstance(value, Curve) and len(value.axes) in axes
+    _need(fits, taker, needed, value, remedy)
     return value
 
 
 def _terms(cells: Any, taker: str) -> list[Term]:
     """Return the terms of cells of a table, which come without arithmetic."""
-    items = items_of(cells) if isinstance(cells, Sum | Slice) else [None]
+    items = items_of(cells) if isinstance(cells, Sum | tuple) else [None]
     terms = [
         term
         for item in items
@@ -234,15 +229,15 @@ def _outcomes(cells: Any, taker: str, fails: Callable[[Term], Any]) -> Truth:
     runs: dict[tuple, Term] = {}
     for term in _terms(cells, taker):
         runs.setdefault((term.source, term.words, term.lost, term.awaited), term)
-    found = []
+    outcomes = []
     for term in runs.values():
         is_open = term.missing or term.awaited
         answer = truths.FAILS if fails(term) else truths.ABSENT if is_open else truths.HOLDS
         later = (
             f", {term.awaited} of its seeds not run" if not term.missing and term.awaited else ""
         )
-        found.append(Truth.of(term_text(term) + later, answer))
-    return every(found)
+        outcomes.append(Truth.of(term_text(term) + later, answer))
+    return every(outcomes)
 
 
 def _gains(term: Term) -> Truth:

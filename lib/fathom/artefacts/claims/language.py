@@ -8,15 +8,14 @@ executed: a node that is not named here is refused.
 """
 
 import ast
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from inspect import signature
+from inspect import Parameter, signature
 from itertools import pairwise
 from typing import Any, Protocol
 
-from fathom.artefacts.claims.functions import NUMBERS, TRUTHS, WORDS
-from fathom.artefacts.claims.numbers import Sum, Term, Unfit
+from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
+from fathom.artefacts.claims.numbers import Sum, Term, Unfit, minus, plus, scaled, times
 from fathom.artefacts.claims.truths import Interval, Operator, Truth, compare, every, some
 from fathom.io.errors import FathomError, brief, nearest
 
@@ -24,7 +23,7 @@ from fathom.io.errors import FathomError, brief, nearest
 TASKS, RESULTS = "tasks", "results"
 LARGEST = 1e15  # a float holds every whole number up to it
 _COMPARED: dict[type, Operator] = {ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
-_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+_COMPUTED = {ast.Add: plus, ast.Sub: minus, ast.Mult: times}
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ def truth(text: str, where: str, world: World) -> Truth:
         FathomError: If it is not an expression of this language, or values do not fit together.
     """
     try:
-        found = _Evaluation(world).truth(_tree(text))
+        answer = _Evaluation(world).truth(_tree(text))
         if not any(references(text)):
             remedy = 'write table["row", "column"] or figure["line"]'
             raise Unfit("no cell and no curve is compared", remedy)
-        return found
+        return answer
     except Unfit as unfit:
         raise FathomError(unfit.what, where, unfit.remedy) from None
     except RecursionError:
@@ -128,7 +127,7 @@ class _Evaluation:
                     raise _refused(node, "is too large", f"write a number up to {LARGEST:g}")
                 return Sum(constant=float(value))
             case ast.UnaryOp(op=ast.USub(), operand=part):
-                return -self.number(part)
+                return scaled(self.number(part), -1)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _COMPUTED:
                 return _COMPUTED[type(sign)](self.number(left), self.number(right))
             case ast.Subscript():
@@ -140,16 +139,19 @@ class _Evaluation:
         raise _refused(node, "is not a number", "use + - *, cells and the functions of claims")
 
     def _called(self, node: ast.Call, name: str, functions: Mapping[str, Any], *first: Any) -> Any:
-        """Return what a function gives; a text among its arguments is a label or an axis."""
+        """Return what a function gives."""
         if name not in functions:
             raise Unfit(f"no function '{name}'", nearest(name, (*NUMBERS, *TRUTHS)))
-        given = [(name in WORDS and _id(part)) or self.number(part) for part in node.args]
-        taken = signature(functions[name]).parameters.values()
-        several = any(each.kind is each.VAR_POSITIONAL for each in taken)
-        count = len(taken) - len(first)
-        if node.keywords or not given or (len(given) != count and not several):
-            remedy = f"give {count}{' or more' if several else ''} arguments, without names"
+        taken = [*signature(functions[name]).parameters.values()][len(first) :]
+        several = taken[-1].kind is Parameter.VAR_POSITIONAL
+        if node.keywords or not node.args or (len(node.args) != len(taken) and not several):
+            remedy = f"give {len(taken)}{' or more' if several else ''} arguments, without names"
             raise _refused(node, "has other arguments", remedy)
+        texts = [part.annotation is str for part in taken] + [False] * len(node.args)
+        given = [
+            _label(part) if is_text else self.number(part)
+            for part, is_text in zip(node.args, texts, strict=False)
+        ]
         return functions[name](*first, *given)
 
 
@@ -179,6 +181,12 @@ def _id(node: ast.expr) -> str:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
             return str(value)
     return ""
+
+
+def _label(node: ast.expr) -> str:
+    if not _id(node):
+        raise _refused(node, "is not an axis or a label", 'write it in quotes, as "layer"')
+    return _id(node)
 
 
 def _refused(node: ast.AST, what: str, remedy: str) -> Unfit:

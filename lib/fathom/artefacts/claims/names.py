@@ -1,12 +1,13 @@
 """What claims name: cells of tables by row and column, curves and pictures of figures by labels."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fathom.artefacts.claims.language import RESULTS, TASKS, Key, Reference
-from fathom.artefacts.claims.numbers import VALUE, Curve, Slice, Sum, Term, Unfit
+from fathom.artefacts.claims.numbers import Curve, Sum, Term, Unfit
+from fathom.artefacts.figures.inputs import VALUE
 from fathom.artefacts.table.sources import NOT_RUN, lost_words
 from fathom.config.figures import Figure
 from fathom.config.project import Project
@@ -22,15 +23,14 @@ NO_CELL = "not in this scale's table"
 NOT_HERE = "not in this scale's figure"
 _AWAITED = (NOT_RUN, "not recorded")
 _SMOOTHED = "smoothed"  # as it is drawn
-# The columns of a figure's csv that have its axes, by how many these are.
-_COLUMNS = {1: ("x",), 2: ("row", "column")}
+_PLACES = ("row", "column")  # of a picture, in a figure's csv
 Place = tuple[str, str]  # the row and the column of a cell
 
 
 # Cells
 
 
-def places(reference: Reference, cells: Iterable[Cell]) -> list[Place]:
+def places(reference: Reference, cells: Sequence[Cell]) -> list[Place]:
     """Return the row and column of each cell that a claim shows, row by row.
 
     `:` are all that the paper prints; a row alone is its results, which are not parameters.
@@ -39,31 +39,20 @@ def places(reference: Reference, cells: Iterable[Cell]) -> list[Place]:
     there = {(cell.id, cell.column) for cell in shown}
     printed = {cell.column for cell in shown if not cell.ours}
     rows, columns = (*reference.keys, Key(every=RESULTS))[:2]
-    found = []
+    meant_places = []
     for row in rows.ids or dict.fromkeys(cell.id for cell in shown if not cell.ours):
         of_row = [cell for cell in shown if cell.id == row and cell.column in printed]
-        meant = columns.ids or [cell.column for cell in of_row if _is_meant(columns, cell)]
-        found += [(row, column) for column in meant if rows.ids or (row, column) in there]
-    return found
+        if columns.every == TASKS:
+            of_row = [cell for cell in of_row if cell.task is not None]
+        elif columns.every == RESULTS:
+            of_row = [cell for cell in of_row if not _is_size(cell)]
+        meant = columns.ids or [cell.column for cell in of_row]
+        meant_places += [(row, column) for column in meant if rows.ids or (row, column) in there]
+    return meant_places
 
 
-def _is_meant(columns: Key, cell: Cell) -> bool:
-    """Return whether a name of several columns means a cell."""
-    if columns.every == TASKS:
-        return cell.task is not None
-    is_parameters = cell.value is not None and cell.value.measurement == "parameters"
-    return columns.every != RESULTS or not is_parameters
-
-
-def quantity(reference: Reference, terms: Sequence[Term]) -> Sum | Slice:
-    """Return a number where each key names one row or column, or else a slice.
-
-    Where a scale has none of the cells, it is one number that is missing.
-    """
-    terms = terms or [Term(reference.artefact, math.nan, NO_CELL, missing=True)]
-    numbers = tuple(Sum({term: 1.0}) for term in terms)
-    single = len(reference.keys) == 2 and not any(key.several for key in reference.keys)
-    return numbers[0] if single else Slice(numbers)
+def _is_size(cell: Cell) -> bool:
+    return cell.value is not None and cell.value.measurement == "parameters"
 
 
 def check_cells(reference: Reference, cells: Sequence[Cell]) -> None:
@@ -105,12 +94,14 @@ class Labelled:
     name: str  # what the output calls it: `figure3 “Valid” “wide”`
     drawn: Drawn
     chosen: Mapping[str, str]  # the label in each column of the figure's csv
-    axes: tuple[str, ...]  # that are left
-    rows: tuple[str, ...]  # the labels of a picture's rows, where they are known
+    rows: tuple[str, ...] = ()  # the labels of a picture's rows, where they are known
 
-    def made(self, **parts: Any) -> Curve:
-        """Return it with its points."""
-        return Curve(self.name, self.axes, rows=self.rows, **parts)
+    def with_points(self, term: Term, frames: "Mapping[int, DataFrame]") -> Curve | Sum:
+        """Return its points by seed, with what a term says of them; of a field the number."""
+        places = zip(_PLACES[-len(self.drawn.axes) :], self.drawn.axes, strict=True)
+        axes = tuple(axis for place, axis in places if place not in self.chosen)
+        made = Curve(term, axes, frames, self.rows if len(axes) == 2 else ())
+        return made if axes or not frames else made.number("", lambda points: points.iloc[0])
 
 
 def labelled(reference: Reference, figure: Figure, project: Project) -> Labelled:
@@ -119,7 +110,7 @@ def labelled(reference: Reference, figure: Figure, project: Project) -> Labelled
     Raises:
         Unfit: If the labels name nothing, or several curves.
     """
-    artefact, left = reference.artefact, figure.settings.drawn()
+    artefact, left = reference.artefact, [*figure.settings.drawn()]
     if not left:
         tables = " or ".join(figure.settings.tables)
         remedy = f"name cells of {tables}" if tables else "name another table or figure"
@@ -132,44 +123,37 @@ def labelled(reference: Reference, figure: Figure, project: Project) -> Labelled
         fitting = [drawn for drawn in left if rest and getattr(drawn, part) == rest[0]]
         if fitting:
             left, chosen[part] = fitting, rest.pop(0)
-    if len(left) > 1:
-        panels = [*dict.fromkeys(drawn.panel for drawn in left)]
-        lines = [*dict.fromkeys(drawn.label for drawn in left)]
-        if rest:
-            raise _no_label(artefact, rest[0], [*filter(None, (*panels, *lines))])
+    panels = [*dict.fromkeys(drawn.panel for drawn in left)]
+    lines = [*dict.fromkeys(drawn.label for drawn in left)]
+    if len(left) > 1 and not rest:
         choices = " or ".join(panels if len(panels) > 1 else lines)
         raise Unfit(f"{artefact} names several curves", f"add {choices}")
 
     # The labels that are left name a row or a column of a picture, or both.
-    drawn, axes = left[0], [*left[0].axes]
-    free = _places(drawn, figure.paper, project)
-    rows = free[0][2] if free else ()
+    names = {} if len(left) > 1 else _places(left[0], figure.paper, project)
+    rows = names.get("row", ())
     for label in rest:
-        at = next((at for at, (*_, valid) in enumerate(free) if label in valid), None)
-        if at is None:
-            raise _no_label(artefact, label, [name for *_, valid in free for name in valid])
-        column, axis, _ = free[at]
-        chosen[column] = label
-        axes.remove(axis)
-        free = free[at + 1 :]
+        place = next((place for place, valid in names.items() if label in valid), None)
+        if place is None:
+            valid = [name for valid in names.values() for name in valid]
+            valid = [*filter(None, (*panels, *lines))] if len(left) > 1 else valid
+            remedy = nearest(label, valid) if valid else "leave it out"
+            remedy = "write the panel first, then the line" if label in valid else remedy
+            raise Unfit(f"{artefact} has no label '{label}'", remedy)
+        chosen[place] = label
+        names = {} if place == "column" else {"column": names["column"]}
     name = " ".join([artefact, *(f"“{label}”" for label in labels)])
-    return Labelled(name, drawn, chosen, tuple(axes), rows if len(axes) == 2 else ())
+    return Labelled(name, left[0], chosen, rows)
 
 
-def _places(drawn: Drawn, paper: str, project: Project) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return the columns of a picture with their axes and labels; nothing for a curve."""
+def _places(drawn: Drawn, paper: str, project: Project) -> dict[str, tuple[str, ...]]:
+    """Return the labels of a picture's rows and columns; nothing for a curve."""
     if len(drawn.axes) == 1:
-        return []
+        return {}
     run = full_name(paper, drawn.run)
     tasks = project.spec(run).data.tasks if project.has_run(run) else ()
     rows, columns = (tasks if axis.startswith("task") else () for axis in drawn.axes)
-    return [("row", drawn.axes[0], drawn.rows or rows), ("column", drawn.axes[1], columns)]
-
-
-def _no_label(figure: str, label: str, valid: list[str]) -> Unfit:
-    remedy = nearest(label, valid) if valid else "leave it out"
-    remedy = "write the panel first, then the line" if label in valid else remedy
-    return Unfit(f"{figure} has no label '{label}'", remedy)
+    return {"row": drawn.rows or rows, "column": columns}
 
 
 def curve(
@@ -194,19 +178,12 @@ def curve(
     outcomes = [reason for reason in words if reason not in (*_AWAITED, NOT_HERE)]
     missing = [reason for reason in words if reason in _AWAITED]
     lost = lost_words(outcomes, len(by_seed) + len(outcomes) + len(missing))
+    term = Term(what.name, worst=worst, source=source, lost=lost, awaited=len(missing))
     if not by_seed and outcomes and not missing:
-        return what.made(source=source, words=lost or outcomes[0], worst=worst)
-    made = what.made(
-        source=source,
-        by_seed=by_seed,
-        words="" if by_seed else next(iter([*missing, *words]), NOT_RUN),
-        missing=not by_seed,
-        worst=worst,
-        lost=lost,
-        awaited=len(missing),
-    )
-    is_field = by_seed and not what.axes
-    return made.number("", lambda points: points.iloc[0]) if is_field else made
+        term = replace(term, words=lost or outcomes[0], lost="")
+    elif not by_seed:
+        term = replace(term, words=next(iter([*missing, *words]), NOT_RUN), missing=True)
+    return what.with_points(term, by_seed)
 
 
 def _chosen(frame: "DataFrame", chosen: Mapping[str, str]) -> "DataFrame":
@@ -231,6 +208,7 @@ def _points(points: "DataFrame", axes: tuple[str, ...]) -> "DataFrame":
     """Return the places of points by the names of their axes, and the values that are drawn."""
     from pandas import DataFrame
 
-    named = {axis: points[column] for axis, column in zip(axes, _COLUMNS[len(axes)], strict=True)}
+    columns = ("x",) if len(axes) == 1 else _PLACES
+    named = {axis: points[column] for axis, column in zip(axes, columns, strict=True)}
     value = points[_SMOOTHED if _SMOOTHED in points else VALUE].astype(float)
     return DataFrame({**named, VALUE: value})

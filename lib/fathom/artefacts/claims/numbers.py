@@ -1,16 +1,18 @@
 """What claims compute with: sums of measured numbers, the largest of several, slices, curves."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
+
+from fathom.artefacts.figures.inputs import VALUE
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
     from fathom.artefacts.table.results import CellResult
 
-VALUE = "value"
 ROUNDING = 1e-12  # as a share of the numbers: what binary arithmetic adds to printed decimals
 SUMMARISE = "summarise it, e.g. by end(…) or mean(…)"
 PRODUCT = "two measured numbers cannot be multiplied"
@@ -32,7 +34,7 @@ class Term:
     name: str  # what the output calls it
     # Mean over the seeds that have one; infinite for a run without a result, at the bad end of the
     # measurement; nan where the measurement has no bad end.
-    value: float
+    value: float = math.nan
     words: str = ""  # what takes the place of a number: an outcome, `not run`
     missing: bool = False  # whether there is neither a number nor an outcome
     lost: str = ""  # how many seeds have no result, in words, where others have one
@@ -48,35 +50,8 @@ class Term:
     mark: str = ""  # a sign that the number is in doubt
 
 
-class Quantity:
-    """What can be added, subtracted and multiplied by a written number."""
-
-    def scaled(self, factor: float) -> Any:
-        """Return it times a factor."""
-        raise NotImplementedError
-
-    def __mul__(self, other: Any) -> Any:
-        if isinstance(other, int | float):
-            return self.scaled(other)
-        left, right = (other, self) if is_written(self) else (self, other)
-        return left.scaled(written(right, SHIFT if isinstance(left, Curve) else PRODUCT))
-
-    def __neg__(self) -> Any:
-        return self.scaled(-1)
-
-    def __add__(self, other: Any) -> Any:
-        for curve, number in ((self, other), (other, self)):
-            if isinstance(curve, Curve):
-                return curve.plus(number)
-        sums = tuple(first.plus(second) for first, second in together(self, other))
-        return Slice(sums) if Slice in (type(self), type(other)) else sums[0]
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-
 @dataclass(frozen=True)
-class Sum(Quantity):
+class Sum:
     """A weighted sum of terms and a constant; a term that cancels is left out.
 
     A number that the claim itself writes is a constant alone.
@@ -86,131 +61,92 @@ class Sum(Quantity):
     constant: float = 0.0
 
     @property
+    def terms(self) -> tuple[Term, ...]:
+        """Its terms."""
+        return tuple(self.weights)
+
+    @property
     def value(self) -> float:
         """The number; it may be infinite, or nan.
 
-        Two runs without a result are equally bad, so they cancel. How far apart they are is not
-        known: with anything else to add, a margin too, the sum is not known.
+        Infinities of opposite sign cancel; if another term or a constant remains, it is nan.
         """
         items = [(term.value, factor) for term, factor in self.weights.items()]
         finite = [value * factor for value, factor in items if not math.isinf(value)]
-        bad = [
+        signs = [
             math.copysign(factor, value * factor) for value, factor in items if math.isinf(value)
         ]
-        infinite = total(bad)
-        if any(map(math.isnan, finite)) or (bad and (finite or self.constant) and not infinite):
+        infinite = total(signs)
+        if any(map(math.isnan, finite)) or (signs and (finite or self.constant) and not infinite):
             return math.nan
         return math.copysign(math.inf, infinite) if infinite else total((*finite, self.constant))
 
-    @property
-    def missing(self) -> bool:
-        """Whether a term has neither a number nor an outcome."""
-        return any(term.missing for term in self.weights)
-
-    def scaled(self, factor: float) -> "Sum":
-        """Return it times a factor."""
-        weights = {term: factor * weight for term, weight in self.weights.items() if factor}
-        return Sum(weights, factor * self.constant)
-
-    def plus(self, other: "Number") -> "Number":
-        """Return the sum of two numbers."""
-        if isinstance(other, Largest):
-            return Largest(other.sign, tuple(self.plus(option) for option in other.options))
-        weights = {
-            term: total((self.weights.get(term, 0.0), other.weights.get(term, 0.0)))
-            for term in (*self.weights, *other.weights)
-        }
-        weights = {term: factor for term, factor in weights.items() if factor}
-        return Sum(weights, self.constant + other.constant)
-
 
 @dataclass(frozen=True)
-class Largest(Quantity):
+class Largest:
     """The largest (sign 1) or the smallest (sign -1) of several numbers.
 
     A comparison with it is one with each of them: `max(a, b) > c` is `a > c or b > c`. So it needs
-    no interval of its own.
+    no interval.
     """
 
     sign: Literal[1, -1]
     options: "tuple[Number, ...]"
 
     @property
-    def missing(self) -> bool:
-        """Whether one of the numbers has neither a number nor an outcome."""
-        return any(option.missing for option in self.options)
+    def terms(self) -> tuple[Term, ...]:
+        """The terms of all numbers."""
+        return tuple(term for option in self.options for term in option.terms)
 
     @property
     def value(self) -> float:
         """The number; what is missing is left out."""
-        values = [option.value for option in self.options]
-        known = [value for value in values if not math.isnan(value)] or [math.nan]
-        return max(known) if self.sign > 0 else min(known)
-
-    def scaled(self, factor: float) -> "Largest":
-        """Return it times a factor; a negative one makes the largest the smallest."""
-        options = tuple(option.scaled(factor) for option in self.options)
-        return Largest(1 if self.sign * factor >= 0 else -1, options)
-
-    def plus(self, other: "Number") -> "Largest":
-        """Return the sum of two numbers."""
-        return Largest(self.sign, tuple(option.plus(other) for option in self.options))
+        values = [option.value for option in self.options if not math.isnan(option.value)]
+        return self.sign * max((self.sign * value for value in values), default=math.nan)
 
 
 Number = Sum | Largest
+Slice = tuple[Number, ...]  # several numbers, in the order of the table
 
 
 @dataclass(frozen=True)
-class Slice(Quantity):
-    """Several numbers, in the order of the table."""
-
-    items: tuple[Number, ...]
-
-    def scaled(self, factor: float) -> "Slice":
-        """Return each number times a factor."""
-        return Slice(tuple(item.scaled(factor) for item in self.items))
-
-
-@dataclass(frozen=True)
-class Curve(Quantity):
+class Curve:
     """A curve or a picture of one run, as it is drawn, of each of its seeds."""
 
-    name: str  # what the output calls it
-    axes: tuple[str, ...]  # one of a curve, two of a picture, none of a field without a number
-    source: str = ""  # the run
+    term: Term  # its name, and what all numbers of the curve have
+    axes: tuple[str, ...]  # one of a curve, two of a picture, none of a field without points
     # For each seed a line for each point: places on the axes, and `value`.
-    by_seed: "Mapping[int, DataFrame]" = field(default_factory=dict)
-    words: str = ""  # why there is no curve
-    missing: bool = False  # whether nobody trained the run, or it recorded no such series
-    worst: float = math.nan  # of each value of a seed without a result; nan without a bad end
-    lost: str = ""  # as of a term
-    awaited: int = 0
+    frames: "Mapping[int, DataFrame]" = field(default_factory=dict)
     rows: tuple[str, ...] = ()  # the labels of a picture's rows, where they are known
 
-    def scaled(self, factor: float) -> "Curve":
-        """Return it with each value times a factor."""
-        return self.mapped(f"{factor:g} × {self.name}", lambda values: values * factor)
-
-    def plus(self, number: Any) -> "Curve":
-        """Return it with a written number added to each value."""
-        number = written(number, SHIFT)
-        name = f"{self.name} {'-' if number < 0 else '+'} {abs(number):g}"
-        return self.mapped(name, lambda values: values + number)
+    @property
+    def name(self) -> str:
+        """What the output calls it."""
+        return self.term.name
 
     def mapped(self, name: str, function: Callable[[Any], Any]) -> "Curve":
         """Return the curve with a name, and a function of each value, also of the worst."""
         return self.chosen(
             name,
             lambda points: points.assign(value=function(points.loc[:, VALUE])),
-            worst=function(self.worst),
+            worst=function(self.term.worst),
         )
 
     def chosen(
-        self, name: str, function: "Callable[[DataFrame], DataFrame]", **changes: Any
+        self,
+        name: str,
+        function: "Callable[[DataFrame], DataFrame]",
+        axes: tuple[str, ...] | None = None,
+        worst: float | None = None,
     ) -> "Curve":
-        """Return the curve with other points, chosen or computed in each seed, and with a name."""
-        by_seed = {seed: function(points) for seed, points in self.by_seed.items()}
-        return replace(self, name=name, by_seed=by_seed, **changes)
+        """Return the curve with other points, chosen or computed in each seed, and with a name.
+
+        Without the same axes it has no labels of rows.
+        """
+        term = replace(self.term, name=name, worst=self.term.worst if worst is None else worst)
+        frames = {seed: function(points) for seed, points in self.frames.items()}
+        rows = self.rows if axes is None else ()
+        return Curve(term, self.axes if axes is None else axes, frames, rows)
 
     def number(self, name: str, function: "Callable[[Series], Any]") -> Sum:
         """Return one number of the curve, computed in each seed from its values.
@@ -219,20 +155,11 @@ class Curve(Quantity):
         has the worst value everywhere, so its summary is that value, too.
         """
         by_seed = {
-            seed: float(function(points.loc[:, VALUE])) for seed, points in self.by_seed.items()
+            seed: float(function(points.loc[:, VALUE])) for seed, points in self.frames.items()
         }
-        term = Term(
-            f"{name} of {self.name}" if name else self.name,
-            math.fsum(by_seed.values()) / len(by_seed) if by_seed else self.worst,
-            words=self.words,
-            missing=self.missing,
-            lost=self.lost,
-            worst=self.worst,
-            awaited=self.awaited,
-            source=self.source,
-            by_seed=by_seed,
-        )
-        return Sum({term: 1.0})
+        name = f"{name} of {self.name}" if name else self.name
+        value = math.fsum(by_seed.values()) / len(by_seed) if by_seed else self.term.worst
+        return Sum({replace(self.term, name=name, value=value, by_seed=by_seed): 1.0})
 
 
 def is_written(value: Any) -> bool:
@@ -240,12 +167,62 @@ def is_written(value: Any) -> bool:
     return isinstance(value, Sum) and not value.weights
 
 
-def written(value: Any, otherwise: str) -> float:
-    """Return a written number.
+def scaled(value: Any, factor: float) -> Any:
+    """Return a quantity times a factor; a negative one makes the largest the smallest."""
+    if isinstance(value, Curve):
+        return value.mapped(f"{factor:g} × {value.name}", lambda values: values * factor)
+    if isinstance(value, tuple):
+        return tuple(scaled(item, factor) for item in value)
+    if isinstance(value, Largest):
+        options = tuple(scaled(option, factor) for option in value.options)
+        return Largest(1 if value.sign * factor >= 0 else -1, options)
+    weights = {term: factor * weight for term, weight in value.weights.items() if factor}
+    return Sum(weights, factor * value.constant)
+
+
+def plus(first: Any, second: Any) -> Any:
+    """Return a sum: of numbers, of slices pair by pair, or of a curve and a written number.
 
     Raises:
-        Unfit: If it is measured, with what that means.
+        Unfit: If they do not fit together.
     """
+    if isinstance(second, Curve):
+        first, second = second, first
+    if isinstance(first, Curve):
+        number = _written(second, SHIFT)
+        name = f"{first.name} {'-' if number < 0 else '+'} {abs(number):g}"
+        return first.mapped(name, lambda values: values + number)
+    if isinstance(first, tuple) or isinstance(second, tuple):
+        return tuple(plus(*pair) for pair in together(first, second))
+    if isinstance(first, Largest):
+        return Largest(first.sign, tuple(plus(option, second) for option in first.options))
+    if isinstance(second, Largest):
+        return Largest(second.sign, tuple(plus(first, option) for option in second.options))
+    weights = {
+        term: total((first.weights.get(term, 0.0), second.weights.get(term, 0.0)))
+        for term in (*first.weights, *second.weights)
+    }
+    weights = {term: factor for term, factor in weights.items() if factor}
+    return Sum(weights, first.constant + second.constant)
+
+
+def minus(first: Any, second: Any) -> Any:
+    """Return a difference."""
+    return plus(first, scaled(second, -1))
+
+
+def times(first: Any, second: Any) -> Any:
+    """Return a product with a written number.
+
+    Raises:
+        Unfit: If both factors are measured.
+    """
+    value, factor = (second, first) if is_written(first) else (first, second)
+    return scaled(value, _written(factor, SHIFT if isinstance(value, Curve) else PRODUCT))
+
+
+def _written(value: Any, otherwise: str) -> float:
+    """Return a written number, and refuse a measured one with what that means."""
     if not is_written(value):
         raise Unfit(otherwise, "take a written number, or summarise a curve, e.g. by end(…)")
     return value.constant
@@ -260,22 +237,17 @@ def total(numbers: Iterable[float]) -> float:
 
 def added(numbers: Iterable[Number]) -> Number:
     """Return the sum of some numbers."""
-    whole: Number = Sum()
-    for number in numbers:
-        whole = number.plus(whole)
-    return whole
+    return reduce(lambda whole, number: plus(number, whole), numbers, Sum())
 
 
 def items_of(value: Any) -> tuple[Number, ...]:
-    """Return the numbers of a slice, or the one number; a field without a number is one too.
+    """Return the numbers of a slice, or the one number; a field without points is one too.
 
     Raises:
         Unfit: If it is a curve.
     """
-    if isinstance(value, Slice):
-        return value.items
-    if isinstance(value, Sum | Largest):
-        return (value,)
+    if not isinstance(value, Curve):
+        return value if isinstance(value, tuple) else (value,)
     if value.axes:
         raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
     return (value.number("", lambda points: points.iloc[0]),)
@@ -293,12 +265,3 @@ def together(left: Any, right: Any) -> list[tuple[Number, Number]]:
         raise Unfit(f"{len(first)} and {len(second)} cells cannot be compared")
     pairs = zip(first * (length // len(first)), second * (length // len(second)), strict=True)
     return list(pairs)
-
-
-def terms_of(number: Number) -> Iterator[Term]:
-    """Yield the terms of a number."""
-    if isinstance(number, Largest):
-        for option in number.options:
-            yield from terms_of(option)
-    else:
-        yield from number.weights

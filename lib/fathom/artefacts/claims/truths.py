@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from fathom.artefacts.claims.numbers import (
@@ -11,8 +11,8 @@ from fathom.artefacts.claims.numbers import (
     Sum,
     Term,
     is_written,
-    items_of,
-    terms_of,
+    minus,
+    scaled,
     together,
 )
 
@@ -95,12 +95,12 @@ def compare(intervals: Intervals, left: Any, operator: Operator, right: Any) -> 
     A number compared with nothing but itself has no answer.
     """
     pairs = together(left, right)
-    differences = [first.plus(-second) for first, second in pairs]
+    differences = [minus(*pair) for pair in pairs]
     truths = [_compared(intervals, difference, operator) for difference in differences]
     truth = every(truths)
-    if truth.evidence or all(map(is_written, (*items_of(left), *items_of(right)))):
+    if truth.evidence or all(is_written(number) for pair in pairs for number in pair):
         return truth
-    if not any(term for difference in differences for term in terms_of(difference)):
+    if not any(difference.terms for difference in differences):
         return every(())
     # What decides is a number that is among those that it is compared with.
     same = [pair for pair, each in zip(pairs, truths, strict=True) if each == truth]
@@ -115,21 +115,24 @@ def _compared(intervals: Intervals, difference: Number, operator: Operator) -> T
     if isinstance(difference, Largest):
         parts = [_compared(intervals, option, operator) for option in difference.options]
         return some(parts) if (operator in _ABOVE) == (difference.sign > 0) else every(parts)
+    number: Sum = difference
     if next(iter(difference.weights.values()), 1.0) < 0:
         # `0.7 <= a - b` reads better as `a - b >= 0.7`.
-        difference, operator = difference.scaled(-1), _MIRRORED[operator]
-    gap, values = difference.value, [term.value for term in difference.weights]
+        number, operator = scaled(difference, -1), _MIRRORED[operator]
+    gap, values = number.value, [term.value for term in number.terms]
     answer: Answer = ABSENT
     interval = Interval(None, "")
-    if not difference.missing and math.isnan(gap):
+    if any(term.missing for term in number.terms):
+        gap = math.nan
+    elif math.isnan(gap):
         why = NO_WORST if any(map(math.isnan, values)) else CANCEL
         answer, interval = INCONCLUSIVE, Interval(None, why)
-    elif not difference.missing:
+    else:
         if values and all(map(math.isfinite, values)):
-            interval = intervals(difference.weights)
-        answer = _answer(*_bounds(difference, gap, interval), operator)
-    fact = _evidence(difference, operator, answer, interval)
-    return Truth(answer, (fact,) if values else ())
+            interval = intervals(number.weights)
+        answer = _answer(*_bounds(number, gap, interval), operator)
+    facts = (_evidence(number, gap, operator, answer, interval),) if values else ()
+    return Truth(answer, facts)
 
 
 def _bounds(difference: Sum, middle: float, interval: Interval) -> tuple[float, float]:
@@ -154,13 +157,15 @@ def _answer(low: float, high: float, operator: Operator) -> Answer:
     return HOLDS if low >= 0 else FAILS if high < 0 else INCONCLUSIVE
 
 
-def _evidence(difference: Sum, relation: Operator, answer: Answer, interval: Interval) -> Evidence:
-    """Return how a difference compares with 0, in a line with its numbers."""
+def _evidence(
+    difference: Sum, gap: float, relation: Operator, answer: Answer, interval: Interval
+) -> Evidence:
+    """Return how a difference, whose value is the gap, compares with 0, in a line."""
     text, margin = sum_text(difference.weights), 0.0 - difference.constant
     size = low = high = None
-    lost = any(term.lost for term in difference.weights)
-    if not difference.missing and math.isfinite(difference.value):
-        size = replace(difference, constant=0.0).value
+    lost = any(term.lost for term in difference.terms)
+    if math.isfinite(gap):
+        size = Sum(difference.weights).value
         plain = len(difference.weights) == 1 and not text.startswith("-") and "×" not in text
         text += "" if plain else f" = {size:.3g}"
         if lost or interval.half is not None:

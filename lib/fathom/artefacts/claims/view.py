@@ -32,15 +32,15 @@ def lines(claims: Iterable[Judged]) -> "DataFrame":
     """Return a line for each part of each claim, with all that decides it."""
     from pandas import DataFrame
 
-    names = "paper name part section sentence expression guard answer evidence basis"
-    names += " reported_answer reported_evidence reported_basis comparable scale"
-    called = {"name": "claim", "evidence": "numbers", "reported_evidence": "reported_numbers"}
+    columns = "paper claim part section sentence expression guard answer numbers basis"
+    columns += " reported_answer reported_numbers reported_basis comparable scale"
     records = [
-        [_joined(value) if isinstance(value, tuple) else value for value in values]
-        for values in ([getattr(claim, name) for name in names.split()] for claim in claims)
+        vars(claim)
+        | {"claim": claim.name, "basis": claim.basis, "reported_basis": claim.reported_basis}
+        | {"numbers": _joined(claim.evidence), "reported_numbers": _joined(claim.reported_evidence)}
+        for claim in claims
     ]
-    columns = [called.get(name, name) for name in names.split()]
-    return DataFrame(records, columns=columns, dtype=object)
+    return DataFrame(records, columns=columns.split(), dtype=object)
 
 
 def summary(claims: Sequence[Judged]) -> list[str]:

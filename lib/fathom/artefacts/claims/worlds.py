@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from fathom.artefacts.claims.names import (
     curve,
     labelled,
     places,
-    quantity,
 )
 from fathom.artefacts.claims.numbers import Curve, Sum, Term, Unfit
 from fathom.artefacts.claims.truths import Interval
@@ -36,9 +36,9 @@ from fathom.artefacts.table.sources import MISSING, ResultSource
 from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
+from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import DIFFERENCE, GAIN
 from fathom.config.tables import Cell
-from fathom.config.vocabulary import Vocabulary
 from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 
@@ -69,7 +69,7 @@ class _World(ABC):
 
     def __init__(self, project: Project, paper: Paper):
         self.project, self.paper = project, paper
-        self._tables: dict[str, tuple[list[Cell], dict[Place, Term]]] = {}
+        self._table = cache(self._read)
 
     def shown(self, reference: Reference) -> Any:
         """Return cells, a curve or a picture.
@@ -84,17 +84,15 @@ class _World(ABC):
         if name not in self.paper.tables:
             valid = (*self.paper.tables, *self.paper.figures)
             raise Unfit(f"no table or figure '{name}'", nearest(name, valid))
-        if name not in self._tables:
-            self._tables[name] = self._read(name)
-        cells, terms = self._tables[name]
+        cells, terms = self._table(name)
         meant = places(reference, cells)
         for place in meant:
             terms.setdefault(place, _bare(name, place, words=NO_CELL, missing=True))
-        return quantity(reference, [terms[place] for place in meant])
-
-    @abstractmethod
-    def interval(self, weights: Mapping[Term, float]) -> Interval:
-        """Return what surrounds a sum of terms, each of which has a number."""
+        # Where a scale has none of the cells, it is one number that is missing.
+        terms_shown = [terms[place] for place in meant] or [Term(name, words=NO_CELL, missing=True)]
+        numbers = tuple(Sum({term: 1.0}) for term in terms_shown)
+        single = len(reference.keys) == 2 and not any(key.several for key in reference.keys)
+        return numbers[0] if single else numbers
 
     @abstractmethod
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
@@ -119,8 +117,8 @@ class Printed(_World):
         errors = [factor * term.stderr for term, factor in weights.items() if term.stderr]
         return Interval(Z * math.hypot(*errors), PRINTED) if errors else Interval(None, DIGITS)
 
-    def _curve(self, what: Labelled, figure: str) -> Curve:
-        return replace(what, name=figure).made(words=NOT_PRINTED, missing=True)
+    def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
+        return what.with_points(Term(figure, words=NOT_PRINTED, missing=True), {})
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
@@ -157,7 +155,7 @@ class Results(_World):
         self.artefacts = artefacts
         self._points: dict[str, dict[int, DataFrame]] = {}
         self._sources: dict[str, ResultSource] = {}
-        self._sets: dict[Term, list[list[SentenceCounts]] | None] = {}
+        self._counts = cache(self._read_counts)
         self._drawn: dict[tuple, np.ndarray] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -169,8 +167,8 @@ class Results(_World):
         weights = {term: factor for term, factor in weights.items() if not term.exact}
         if not weights:
             return Interval(None, EXACT)
-        over = over_seeds(weights) or self._over_sentences(weights)
-        return over or Interval(None, _why_alone(weights))
+        interval = over_seeds(weights)
+        return interval if interval.half is not None else self._over_sentences(weights) or interval
 
     def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
         drawn = self.paper.figures[figure]
@@ -191,59 +189,43 @@ class Results(_World):
         return cells, terms
 
     def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
-        """Return the interval over test sentences; None where some are not stored."""
+        """Return the interval over test sentences; None where some are not stored.
+
+        One stream draws the same sentences of a task, whatever cell shows them. A cell of several
+        tasks comes first, so that its draws are those of its table.
+        """
         import numpy as np
 
-        from fathom.scoring.bootstrap import SAMPLES, Paired
+        from fathom.scoring.bootstrap import SAMPLES, Paired, streams_of
 
-        if any(self._counts(term) is None for term in weights):
+        sets = {term: self._counts(term) for term in weights}
+        if not all(sets.values()):
             return None
-        streams = self._streams(weights)
-        drawn = [factor * self._draws(term, streams[term]) for term, factor in weights.items()]
-        used = [stream.spawn_key for of_term in streams.values() for stream in of_term]
-        pairs = PAIRED if len({*used}) < len(used) else ""
-        return Interval(Paired(0.0, np.sum(drawn, axis=0)).half, DRAWN.format(SAMPLES, pairs))
+        streams: list[tuple[str, SentenceCounts, SeedSequence]] = []
+        scores, pairs, group = [], "", 0
+        for term in sorted(weights, key=lambda term: -len(sets[term])):
+            chosen, fresh = [], streams_of(len(sets[term]), group)
+            for (task, (counts, *_)), stream in zip(sets[term].items(), fresh, strict=True):
+                same = [
+                    earlier
+                    for name, other, earlier in streams
+                    if name == task and same_references([counts, other])
+                ]
+                chosen += same[:1] or [stream]
+                pairs = PAIRED if same else pairs
+                streams.append((task, counts, chosen[-1]))
+            group += any(stream in fresh for stream in chosen)
+            scores.append(weights[term] * self._draws(term, chosen))
+        return Interval(Paired(0.0, np.sum(scores, axis=0)).half, DRAWN.format(SAMPLES, pairs))
 
-    def _counts(self, term: Term) -> "list[list[SentenceCounts]] | None":
-        """Return what was counted in a cell's sentences; None where they cannot be drawn again."""
-        if term not in self._sets:
-            sets = None
-            if term.cell is not None and is_score(term.cell) and term.by_seed:
-                sets = counts_of(term.cell.cell, self._sources)
-            same = sets is not None and all(map(same_references, sets))
-            several = same and all(len(trainings[0].counts) > 1 for trainings in sets or ())
-            self._sets[term] = sets if several else None
-        return self._sets[term]
-
-    def _streams(self, terms: Iterable[Term]) -> "dict[Term, list[SeedSequence]]":
-        """Return what draws each test set of some cells: the same for the same sentences.
-
-        A cell of several tasks comes first, so that its draws are those of its table.
-        """
-        from fathom.scoring.bootstrap import streams_of
-
-        drawn: list[tuple[str, list[SentenceCounts], SeedSequence]] = []
-        streams, group = {}, 0
-        for term in sorted(terms, key=lambda each: -len(self._counts(each) or ())):
-            sets = self._counts(term) or []
-            tasks = tasks_of(term.cell.cell) if term.cell else ()
-            used = [
-                next(
-                    (
-                        stream
-                        for name, other, stream in drawn
-                        if name == task and same_references([trainings[0], other[0]])
-                    ),
-                    None,
-                )
-                for task, trainings in zip(tasks, sets, strict=True)
-            ]
-            fresh = streams_of(len(sets), group)
-            group += None in used
-            chosen = [new if old is None else old for old, new in zip(used, fresh, strict=True)]
-            drawn += zip(tasks, sets, chosen, strict=True)
-            streams[term] = chosen
-        return streams
+    def _read_counts(self, term: Term) -> "dict[str, list[SentenceCounts]]":
+        """Return what was counted in a cell's sentences, by task; nothing if they were not kept."""
+        if term.cell is None or not is_score(term.cell) or not term.by_seed:
+            return {}
+        sets = counts_of(term.cell.cell, self._sources) or []
+        if not all(len(each[0].counts) > 1 and same_references(each) for each in sets):
+            return {}
+        return dict(zip(tasks_of(term.cell.cell), sets, strict=bool(sets)))
 
     def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
         """Return a cell's score of each draw, in the unit that it prints."""
@@ -252,44 +234,36 @@ class Results(_World):
         key = (term, *(stream.spawn_key for stream in streams))
         if key not in self._drawn and term.cell is not None:
             cell = term.cell.cell
-            system = statistics_of(cell, self._counts(term) or [])
+            system = statistics_of(cell, self._counts(term).values())
             self._drawn[key] = _factor(cell) * drawn_scores(system, streams=streams)
         return self._drawn[key]
 
 
-def over_seeds(weights: Mapping[Term, float]) -> Interval | None:
-    """Return the 95 % interval over seeds; None unless each run has the same several for all terms.
+def over_seeds(weights: Mapping[Term, float]) -> Interval:
+    """Return the 95 % interval over seeds, if each run has the same several seeds for all terms.
 
     Numbers of one run are added seed by seed, runs are independent.
     """
+    runs: dict[str, list[Term]] = {}
+    for term in weights:
+        runs.setdefault(term.source, []).append(term)
+    if not all(term.by_seed for term in weights):
+        return Interval(None, NO_SEEDS)
+    if any(
+        term.by_seed.keys() != terms[0].by_seed.keys() for terms in runs.values() for term in terms
+    ):
+        return Interval(None, OTHER_SEEDS)
+    counts = sorted({len(term.by_seed) for term in weights})
+    if counts[0] == 1:
+        return Interval(None, ALONE if counts == [1] else UNEVEN)
     parts = []
-    for terms in _by_run(weights):
-        seeds, *others = [{*term.by_seed} for term in terms]
-        if len(seeds) < 2 or any(each != seeds for each in others):
-            return None
+    for terms in runs.values():
         numbers = [
-            math.fsum(weights[term] * term.by_seed[seed] for term in terms) for seed in seeds
+            math.fsum(weights[term] * term.by_seed[seed] for term in terms)
+            for seed in terms[0].by_seed
         ]
         parts.append((stdev(numbers) / math.sqrt(len(numbers)), len(numbers)))
-    words = " and ".join(map(str, sorted({seeds for _, seeds in parts})))
-    return Interval(half_interval(parts), SEEDS.format(words))
-
-
-def _by_run(terms: Iterable[Term]) -> Iterable[list[Term]]:
-    by_run: dict[str, list[Term]] = {}
-    for term in terms:
-        by_run.setdefault(term.source, []).append(term)
-    return by_run.values()
-
-
-def _why_alone(terms: Iterable[Term]) -> str:
-    """Return why there is no interval over seeds."""
-    by_run = [[frozenset(term.by_seed) for term in of_run] for of_run in _by_run(terms)]
-    if not all(seeds for of_run in by_run for seeds in of_run):
-        return NO_SEEDS
-    if any(len({*of_run}) > 1 for of_run in by_run):
-        return OTHER_SEEDS
-    return UNEVEN if any(len(of_run[0]) > 1 for of_run in by_run) else ALONE
+    return Interval(half_interval(parts), SEEDS.format(" and ".join(map(str, counts))))
 
 
 def worst(cell: Cell, vocabulary: Vocabulary) -> float:
@@ -305,7 +279,7 @@ def _factor(cell: Cell) -> float:
 
 def _bare(artefact: str, place: Place, **parts: Any) -> Term:
     """Return a cell of a table without a number, which is called `table5 “12/12” avg`."""
-    return Term(f"{artefact} “{place[0]}” {place[1]}", math.nan, of_table=True, **parts)
+    return Term(f"{artefact} “{place[0]}” {place[1]}", of_table=True, **parts)
 
 
 def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:

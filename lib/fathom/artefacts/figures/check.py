@@ -20,7 +20,7 @@ from fathom.config.schema.figures import (
     series_named,
 )
 from fathom.config.schema.section import STACKS
-from fathom.config.spec import Spec, full_name
+from fathom.config.spec import Spec
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Key
 from fathom.io.errors import FathomError, nearest, unknown
@@ -73,22 +73,22 @@ class _Check:
 
     def run(self, name: str, path: Key) -> Spec | None:
         """Return what a run is."""
-        run = full_name(self.figure.paper, name)
-        if self.project.has_run(run):
-            return self.project.spec(run)
-        self.name("run", name, self.project.names_in(self.figure.paper), path)
-        return None
+        try:
+            run = self.project.run_in(self.figure.paper, name, self.where(path))
+        except FathomError as error:
+            self.found.append(error)
+            return None
+        return self.project.spec(run)
 
     def series(self, name: str | None) -> Series | None:
         """Return a series."""
-        if name is None:
-            self.wrong(("series",), "no series is given", f"add one: {nearest('', SERIES)}")
-            return None
         try:
-            return series_named(name)
+            if name is not None:
+                return series_named(name)
+            self.wrong(("series",), "no series is given", f"add one: {nearest('', SERIES)}")
         except FathomError as error:
             self.wrong(("series",), error.what, error.remedy)
-            return None
+        return None
 
     def axes(self, series: Series, used: Mapping[str | None, str], at: bool) -> None:
         """Check that a series has the axes that are used, and that each of its axes is used.
@@ -140,7 +140,7 @@ def _labels(axis: str, series: Series, run: Spec) -> tuple[str, ...]:
     """Return the labels of an axis; empty where config does not know them."""
     if axis == "task":
         return run.data.tasks
-    shown = next((stack for stack in STACKS if any(stack in name for name in series.names)), "")
+    shown = next((stack for stack in STACKS if stack in series.key), "")
     stack = {"layer": shown, "memory": "decoder", "source": "encoder"}.get(axis, "")
     counts = {"encoder": run.model.encoder_layers, "decoder": run.model.decoder_layers}
     layers = counts.get(stack, 0)
@@ -196,8 +196,11 @@ def _grouped_bars(check: _Check, settings: GroupedBars, tables: Mapping[str, Tab
     for name in settings.columns:
         check.name("column", name, (*columns, TASKS), ("columns",))
     drawn = columns_of(settings, cells)
+    shown: list[tuple[Key, str]] = [(("less",), settings.less)]
+    shown += [(("bars", label), row) for label, row in settings.bars.items()]
+    shown += [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
     seen: dict[str, str] = {}
-    for path, row in _rows_of(settings):
+    for path, row in shown:
         check.name("row", row, rows, path)
         if row in seen:
             # A row drawn twice, or the row whose difference to itself is 0.
@@ -209,13 +212,6 @@ def _grouped_bars(check: _Check, settings: GroupedBars, tables: Mapping[str, Tab
             what = f"row '{row}' has no column '{absent[0]}'"
             check.wrong(path, what, "name columns that all of these rows have")
     _bar_columns(check, drawn, cells, table)
-
-
-def _rows_of(settings: GroupedBars) -> list[tuple[Key, str]]:
-    """Return the key and the row of each row that is drawn or subtracted."""
-    bars: list[tuple[Key, str]] = [(("less",), settings.less)]
-    bars += [(("bars", label), row) for label, row in settings.bars.items()]
-    return bars + [(("not_drawn", at), row) for at, row in enumerate(settings.not_drawn)]
 
 
 def _bar_columns(check: _Check, drawn: list[str], cells: Sequence[Cell], table: Table) -> None:

@@ -110,11 +110,13 @@ def titled(
 
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
     """Print the figure's number and title above it, and paper, scale and a few notes below."""
-    drawing.suptitle(label(figure.name, figure.title), x=0.01, ha="left", fontsize="medium")
-    lines = [f"{inputs.reference.rstrip('.')}, {figure.section}. Scale: {inputs.scale}."]
+    drawing.suptitle(
+        label(figure.name, figure.settings.title), x=0.01, ha="left", fontsize="medium"
+    )
+    lines = [f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."]
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
-    words = [figure.caption, ". ".join(shown) + "." if shown else ""]
+    words = [figure.settings.caption, ". ".join(shown) + "." if shown else ""]
     lines += wrap(" ".join(filter(None, words)), LINE)
     height = drawing.get_figheight() + LEADING * (len(lines) - 1)
     drawing.set_figheight(height)
@@ -127,9 +129,9 @@ def save(drawing: "Drawing", stem: Path) -> None:
     """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
     for suffix in _METADATA:
         # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
-        drawn = rendered(drawing, suffix)
+        content = rendered(drawing, suffix)
         with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
-            stream.write(drawn)
+            stream.write(content)
 
 
 def rendered(drawing: "Drawing", suffix: str) -> bytes:
@@ -144,6 +146,6 @@ def rendered(drawing: "Drawing", suffix: str) -> bytes:
     for text in drawing.findobj(Text):
         if text not in numbers:
             text.set_parse_math(False)
-    drawn = BytesIO()
-    drawing.savefig(drawn, format=suffix, metadata=_METADATA[suffix])
-    return drawn.getvalue()
+    content = BytesIO()
+    drawing.savefig(content, format=suffix, metadata=_METADATA[suffix])
+    return content.getvalue()

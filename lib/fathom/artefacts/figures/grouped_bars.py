@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs, named
-from fathom.artefacts.table.comparison import ComparedCell
+from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.notes import metrics_of
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.schema.figures import GroupedBars
 from fathom.config.tables import Cell
-from fathom.config.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -42,8 +41,7 @@ def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
     columns = columns_of(settings, [item.result.cell for item in table.cells])
     records = [
         {"column": column, "row": row, "label": label, "less": settings.less}
-        | _bar(items[row, column], items[settings.less, column], table.sources)
-        | _metric(items[row, column], table.table.vocabulary)
+        | _bar(items[row, column], items[settings.less, column], table)
         | {"scale": inputs.scale}
         for row, label in settings.rows.items()
         for column in columns
@@ -51,16 +49,15 @@ def rows(settings: GroupedBars, inputs: Inputs) -> "DataFrame":
     return DataFrame(records)
 
 
-def _bar(
-    item: ComparedCell, base: ComparedCell, sources: Mapping[str, ResultSource]
-) -> dict[str, object]:
-    """Return one bar's numbers, or the words in its place."""
-    less = difference(item.result, base.result, sources)
+def _bar(item: ComparedCell, base: ComparedCell, table: ComparedTable) -> dict[str, object]:
+    """Return one bar's numbers, or the words in its place, and how they were computed."""
+    less = difference(item.result, base.result, table.sources)
     value, half, paired = less.result.value, less.half, less.paired
     low = high = None
     if value is not None and half is not None:
         low, high = value - half, value + half
     printed, of_base = (part.reported.number if part.reported else None for part in (item, base))
+    shown, vocabulary = item.result.cell.value, table.table.vocabulary
     return {
         "value": value,
         "low": low,
@@ -70,7 +67,9 @@ def _bar(
         "p_sacrebleu": paired.p_sacrebleu if paired else None,
         "reported": None if printed is None or of_base is None else printed - of_base,
         "words": less.result.words or (NOT_RUN if value is None else ""),
-        NOTE: _notes(item, base, less.result.note, sources),
+        NOTE: _notes(item, base, less.result.note, table.sources),
+        "unit": vocabulary.measurement(shown).unit if shown else "",
+        METRIC: NOTES.join(metrics_of([item.result], vocabulary)),
     }
 
 
@@ -87,22 +86,15 @@ def _notes(
     return NOTES.join(filter(None, parts))
 
 
-def _metric(item: ComparedCell, vocabulary: Vocabulary) -> dict[str, object]:
-    """Return the unit of a bar, and how it was computed."""
-    value = item.result.cell.value
-    unit = vocabulary.measurement(value).unit if value else ""
-    return {"unit": unit, METRIC: NOTES.join(metrics_of([item.result], vocabulary))}
-
-
 def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
     """Return the figure: our bars filled, the paper's outlined over them."""
     from fathom.artefacts.figures import drawing
 
     figure, (axes,) = drawing.panels(1)
-    drawn = frame.loc[frame["label"] != ""]
-    columns = list(dict.fromkeys(drawn["column"]))
+    shown = frame.loc[frame["label"] != ""]
+    columns = list(dict.fromkeys(shown["column"]))
     labels = list(settings.bars)
-    groups = {part: _heights(drawn, labels, columns, part) for part in ("value", "reported")}
+    groups = {part: _heights(shown, labels, columns, part) for part in ("value", "reported")}
     ours = axes.grouped_bar(
         groups["value"], tick_labels=columns, labels=labels, edgecolor="black", linewidth=0.4
     )
@@ -113,18 +105,18 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
         look = drawing.look(position)
         for patch in container:
             patch.set(facecolor=look.color, hatch=look.hatch)
-    if drawn["reported"].notna().any():
+    if shown["reported"].notna().any():
         paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
         for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]
             for patch in container:
                 patch.set(facecolor="none", linestyle=(0, (3, 1)))
     for label, container in bars.items():
-        _whiskers(axes, drawn.loc[drawn["label"] == label], container)
+        _whiskers(axes, shown.loc[shown["label"] == label], container)
     axes.axhline(0.0, color="black", linewidth=0.6)
-    unit = "/".join(filter(None, dict.fromkeys(drawn["unit"])))
+    unit = "/".join(filter(None, dict.fromkeys(shown["unit"])))
     axes.set_ylabel(f"Δ {unit} over {settings.less}")
     axes.grid(axis="y")
-    _legend(axes, bars, drawn)
+    _legend(axes, bars, shown)
     return figure
 
 

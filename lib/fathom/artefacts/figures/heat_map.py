@@ -1,17 +1,17 @@
 """Heat maps: a series over two axes, one panel for each run."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import (
     NOTE,
     VALUE,
     Inputs,
+    Parts,
     RunFiles,
-    at_place,
+    at_places,
     in_order,
-    named,
-    place_notes,
     shared_title,
     smoothed,
     smoothing_notes,
@@ -25,51 +25,31 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from pandas import DataFrame
 
-PLACE = "place"
 TICKS = 6
 LONG = 5  # letters of a name; longer ones are turned below the axis
-_SHOWN = ("row_shown", "column_shown")  # what its tasks are called
 
 
 def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     """Return a line for each field: panel, run, row, column, the value and its moving median."""
-    from pandas import DataFrame, concat
+    from pandas import concat
 
     frames = []
     for title, part in settings.parts().items():
         run = inputs.runs[part.run or ""]
-        series = series_named(part.series or "")
-        frame = run.read(series)
-        about = {"panel": title, "run": run.name, "seed": run.seed}
-        if frame is None:
-            frames.append(DataFrame([about | {"words": run.words}]))
-            continue
-        lowest = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
-        fields = _fields(frame, part, run)
-        recorded = max(fields["row"].value_counts())
-        notes = [*run.notes(series), *place_notes(frame, part.places, run)]
-        notes += smoothing_notes(recorded, part.smooth)
-        for axis, places in (("row", part.rows), ("column", part.columns)):
-            about[f"{axis}_shown"] = run.called(str(places), fields[axis])
-        about |= {"lowest": lowest, "words": "", NOTE: named(title or run.name, notes)}
-        frames.append(fields.assign(**about))
+        fields = partial(_fields, settings, part, run)
+        frames += run.csv_lines(part.series or "", title or run.name, {"panel": title}, fields)
     columns = [
-        "panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE, *_SHOWN,
+        "panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE,
+        "row_shown", "column_shown",
     ]  # fmt: skip
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _fields(frame: "DataFrame", part: Map, run: RunFiles) -> "DataFrame":
-    """Return the fields of one panel; what is neither row nor column is averaged."""
-    from pandas import concat
-
-    if part.places:
-        chosen = [
-            at_place(frame, place, run).assign(**{PLACE: str(place)}) for place in part.places
-        ]
-        frame = concat(chosen, ignore_index=True)
+def _fields(settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame") -> Parts:
+    """Yield the fields of one panel; what is neither row nor column is averaged."""
+    frame, notes = at_places(frame, part.places, run)
     row, column = part.axes
-    row = PLACE if part.rows == NONE else row
+    row = "place" if part.rows == NONE else row
     named = frame.assign(row=frame[row].astype(str), column=frame[column].astype(str))
     updates = {UPDATE: "last"} if UPDATE in named and UPDATE not in (row, column) else {}
     fields = named.groupby(["row", "column"], sort=False, as_index=False).agg(
@@ -77,7 +57,13 @@ def _fields(frame: "DataFrame", part: Map, run: RunFiles) -> "DataFrame":
     )
     if part.smooth:
         fields[VALUE] = fields.groupby("row", sort=False)[VALUE].transform(smoothed, part.smooth)
-    return fields
+    notes += smoothing_notes(max(fields["row"].value_counts()), part.smooth)
+    about: dict[str, Any] = {
+        f"{axis}_shown": run.called(str(places), fields[axis])
+        for axis, places in (("row", part.rows), ("column", part.columns))
+    }
+    about["lowest"] = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
+    yield about, notes, fields
 
 
 def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":

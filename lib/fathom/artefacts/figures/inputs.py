@@ -1,26 +1,34 @@
 """What figures are drawn from: series, measurements with axes, places in a training, tables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isinf
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, outcome_words, stale_words
-from fathom.config.schema.figures import DIAGNOSTICS, MEASUREMENT, METRICS, UPDATE, Series
+from fathom.config.schema.figures import (
+    DIAGNOSTICS,
+    MEASUREMENT,
+    METRICS,
+    UPDATE,
+    Series,
+    series_named,
+)
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
-from fathom.io.records import Recorded
 from fathom.results.measurements import Measurements
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from pandas import Series as Numbers
 
-VALUE, NOTE, METRIC, TASK = "value", "note", "metric", "task"
+VALUE, NOTE, METRIC = "value", "note", "metric"
 NOTES = "; "  # between the notes of one line of the csv
+# Parts of a series: columns for the csv, notes, points.
+Parts = Iterable[tuple[dict[str, Any], list[str], "DataFrame"]]
 
 
 def title_of(text: str) -> str:
@@ -79,14 +87,38 @@ class RunFiles:
         training = self.source.training(self.seed)
         if training is None:
             return ["the training has not ended"]
-        keys = series.names if series.place == MEASUREMENT else ()
-        files = [training, *map(self._measurements, keys)]
+        measured = series.place == MEASUREMENT
+        files = [training, self._measurements(series.key) if measured else None]
         stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
         notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
         others = [*self.source.folders, *self.source.unused][1:]
         if others:
             notes.append(f"seed {self.seed} is drawn, and not {', '.join(map(str, others))}")
         return [note for note in notes if note]
+
+    def csv_lines(
+        self, name: str, title: str, about: dict[str, Any], parts: "Callable[[DataFrame], Parts]"
+    ) -> "list[DataFrame]":
+        """Return the lines of the csv for a series; where it was not recorded, one with words.
+
+        Args:
+            name: of the series.
+            title: what notes call it.
+            about: columns of all lines.
+            parts: a function of the series in long form.
+        """
+        from pandas import DataFrame
+
+        about = {**about, "run": self.name, "seed": self.seed}
+        series = series_named(name)
+        frame = self.read(series)
+        if frame is None:
+            return [DataFrame([about | {"words": self.words}])]
+        of_run = self.notes(series)
+        return [
+            points.assign(**about | columns, words="", **{NOTE: named(title, [*of_run, *notes])})
+            for columns, notes, points in parts(frame)
+        ]
 
     def read(self, series: Series) -> "DataFrame | None":
         """Return a series in long form: a column for each axis, and `value`; None without files.
@@ -96,26 +128,19 @@ class RunFiles:
         Raises:
             FathomError: If a file is damaged or not the recorded one, or has other axes.
         """
-        from pandas import concat
-
         readers = {METRICS: self._metric, DIAGNOSTICS: self._packed, MEASUREMENT: self._measured}
-        frames = [readers[series.place](name) for name in series.names]
-        known = [frame for frame in frames if frame is not None]
-        if not known:
+        frame = readers[series.place](series.key)
+        if frame is None:
             return None
-        for name, frame in zip(series.names, known, strict=False):
-            frame["part"] = name
-        joined = concat(known, ignore_index=True)
         for axis in series.axes:
-            if axis not in joined:
-                what = f"{', '.join(series.names)}: no axis '{axis}'"
-                raise FathomError(what, str(self.folder), nearest(axis, joined.columns))
-        joined[VALUE] = joined[VALUE] * series.factor
-        return joined
+            if axis not in frame:
+                what = f"{series.key}: no axis '{axis}'"
+                raise FathomError(what, str(self.folder), nearest(axis, frame.columns))
+        return frame.assign(**{VALUE: frame[VALUE] * series.factor})
 
     def called(self, axis: str, labels: Iterable[str]) -> list[str]:
         """Return what labels of an axis are called; a task may have another text than its name."""
-        names = self.source.shown_as if axis == TASK else {}
+        names = self.source.shown_as if axis == "task" else {}
         return [names.get(label, label) for label in labels]
 
     def epoch_ends(self, epochs: float) -> float:
@@ -124,17 +149,8 @@ class RunFiles:
         return next((update for update in passed if update is not None), inf)
 
     def _metrics(self) -> list[dict[str, float | None]]:
-        path = self._recorded("metrics.tsv")
+        path = self.source.recorded(self.seed, "metrics.tsv")
         return metrics.read(path) if path.is_file() else []
-
-    def _recorded(self, name: str) -> Path:
-        """Return a file of the training; a training under way has recorded none yet."""
-        record = self.folder / "training.json"
-        if record.is_file():
-            files = Recorded.of(record)
-            if name in files.files or files.path(name).exists():
-                files.require(name)
-        return self.folder / name
 
     def _metric(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
@@ -146,7 +162,7 @@ class RunFiles:
     def _packed(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
 
-        path = self._recorded(f"diagnostics/{name}.tsv.gz")
+        path = self.source.recorded(self.seed, f"diagnostics/{name}.tsv.gz")
         if not path.is_file():
             return None
         return DataFrame(packed.read(path)).astype({VALUE: float})
@@ -155,17 +171,21 @@ class RunFiles:
         return self.source.read(self.source.files(key)[self.seed], self.seed)
 
     def _measured(self, key: str) -> "DataFrame | None":
-        from pandas import DataFrame
+        from numpy import array
+        from pandas import MultiIndex
 
         file = self._measurements(key)
         record = file.measurements.get(key) if file else None
         if record is None or record.values is None:
             return None
-        rows = list(_flat(record.values, [record.labels[axis] for axis in record.axes]))
         names = [
             f"{axis}_2" if axis in record.axes[:at] else axis for at, axis in enumerate(record.axes)
         ]
-        return DataFrame(rows, columns=[*names, VALUE])
+        labels = [record.labels[axis] for axis in record.axes]
+        places = MultiIndex.from_product(labels, names=names)
+        return places.to_frame(index=False).assign(
+            **{VALUE: array(record.values, dtype=float).ravel()}
+        )
 
 
 def named(name: str, notes: Iterable[str]) -> str:
@@ -173,33 +193,28 @@ def named(name: str, notes: Iterable[str]) -> str:
     return NOTES.join(f"{name}: {note}" for note in notes)
 
 
-def _flat(values: list, labels: list[list[str]], before: tuple[str, ...] = ()):
-    """Yield the labels and the number of each element of nested lists."""
-    for label, value in zip(labels[0], values, strict=True):
-        place = (*before, label)
-        if len(labels) == 1:
-            yield (*place, value)
-        else:
-            yield from _flat(value, labels[1:], place)
+def at_places(
+    frame: "DataFrame", places: Sequence[int | str], run: RunFiles
+) -> "tuple[DataFrame, list[str]]":
+    """Return the rows of the recorded update that is nearest to each place, and notes on places.
 
-
-def at_place(frame: "DataFrame", place: int | str, run: RunFiles) -> "DataFrame":
-    """Return the rows of the recorded update that is nearest to a place in the training.
-
-    A place is an update, a share of the planned updates (`50%`), or `epoch 1`, its end. A training
-    that ended early has its last recorded update instead of later ones.
+    A place, which gets a column, is an update, a share of the planned updates (`50%`), or
+    `epoch 1`, its end. A training that ended early has its last recorded update instead of later
+    ones. Without places all rows are returned.
     """
-    recorded = frame[UPDATE].unique()
-    update = min(_update(place, run), max(recorded))
-    nearest = min(recorded, key=lambda item: (abs(item - update), item))
-    return frame.loc[frame[UPDATE] == nearest]
+    from pandas import concat
 
-
-def place_notes(frame: "DataFrame", places: Iterable[int | str], run: RunFiles) -> list[str]:
-    """Return a note for each epoch whose end the training has not reached."""
-    epochs = [place for place in places if str(place).startswith("epoch")]
-    far = [epoch for epoch in epochs if isinf(_update(epoch, run))]
-    return [f"{epoch} did not end, update {frame[UPDATE].max()} is drawn" for epoch in far]
+    if not places:
+        return frame, []
+    recorded, chosen, notes = frame[UPDATE].unique(), [], []
+    for place in places:
+        update = _update(place, run)
+        if isinf(update) and str(place).startswith("epoch"):
+            notes.append(f"{place} did not end, update {max(recorded)} is drawn")
+        update = min(update, max(recorded))
+        nearest = min(recorded, key=lambda item: (abs(item - update), item))
+        chosen.append(frame.loc[frame[UPDATE] == nearest].assign(place=str(place)))
+    return concat(chosen, ignore_index=True), notes
 
 
 def smoothed(values: "Numbers", points: int | None) -> "Numbers":

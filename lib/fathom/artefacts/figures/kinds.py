@@ -4,13 +4,13 @@ A module has `rows` (the numbers of the csv) and `draw`.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import NOT_RUN, outcome_words
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
 
+Written = TypeVar("Written")
+
 
 def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
     """Return the numbers of a figure's csv.
@@ -29,7 +31,7 @@ def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
     Raises:
         FathomError: If a file that it is drawn from cannot be used.
     """
-    return _module(figure.kind).rows(figure.settings, inputs)
+    return _module(figure.settings.kind).rows(figure.settings, inputs)
 
 
 def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
@@ -37,33 +39,32 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
 
     Equal numbers give equal bytes.
     """
-    from fathom.artefacts.figures import drawing
+    from fathom.artefacts.figures.drawing import save
 
     frame = rows(figure, inputs)
     write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
-    with _drawn(figure, inputs, frame) as drawn:
-        drawing.save(drawn, stem)
+    _drawn(figure, inputs, frame, partial(save, stem=stem))
 
 
 def png(figure: Figure, inputs: Inputs) -> bytes:
     """Return a figure's drawing as a PNG: the bytes that `draw` writes."""
-    from fathom.artefacts.figures import drawing
+    from fathom.artefacts.figures.drawing import rendered
 
-    with _drawn(figure, inputs, rows(figure, inputs)) as drawn:
-        return drawing.rendered(drawn, "png")
+    return _drawn(figure, inputs, rows(figure, inputs), partial(rendered, suffix="png"))
 
 
-@contextmanager
-def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Drawing]":
-    """Give a figure's drawing, inside the style with which it must be saved."""
+def _drawn(
+    figure: Figure, inputs: Inputs, frame: "DataFrame", written: "Callable[[Drawing], Written]"
+) -> "Written":
+    """Return what is written of a figure's drawing, in the style that it must be saved with."""
     import matplotlib
 
     from fathom.artefacts.figures import drawing
 
     with matplotlib.rc_context(drawing.style()):
-        drawn = _module(figure.kind).draw(figure.settings, frame)
-        drawing.sign(drawn, figure, inputs, [*inputs.warnings, *_notes(frame)])
-        yield drawn
+        picture = _module(figure.settings.kind).draw(figure.settings, frame)
+        drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(frame)])
+        return written(picture)
 
 
 def _notes(frame: "DataFrame") -> list[str]:

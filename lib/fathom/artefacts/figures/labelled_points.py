@@ -1,14 +1,17 @@
 """Labelled points: the places of one axis, the others projected to a plane."""
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, named
-from fathom.config.schema.figures import UPDATE, LabelledPoints, series_named
+from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, Parts, RunFiles
+from fathom.config.schema.figures import UPDATE, LabelledPoints
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from numpy import ndarray
     from pandas import DataFrame
+
+DIGITS = 9  # of a weight that are beyond the rounding of a decomposition
 
 
 def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
@@ -16,40 +19,39 @@ def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
 
     A series of a training is taken at its last recorded update.
     """
-    from pandas import DataFrame, concat
+    from pandas import concat
 
     frames = []
     for title, name in settings.panels.items():
-        run = inputs.runs[name]
-        series = series_named(settings.series)
-        frame = run.read(series)
-        about = {"panel": title, "run": run.name, "seed": run.seed}
-        if frame is None:
-            frames.append(DataFrame([about | {"words": run.words}]))
-            continue
-        if UPDATE in frame:
-            frame = frame[frame[UPDATE] == frame[UPDATE].max()].drop(columns=UPDATE)
-        others = [axis for axis in frame.columns if axis not in (VALUE, settings.points)]
-        grid = frame.pivot_table(
-            index=settings.points, columns=others, values=VALUE, sort=False, dropna=False
-        )
-        points, explained = principal(grid.fillna(0.0).to_numpy())
-        made = DataFrame(
-            {"label": grid.index, "x": points[:, 0], "y": points[:, 1]}
-            | {"explained_x": explained[0], "explained_y": explained[1]}
-        )
-        about[NOTE] = named(title, run.notes(series))
-        shown = run.called(settings.points, grid.index)
-        frames.append(made.assign(**about, words="", shown=shown))
+        points = partial(_points, settings, inputs.runs[name])
+        frames += inputs.runs[name].csv_lines(settings.series, title, {"panel": title}, points)
     columns = ["panel", "run", "seed", "label", "x", "y", "explained_x", "explained_y", "words"]
     columns += [NOTE, "shown"]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
+def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Parts:
+    """Yield the points of one panel."""
+    from pandas import DataFrame
+
+    if UPDATE in frame:
+        frame = frame.loc[frame[UPDATE] == frame[UPDATE].max()].drop(columns=UPDATE)
+    dimensions = [axis for axis in frame.columns if axis not in (VALUE, settings.points)]
+    grid = frame.pivot_table(
+        index=settings.points, columns=dimensions, values=VALUE, sort=False, dropna=False
+    )
+    points, explained = principal(grid.fillna(0.0).to_numpy())
+    about = {"explained_x": explained[0], "explained_y": explained[1]}
+    about["shown"] = run.called(settings.points, grid.index)
+    yield about, [], DataFrame({"label": grid.index, "x": points[:, 0], "y": points[:, 1]})
+
+
 def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
     """Return the first two principal components of some vectors.
 
-    The sign of a component is not determined; its largest weight is made positive.
+    The sign of a component is not determined; its largest weight is made positive, of equally
+    large ones the last. Columns of masks are often opposites, and their weights equal but for the
+    sign and for rounding, which differs between CPUs.
 
     Args:
         vectors: (N, D), one for each point; N and D are 2 or more.
@@ -62,8 +64,9 @@ def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
 
     centred = vectors - vectors.mean(axis=0)
     left, sizes, right = np.linalg.svd(centred, full_matrices=False)
-    largest = np.abs(right).argmax(axis=1)
-    signs = np.where(right[np.arange(len(right)), largest] < 0, -1.0, 1.0)
+    from_last = right[:, ::-1]
+    largest = np.abs(from_last).round(DIGITS).argmax(axis=1)
+    signs = np.where(from_last[np.arange(len(right)), largest] < 0, -1.0, 1.0)
     total = (sizes**2).sum()
     explained = sizes[:2] ** 2 / total if total > 0 else np.zeros(2)
     return (left * sizes * signs)[:, :2], explained

@@ -1,23 +1,23 @@
 """Curves: a series over updates or layers, one line for each run or for each place on an axis."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import (
     NOTE,
     VALUE,
     Inputs,
+    Parts,
     RunFiles,
-    at_place,
+    at_places,
     in_order,
-    named,
-    place_notes,
     selected,
     shared_title,
     smoothed,
     smoothing_notes,
 )
-from fathom.config.schema.figures import UPDATE, Lines, Panel, series_named
+from fathom.config.schema.figures import UPDATE, Lines, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,38 +32,24 @@ def rows(settings: Lines, inputs: Inputs) -> "DataFrame":
 
     A line whose run recorded nothing has one row with words.
     """
-    from pandas import DataFrame, concat
+    from pandas import concat
 
     frames = []
     for title, part in settings.parts().items():
         for label in part.lines:
             line = part.line(label)
             run = inputs.runs[line.run]
-            series = series_named(line.series or "")
-            frame = run.read(series)
             about = {"panel": title, "line": label, "label": label}
-            about |= {"run": run.name, "seed": run.seed}
-            if frame is None:
-                frames.append(DataFrame([about | {"words": run.words}]))
-                continue
-            places = [] if part.at is None else [part.at]
-            for names, points in _curves(frame, part, run):
-                notes = [*run.notes(series), *place_notes(frame, places, run)]
-                notes += smoothing_notes(len(points), part.smooth)
-                about |= {**names, NOTE: named(label, notes), "words": ""}
-                frames.append(points.assign(**about))
+            frames += run.csv_lines(line.series or "", label, about, partial(_curves, part, run))
     columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words", NOTE]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
-def _curves(
-    frame: "DataFrame", part: Panel, run: RunFiles
-) -> Iterator[tuple[dict[str, str], "DataFrame"]]:
-    """Yield the names and the points of each line of a run, points from left to right."""
-    if part.at is not None:
-        frame = at_place(frame, part.at, run)
+def _curves(part: Panel, run: RunFiles, frame: "DataFrame") -> Parts:
+    """Yield the names, the notes and the points of each line of a run, from left to right."""
+    frame, notes = at_places(frame, [] if part.at is None else [part.at], run)
     frame = selected(frame, part.select, run)
-    groups: list[tuple[dict[str, str], DataFrame]] = [({}, frame)]
+    groups: list[tuple[dict[str, Any], DataFrame]] = [({}, frame)]
     if part.line_by:
         places = frame[part.line_by].astype(str)
         lines = in_order(places)
@@ -74,7 +60,9 @@ def _curves(
         ]
     for names, group in groups:
         points = group.assign(x=group[part.x].astype(float)).sort_values("x")
-        yield names, points.assign(**{SMOOTHED: smoothed(points.loc[:, VALUE], part.smooth)})
+        median = smoothed(points.loc[:, VALUE], part.smooth)
+        few = smoothing_notes(len(points), part.smooth)
+        yield names, [*notes, *few], points.assign(**{SMOOTHED: median})
 
 
 def _labels(given: Sequence[str], lines: int) -> list[str]:
@@ -99,8 +87,8 @@ def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
         _draw_lines(panel, lines, part)
         panel.set_title(title, loc="left")
         panel.set_xlabel(part.x or "")
-        drawn = [part.line(label).series or "" for label in part.lines]
-        panel.set_ylabel(shared_title(drawn))
+        series = [part.line(label).series or "" for label in part.lines]
+        panel.set_ylabel(shared_title(series))
         if part.log_y and (lines[SMOOTHED] > 0).any():
             panel.set_yscale("log")
         if part.reference is not None:

@@ -1,1 +1,1 @@
-"""The page of one paper: each part is a module and a template of the same name."""
+"""The page of one paper; a template lays out each part of it."""

@@ -4,33 +4,39 @@ The file needs no network, and no other file but those that its links name.
 """
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from fathom.artefacts import deviations
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.page.claims import OBSERVED, answer_bar, page_claims
+from fathom.artefacts.curves import curve, pictures, run_labels
+from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.figures import page_figures, table_curves
-from fathom.artefacts.page.runs import (
-    ASSUMPTION,
-    PageRun,
-    TrainingCost,
-    costs,
-    costs_by_device,
-    runs_of,
-)
+from fathom.artefacts.page.runs import ASSUMPTION, PageRun, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.verdicts import BarShare, bar, sign_of
+from fathom.artefacts.table.verdicts import Sign, bar, sign_of
 from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
+from fathom.config.spec import full_name
+
+# Answers of claims, in the order of a bar.
+ANSWERS = {
+    "holds": "●",
+    "inconclusive": "◐",
+    "fails": "✕",
+    "undecided": "◇",
+    "not printed": "○",
+    "not run": "–",
+}
 
 
 def page(
@@ -53,7 +59,7 @@ def page(
     scale = artefacts.project.scale(artefacts.scale)
     runs = runs_of(artefacts, paper, tables)
     shown = [PageTable(table, runs) for table in tables.values()]
-    devices = costs_by_device(runs.values())
+    devices = [*costs(training for run in runs.values() for training in run.ended)]
     home = artefacts.paths.page(paper.name).parent
     # Each cell with its table and details, by the run or corpus that it shows.
     cells: dict[str, list[tuple[PageTable, ShownCell, list[Detail]]]] = {}
@@ -67,6 +73,8 @@ def page(
         "spoken": spoken,
         "place": place,
         "number": lambda spec: label(spec.name, "").partition(" · ")[0],
+        "sign": answer_sign,
+        "bar": answer_bar,
     }
     return templates.get_template("page.html").render(
         head=head(tables, runs, devices, claims),
@@ -77,15 +85,13 @@ def page(
         cells=cells,
         runs=runs,
         figures=page_figures(artefacts, paper, runs),
-        curves=table_curves(artefacts, shown, runs),
-        claims=page_claims(claims),
-        observed=OBSERVED,
+        curves=table_curves(shown, runs),
+        claims=[list(parts) for _, parts in groupby(claims, lambda part: part.name)],
         data=data_of(artefacts, paper, runs),
-        costs=costs(runs.values()),
+        costs=[cost for run in runs.values() for cost in costs(run.ended, run.short_name)],
         devices=devices,
         assumption=ASSUMPTION,
         deviation_parts=deviations.PARTS,
-        deviation_fragment=deviations.fragment,
         bibtex=bibtex(paper.about),
         software=software(artefacts.scale, runs.values()),
         link=lambda path: link(path, home),
@@ -93,58 +99,91 @@ def page(
     )
 
 
-@dataclass(frozen=True)
-class Head:
-    """What a reader sees first."""
-
-    runs: int  # that tables and figures show
-    ended: int  # of them, those of which a training has ended
-    trainings: int  # that have ended
-    hours: float  # of training, all devices
-    devices: tuple[str, ...]
-    last: str  # the day on which the last training ended; empty before the first
-    verdicts: tuple[BarShare, ...]  # how many printed cells have each verdict
-    learned: int  # how many runs are below the unigram baseline
-    nats: tuple[float, ...]  # the least and the most by which they are; empty without one
-    claims: tuple[BarShare, ...]  # how many parts of claims have each answer on our results
-    printed_claims: tuple[BarShare, ...]  # the same on the paper's own cells
-
-    @property
-    def cells(self) -> int:
-        """How many cells the paper prints."""
-        return sum(share.count for share in self.verdicts)
-
-    @property
-    def judged(self) -> int:
-        """How many of them are compared with ours."""
-        return sum(share.count for share in self.verdicts if share.sign.judged)
-
-
 def head(
     tables: Mapping[str, ComparedTable],
     runs: Mapping[str, PageRun],
     costs: Sequence[TrainingCost],
     claims: Sequence[Judged],
-) -> Head:
-    """Return the head of a paper's page; costs are those of each device."""
+) -> dict[str, Any]:
+    """Return what a reader of a page sees first; costs are those of each device."""
     ended = [run for run in runs.values() if run.ended]
     files = [training.file for run in ended for training in run.ended]
     times = [str(file.attempts[-1].get("end", "")) for file in files if file and file.attempts]
     nats = sorted(run.below_unigram for run in ended if run.below_unigram is not None)
-    verdicts = [item.verdict for table in tables.values() for item in table.cells if item.verdict]
-    return Head(
-        runs=len(runs),
-        ended=len(ended),
-        trainings=len(files),
-        hours=sum(cost.hours for cost in costs),
-        devices=tuple(cost.device for cost in costs),
-        last=max(times, default="")[:10],
-        verdicts=bar(map(sign_of, verdicts)),
-        learned=sum(run.learned for run in ended),
-        nats=tuple(dict.fromkeys((nats[0], nats[-1]))) if nats else (),
-        claims=answer_bar(claim.answer for claim in claims),
-        printed_claims=answer_bar(claim.reported_answer for claim in claims),
-    )
+    cells = [item.verdict for table in tables.values() for item in table.cells if item.verdict]
+    verdicts = bar(map(sign_of, cells))
+    return {
+        "runs": len(runs),  # that tables and figures show
+        "ended": len(ended),  # of them, those of which a training has ended
+        "trainings": len(files),
+        "hours": sum(cost.hours for cost in costs),
+        "devices": [cost.device for cost in costs],
+        "last": max(times, default="")[:10],  # the day on which the last training ended
+        "cells": len(cells),  # that the paper prints
+        "judged": sum(count for sign, count in verdicts.items() if sign.judged),
+        "verdicts": verdicts,
+        "learned": sum(run.learned for run in ended),
+        "nats": [*dict.fromkeys((nats[0], nats[-1]))] if nats else [],  # below the unigram baseline
+        "claims": answer_bar(claim.answer for claim in claims),
+        "printed_claims": answer_bar(claim.reported_answer for claim in claims),
+    }
+
+
+def page_figures(
+    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]
+) -> list[dict[str, Any]]:
+    """Return a paper's figures with their pictures, drawn from what exists.
+
+    Raises:
+        FathomError: If a file that one is drawn from cannot be used.
+    """
+    figures = []
+    for figure in paper.figures.values():
+        names = {full_name(paper.name, run): None for run in figure.settings.runs}
+        for table in figure.settings.tables:
+            cells = artefacts.cells(paper.tables[table])
+            names |= {cell.source: None for cell in cells if cell.kind == "run"}
+        missing = [runs[name].short_name for name in names if not runs[name].ended]
+        picture = ""
+        if len(missing) < len(names):
+            picture = _embedded(kinds.png(figure, artefacts.inputs(paper, figure)))
+        csv = artefacts.stem(paper, figure).with_suffix(".csv")
+        written = csv if csv.is_file() else None
+        figures.append({"spec": figure, "picture": picture, "missing": missing, "csv": written})
+    return figures
+
+
+def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> list[dict[str, Any]]:
+    """Return the curves of all tables whose cells show runs, each run in the first that shows it.
+
+    Raises:
+        FathomError: If a file of a training is damaged.
+    """
+    above: set[str] = set()
+    groups = []
+    for table in tables:
+        names = run_labels(cell.item.result.cell for cell in table.cells)
+        if names:
+            curves = [curve(names[name], runs[name].source) for name in names if name not in above]
+            images = [(curve, _embedded(svg.encode())) for curve, svg in pictures(curves)]
+            elsewhere = [label for name, label in names.items() if name in above]
+            groups.append({"table": table, "pictures": images, "elsewhere": elsewhere})
+        above.update(names)
+    return groups
+
+
+def _embedded(picture: bytes) -> str:
+    return b64encode(picture).decode("ascii")
+
+
+def answer_sign(answer: str) -> Sign:
+    """Return how the answer of a claim is shown."""
+    return Sign(answer.replace(" ", "-"), ANSWERS[answer], answer)
+
+
+def answer_bar(answers: Iterable[str]) -> dict[Sign, int]:
+    """Return how many answers there are of each kind."""
+    return bar(map(answer_sign, answers), tuple(ANSWERS))
 
 
 def bibtex(about: PaperSettings) -> str:

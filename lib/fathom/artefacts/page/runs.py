@@ -41,51 +41,42 @@ class PageTraining:
     file: TrainingRecord | None  # None before it has ended
     logs: tuple[Path, ...]  # what its jobs printed
 
-    @property
-    def below_unigram(self) -> float | None:
-        """By how much the last validation NLL is below the unigram baseline, in nats per token."""
-        if self.file is None or self.file.validation is None:
-            return None
-        return self.file.unigram_nll - self.file.validation.nll
-
 
 @dataclass(frozen=True)
 class PageRun:
     """A run that a table or figure of the paper shows."""
 
-    name: str  # `<paper>/<run>`
-    identity: str  # SHA-256 of its settings
-    comparable: bool  # whether all of its settings are the paper's
+    source: ResultSource
     trainings: tuple[PageTraining, ...]  # by seed
     differing: tuple[Setting, ...]  # the settings that are not the paper's
     deviations: tuple[Deviation, ...]  # the entries that apply to it
-    source: ResultSource
-
-    @property
-    def fragment(self) -> str:
-        """The id of its details on the page."""
-        return f"run-{self.name.replace('/', '-')}"
 
     @property
     def short_name(self) -> str:
         """Its name without the paper's."""
-        return self.name.rpartition("/")[2]
+        return self.source.name.rpartition("/")[2]
 
     @cached_property
     def ended(self) -> tuple[PageTraining, ...]:
         """The trainings that have ended."""
         return tuple(training for training in self.trainings if training.file)
 
+    @cached_property
+    def nats(self) -> list[float | None]:
+        """By how much the last NLL of each that ended is below the unigram baseline, per token."""
+        files = [item.file for item in self.ended if item.file]
+        return [file.validation and file.unigram_nll - file.validation.nll for file in files]
+
     @property
     def below_unigram(self) -> float | None:
         """The mean over its trainings that have a validation; None without one."""
-        nats = [item.below_unigram for item in self.ended if item.below_unigram is not None]
+        nats = [value for value in self.nats if value is not None]
         return fmean(nats) if nats else None
 
     @property
     def learned(self) -> bool:
         """Whether every training that has ended is below the unigram baseline."""
-        return bool(self.ended) and all((item.below_unigram or 0) > 0 for item in self.ended)
+        return bool(self.nats) and all((value or 0) > 0 for value in self.nats)
 
     @property
     def words(self) -> str:
@@ -101,19 +92,14 @@ class TrainingCost:
     name: str  # the run, or the device
     device: str  # what it ran on
     trainings: int
-    seconds: float  # of all devices together; loading and validation included
+    hours: float  # of all devices together; loading and validation included
     tokens: int  # target tokens without padding
     watt_hours: float  # of energy, under the assumption
 
     @property
-    def hours(self) -> float:
-        """Hours of the device."""
-        return self.seconds / HOUR
-
-    @property
     def pace(self) -> float | None:
         """Target tokens per second."""
-        return self.tokens / self.seconds if self.seconds else None
+        return self.tokens / (self.hours * HOUR) if self.hours else None
 
 
 def runs_of(
@@ -132,34 +118,17 @@ def runs_of(
     for figure in paper.figures.values():
         for run in figure.settings.runs:
             shown.setdefault(full_name(paper.name, run), []).append(figure.name)
-    return {name: _run(artefacts, paper, name, names) for name, names in shown.items()}
-
-
-def costs(runs: Iterable[PageRun]) -> list[TrainingCost]:
-    """Return what each run took, in the order of the runs; those that did not run are left out."""
-    return [cost for run in runs for cost in _costs(run.ended, run.short_name)]
-
-
-def costs_by_device(runs: Iterable[PageRun]) -> list[TrainingCost]:
-    """Return what all runs together took, on each device."""
-    trainings = [training for run in runs for training in run.ended]
-    return list(_costs(trainings))
-
-
-def _run(artefacts: Artefacts, paper: Paper, name: str, shown: list[str]) -> PageRun:
-    """Return a run; `shown` names the tables and figures that show it."""
-    project, source = artefacts.project, artefacts.source(name)
-    names = {*shown, *project.entries[name].ancestors, project.run(name).method.name}
-    settings = describe(project, name, artefacts.scale)
-    return PageRun(
-        name=name,
-        identity=source.identity,
-        comparable=source.comparable,
-        trainings=tuple(_training(artefacts, name, seed) for seed in source.folders),
-        differing=tuple(setting for setting in settings if setting.changed),
-        deviations=applying(paper, names),
-        source=source,
-    )
+    project, runs = artefacts.project, {}
+    for name, artefact_names in shown.items():
+        source, method = artefacts.source(name), project.run(name).method.name
+        settings = describe(project, name, artefacts.scale)
+        runs[name] = PageRun(
+            source=source,
+            trainings=tuple(_training(artefacts, name, seed) for seed in source.folders),
+            differing=tuple(setting for setting in settings if setting.changed),
+            deviations=applying(paper, {*artefact_names, *project.entries[name].ancestors, method}),
+        )
+    return runs
 
 
 def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
@@ -174,14 +143,8 @@ def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
     return PageTraining(seed, path.parent, file, tuple(logs))
 
 
-def _device(device: Mapping[str, Any]) -> str:
-    """Return a device in words."""
-    threads, words = device.get("threads"), str(device.get("name", "unknown"))
-    return f"{words}, {threads} thread{'s' if threads > 1 else ''}" if threads else words
-
-
-def _costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[TrainingCost]:
-    """Yield what trainings took on each device; without a name the device is the name."""
+def costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[TrainingCost]:
+    """Yield what ended trainings took on each device; without a name the device is the name."""
     files: dict[str, list[TrainingRecord]] = {}
     for training in trainings:
         if training.file:
@@ -193,13 +156,19 @@ def _costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[Traini
             name=name or device,
             device=device,
             trainings=len(alike),
-            seconds=sum(seconds),
+            hours=sum(seconds) / HOUR,
             tokens=sum(file.totals.target_tokens for file in alike),
             watt_hours=sum(joules) / HOUR,
         )
 
 
-def _watts(device: dict) -> float:
+def _device(device: Mapping[str, Any]) -> str:
+    """Return a device in words."""
+    threads, words = device.get("threads"), str(device.get("name", "unknown"))
+    return f"{words}, {threads} thread{'s' if threads > 1 else ''}" if threads else words
+
+
+def _watts(device: Mapping[str, Any]) -> float:
     """Return the power that a device is assumed to take, the building's included."""
     if device.get("type") == "cpu":
         return WATTS_OF_A_THREAD * (device.get("threads") or 1) * BUILDING

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from fathom.artefacts.page.runs import PageRun
 from fathom.artefacts.table.comparison import ComparedTable
@@ -11,21 +12,12 @@ from fathom.artefacts.table.notes import notes_on_cells
 from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import CORPUS
 from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference
-from fathom.artefacts.table.view import ShownCell, ShownPart, ShownRow, parts
+from fathom.artefacts.table.view import BlockView, ShownCell, blocks
 from fathom.config.reported import EMPTY
 from fathom.config.tables import Table
 
 NOTHING = "–"  # where neither we nor the paper have anything
 DIGITS = ".6g"
-
-
-@dataclass(frozen=True)
-class Learned:
-    """How far the runs of a row are below the unigram baseline."""
-
-    nats: tuple[str, ...]  # from low to high; empty where no run has a number
-    share: str  # of the most in the table, in percent
-    words: str  # why there are no nats
 
 
 @dataclass(frozen=True)
@@ -46,52 +38,47 @@ class PageTable:
         return list(notes_on_cells(self.compared))
 
     @cached_property
-    def parts(self) -> tuple[ShownPart, ...]:
+    def blocks(self) -> tuple[BlockView, ...]:
         """The paper's part of each block, and the columns that are not in the paper."""
-        return tuple(parts(self.compared))
+        return tuple(blocks(self.compared))
 
     @cached_property
     def cells(self) -> tuple[ShownCell, ...]:
         """All of its cells."""
-        return tuple(cell for part in self.parts for row in part.rows for cell in row.cells)
+        return tuple(cell for block in self.blocks for row in block.cells for cell in row)
 
-    @cached_property
-    def judged(self) -> bool:
-        """Whether any cell is compared with the paper's."""
-        return any(cell.sign.judged for cell in self.cells if cell.sign)
+    def shows_learned(self, block: BlockView) -> bool:
+        """Return whether a block says how much its runs learned, since nothing is judged."""
+        judged = any(cell.sign.judged for cell in self.cells if cell.sign)
+        runs = any(cell.item.result.cell.kind == "run" for cell in self.cells)
+        return runs and not judged and not block.added
 
-    def shows_learned(self, part: ShownPart) -> bool:
-        """Return whether a part says how much its runs learned, since nothing is judged."""
-        kinds = {cell.item.result.cell.kind for cell in self.cells}
-        return "run" in kinds and not self.judged and not part.added
+    def learned(self, row: tuple[ShownCell, ...]) -> dict[str, Any]:
+        """Return how far the runs of a row are below the unigram baseline.
 
-    def learned(self, row: ShownRow) -> Learned:
-        """Return how much the runs of a row learned."""
-        nats = self._nats(row)
-        words = "" if nats else ", ".join(dict.fromkeys(run.words for run in self._runs(row)))
+        `nats` are the least and the most, `share` is that of the most in the table in percent, and
+        `words` say why there are none.
+        """
+        nats, most = self._nats(row), max(self._nats(self.cells), default=0.0)
         # Two numbers that read the same are one.
         bounds = dict.fromkeys(f"{value:.2f}" for value in (nats[0], nats[-1])) if nats else ()
-        share = 100 * max(nats[-1], 0) / self._most if nats and self._most > 0 else 0
-        return Learned(tuple(map(minus, bounds)), f"{share:.0f}", words)
+        return {
+            "nats": [*map(minus, bounds)],
+            "share": f"{100 * max(nats[-1], 0) / most if nats and most > 0 else 0:.0f}",
+            "words": ", ".join(dict.fromkeys(run.words for run in self._runs(row))),
+        }
 
-    @cached_property
-    def _most(self) -> float:
-        """The most nats that a run of it is below the baseline."""
-        rows = (row for part in self.parts for row in part.rows)
-        return max((nats for row in rows for nats in self._nats(row)), default=0.0)
-
-    def _nats(self, row: ShownRow) -> list[float]:
-        """Return by how much the runs of a row are below the baseline, from low to high."""
-        nats = (run.below_unigram for run in self._runs(row))
+    def _nats(self, cells: tuple[ShownCell, ...]) -> list[float]:
+        """Return by how much the runs of cells are below the baseline, from low to high."""
+        nats = (run.below_unigram for run in self._runs(cells))
         return sorted(value for value in nats if value is not None)
 
-    def _runs(self, row: ShownRow) -> list[PageRun]:
-        names = dict.fromkeys(cell.item.result.cell.source for cell in row.cells)
+    def _runs(self, cells: tuple[ShownCell, ...]) -> list[PageRun]:
+        names = dict.fromkeys(cell.item.result.cell.source for cell in cells)
         return [self.runs[name] for name in names if name in self.runs]
 
 
-@dataclass(frozen=True)
-class Detail:
+class Detail(NamedTuple):
     """A line of a cell's details; with a file, the text is a link to it."""
 
     name: str
@@ -101,7 +88,69 @@ class Detail:
 
 def details(cell: ShownCell, compared: ComparedTable, scale_title: str) -> list[Detail]:
     """Return the details of a cell: the comparison, then our numbers and their files."""
-    return [*_comparison(cell, compared, scale_title), *_numbers(cell, compared)]
+    lines = [*_comparison(cell, compared, scale_title), *_numbers(cell, compared)]
+    return [*(Detail(name, text) for name, text in lines if text), *_seeds(cell, compared)]
+
+
+def _comparison(
+    cell: ShownCell, compared: ComparedTable, scale_title: str
+) -> Iterator[tuple[str, str]]:
+    result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict
+    if cell.sign and cell.sign.words == NOT_JUDGED:
+        yield "Why", f"not the paper's own settings: {scale_title}"
+    if verdict:
+        yield "Cause", verdict.cause
+    if verdict and verdict.delta is not None and result.cell.value is not None:
+        measurement = compared.table.vocabulary.measurement(result.cell.value)
+        within = measurement.tolerance(result.cell.task)
+        allowed = allowed_difference(within, reported and reported.number, result)
+        difference = minus(cell.difference)
+        yield "Difference", f"{difference}; up to {allowed:{DIGITS}} counts as reproduced"
+    if reported is None and result.cell.ours:
+        yield "Reported", "not in the paper"
+    elif reported is None or reported.note == EMPTY:
+        yield "Reported", "nothing: the paper's cell is empty"
+    elif reported.right:
+        yield "Misprint", f"printed {reported.value}, must mean {reported.right}"
+    if reported:
+        yield "The paper's mark", reported.mark
+        yield "Printed in", reported.where
+
+
+def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[tuple[str, str]]:
+    result, value = cell.item.result, cell.item.result.cell.value
+    if result.value is not None:
+        seeds = f"mean of {result.seeds} seeds" if result.seeds > 1 else ""
+        unit = value and (value.unit or compared.table.vocabulary.measurement(value).unit)
+        words = ", ".join(filter(None, (f"{result.value:{DIGITS}}", unit, seeds)))
+        yield "Value", minus(words)
+    if result.value is not None and result.interval is not None:
+        low, high = result.value - result.interval, result.value + result.interval
+        yield "95 % interval", f"{low:{DIGITS}} to {high:{DIGITS}}, by bootstrap"
+    if result.stderr is not None:
+        over = "seeds" if result.deviation is not None else "test sentences or checkpoints"
+        yield "Standard error", f"{result.stderr:{DIGITS}} over {over}"
+    if result.sentences is not None:
+        yield "Test sentences", str(result.sentences)
+    yield "Note", result.note
+    yield "Measurement", result.cell.key
+    for how in result.how:
+        yield "Computed", how
+
+
+def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
+    """Yield the number of each seed with the file that it is read from."""
+    shown = cell.item.result.cell
+    if shown.value is None:
+        return
+    source = compared.sources[shown.source]
+    files = source.files(shown.key)
+    for seed, reading in source.readings(shown.key):
+        value = number(shown, reading)
+        is_number = isinstance(value, SeedNumber)
+        text = f"{value.value * shown.value.factor:{DIGITS}}" if is_number else value.words
+        name = "Corpus" if seed == CORPUS else f"Seed {seed}"
+        yield Detail(name, minus(text), files[seed] if files[seed].is_file() else None)
 
 
 def spoken(cell: ShownCell) -> str:
@@ -115,67 +164,3 @@ def spoken(cell: ShownCell) -> str:
 def minus(text: str) -> str:
     """Return a number with a sign as wide as a plus."""
     return f"\u2212{text[1:]}" if text.startswith("-") and text[1:2].isdigit() else text
-
-
-def _comparison(cell: ShownCell, compared: ComparedTable, scale_title: str) -> Iterator[Detail]:
-    item, result, reported = cell.item, cell.item.result, cell.item.reported
-    if cell.sign and cell.sign.words == NOT_JUDGED:
-        yield Detail("Why", f"not the paper's own settings: {scale_title}")
-    if item.verdict and item.verdict.cause:
-        yield Detail("Cause", item.verdict.cause)
-    if item.verdict and item.verdict.delta is not None and result.cell.value is not None:
-        measurement = compared.table.vocabulary.measurement(result.cell.value)
-        within = measurement.tolerance(result.cell.task)
-        allowed = allowed_difference(within, reported and reported.number, result)
-        words = f"{minus(cell.difference)}; up to {allowed:{DIGITS}} counts as reproduced"
-        yield Detail("Difference", words)
-    if reported is None and result.cell.ours:
-        yield Detail("Reported", "not in the paper")
-    elif reported is None or reported.note == EMPTY:
-        yield Detail("Reported", "nothing: the paper's cell is empty")
-    elif reported.right:
-        yield Detail("Misprint", f"printed {reported.value}, must mean {reported.right}")
-    if reported and reported.mark:
-        yield Detail("The paper's mark", reported.mark)
-    if reported:
-        yield Detail("Printed in", reported.where)
-
-
-def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
-    result = cell.item.result
-    if result.value is not None:
-        seeds = f"mean of {result.seeds} seeds" if result.seeds > 1 else ""
-        value = result.cell.value
-        unit = value and (value.unit or compared.table.vocabulary.measurement(value).unit)
-        words = ", ".join(filter(None, (f"{result.value:{DIGITS}}", unit, seeds)))
-        yield Detail("Value", minus(words))
-    if result.value is not None and result.interval is not None:
-        low, high = result.value - result.interval, result.value + result.interval
-        yield Detail("95 % interval", f"{low:{DIGITS}} to {high:{DIGITS}}, by bootstrap")
-    if result.stderr is not None:
-        over = "seeds" if result.deviation is not None else "test sentences or checkpoints"
-        yield Detail("Standard error", f"{result.stderr:{DIGITS}} over {over}")
-    if result.sentences is not None:
-        yield Detail("Test sentences", str(result.sentences))
-    if result.note:
-        yield Detail("Note", result.note)
-    if result.cell.key:
-        yield Detail("Measurement", result.cell.key)
-    for how in result.how:
-        yield Detail("Computed", how)
-    yield from _seeds(cell, compared)
-
-
-def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
-    """Yield the number of each seed with the file that it is read from."""
-    shown = cell.item.result.cell
-    if shown.kind == "empty":
-        return
-    source = compared.sources[shown.source]
-    files = source.files(shown.key)
-    factor = shown.value.factor if shown.value else 1.0
-    for seed, reading in source.readings(shown.key):
-        value = number(shown, reading)
-        text = f"{value.value * factor:{DIGITS}}" if isinstance(value, SeedNumber) else value.words
-        name = "Corpus" if seed == CORPUS else f"Seed {seed}"
-        yield Detail(name, minus(text), files[seed] if files[seed].is_file() else None)

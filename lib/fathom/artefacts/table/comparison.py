@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from fathom.artefacts.table.differences import Difference, difference, significantly_better
+from fathom.artefacts.table.differences import difference, significantly_better
 from fathom.artefacts.table.results import CellResult, result
 from fathom.artefacts.table.sources import ResultSource
-from fathom.artefacts.table.verdicts import Verdict, allowed_difference, judge, with_difference
+from fathom.artefacts.table.verdicts import Verdict, judge
 from fathom.config.reported import Reported
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
 from fathom.config.spec import full_name
@@ -51,6 +51,11 @@ class ComparedTable:
         names = (source.shown_as.items() for source in self.sources.values())
         return dict(chain.from_iterable(names))
 
+    def called(self, name: str) -> str:
+        """Return what a row or column is called; a task may have another text than its name."""
+        called = {task.lower(): words for task, words in self.shown_as.items()}
+        return called.get(name.lower(), self.table.vocabulary.title(name))
+
 
 def compare_table(
     table: Table,
@@ -67,22 +72,24 @@ def compare_table(
     printed = {(item.row, item.column): item for item in reported}
     compared = []
     for cell in cells:
-        ours = result(cell, sources)
-        less = None
+        ours, less = result(cell, sources), None
         item = None if cell.ours else printed.get((cell.id, cell.column))
-        printed_as = table.marks.get(item.mark) if item else None
-        if printed_as and printed_as.means in (DIFFERENCE, WITH_DIFFERENCE):
-            to = printed_as.to  # a row, a column or a run
+        mark = table.marks.get(item.mark) if item else None
+        if mark and mark.means in (DIFFERENCE, WITH_DIFFERENCE):
+            to = mark.to  # a row, a column or a run
             run = replace(cell, row=to, source=full_name(table.paper, to))
             base = result(_meeting(cell, cells, to) or run, sources)
-            less = difference(ours, base, sources)
-        if less and printed_as and printed_as.means == DIFFERENCE:
-            ours, less = less.result, None
-        verdict = _verdict(table, item, ours, less, scale) if item else None
+            less = difference(ours, base, sources).result
+        if less and mark and mark.means == DIFFERENCE:
+            ours, less = less, None
+        verdict = None
+        if item and cell.value is not None:
+            tolerance = table.vocabulary.measurement(cell.value).tolerance(cell.task)
+            verdict = judge(item, ours, tolerance, scale, less)
         gains = _gains(table, ours, cells, sources)
-        mark = next((name for name, gained in gains.items() if gained), "")
-        delta = less and less.result.value
-        compared.append(ComparedCell(ours, item, verdict, delta, mark, bool(gains)))
+        gain = next((name for name, passed in gains.items() if passed), "")
+        delta = less.value if less else None
+        compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains)))
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
@@ -107,23 +114,6 @@ def _gains(
         better = significantly_better(mark, ours, result(base, sources), sources, lower)
         gains |= {} if better is None else {name: better}
     return gains
-
-
-def _verdict(
-    table: Table, reported: Reported, ours: CellResult, less: Difference | None, scale: str
-) -> Verdict | None:
-    """Return the verdict on a cell; None where the paper's table is empty on purpose.
-
-    A cell that is printed with a difference is reproduced if both are.
-    """
-    if ours.cell.value is None:
-        return None
-    within = table.vocabulary.measurement(ours.cell.value).tolerance(ours.cell.task)
-    verdict = judge(reported, ours, allowed_difference(within, reported.number, ours), scale)
-    if less is None or reported.difference is None:
-        return verdict
-    allowed = allowed_difference(within, reported.difference, less.result)
-    return with_difference(verdict, reported.difference, less.result.value, allowed)
 
 
 def lines(tables: Iterable[ComparedTable]) -> list[dict[str, Any]]:

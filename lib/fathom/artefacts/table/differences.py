@@ -15,7 +15,7 @@ from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:
     from fathom.scoring.bootstrap import Paired
-    from fathom.scoring.metric import Statistics
+    from fathom.scoring.metrics import Statistics
     from fathom.scoring.sentences import SentenceCounts
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
@@ -106,7 +106,7 @@ def pair(
     samples: int | None = None,
     share: float | None = None,
 ) -> "Paired | str":
-    """Return the draws of a difference of two scores, or why there are none.
+    """Return the draws of a cell's score less that of the base, or why there are none.
 
     Args:
         cell: the cell.
@@ -218,8 +218,8 @@ def statistics_of(
 
 def same_references(trainings: "list[SentenceCounts]") -> bool:
     """Return whether all were scored on the same sentences."""
-    first, *others = [training.references for training in trainings]
-    return all(first.shape == other.shape and (first == other).all() for other in others)
+    first, *rest = [training.references for training in trainings]
+    return all(first.shape == each.shape and (first == each).all() for each in rest)
 
 
 def _metric(cell: CellResult) -> tuple:

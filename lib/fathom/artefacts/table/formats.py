@@ -82,7 +82,7 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
             compared.scale,
         )
         for item, result in ((item, item.result) for item in compared.cells)
-        if result.value is not None or result.words
+        if result.shown
     )
     return [dict(zip(NUMBERS, line, strict=True)) for line in lines]
 

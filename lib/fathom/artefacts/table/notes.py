@@ -6,8 +6,8 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.differences import LEVEL
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
+from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE, First, Mark
-from fathom.config.vocabulary import Vocabulary
 
 FEW_SENTENCES = 100
 FEW = "†"
@@ -141,9 +141,16 @@ def _mark_notes(compared: ComparedTable) -> Iterator[str]:
     """Yield what the paper's marks mean."""
     printed = [item.reported for item in compared.cells if item.reported]
     used = {item.mark for item in printed} | {item.mark for item in compared.cells}
+    cells = [item.result.cell for item in compared.cells]
+    columns = {cell.column for cell in cells}
+    rows = {name for cell in cells for name in (cell.row, cell.id)}
     for name, mark in compared.table.marks.items():
         if name in used:
-            to = _called(mark.to, compared)
+            to = mark.to  # a column, a row or a run
+            if to in columns:
+                to = compared.called(to)
+            elif to not in rows:
+                to = f"the run {to}"
             yield f"“{name}”: {_MEANS[mark.means]} {to}{_test(mark)}."
     less = {name for name, mark in compared.table.marks.items() if mark.means == DIFFERENCE}
     differences = (item for item in compared.cells if item.reported and item.reported.mark in less)
@@ -151,15 +158,6 @@ def _mark_notes(compared: ComparedTable) -> Iterator[str]:
         yield "± of a difference: by bootstrap of both rows in pairs."
     if any(item.right for item in printed):
         yield "In brackets: what a misprint must mean."
-
-
-def _called(name: str, compared: ComparedTable) -> str:
-    """Return the words of a row, a column or a run that a mark names."""
-    cells = [item.result.cell for item in compared.cells]
-    if any(name == cell.column for cell in cells):
-        return compared.shown_as.get(name, compared.table.vocabulary.title(name))
-    is_row = any(name in (cell.row, cell.id) for cell in cells)
-    return name if is_row else f"the run {name}"
 
 
 def _test(mark: Mark) -> str:

@@ -54,6 +54,11 @@ class CellResult:
     comparable: bool = False  # whether the run's settings are the paper's
     doubtful: bool = False  # whether the measurement itself says that its number means little
 
+    @property
+    def shown(self) -> bool:
+        """Whether it has a value, or words in its place."""
+        return self.value is not None or bool(self.words)
+
 
 def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     """Return the value of a cell; an empty cell has neither value nor words.
@@ -173,8 +178,8 @@ def _without_value(bare: CellResult, readings: Sequence[Reading]) -> CellResult:
         kinds.setdefault(without_update(reading.words), []).append(reading.words)
     kind, alike = max(kinds.items(), key=lambda item: len(item[1]))
     words = alike[0] if len({*alike}) == 1 else kind
-    others = Counter(reading.words for reading in readings if reading.words != words)
-    notes = [f"{count} of {bare.of} seeds: {other}" for other, count in others.items()]
+    counts = Counter(reading.words for reading in readings if reading.words != words)
+    notes = [f"{count} of {bare.of} seeds: {kind}" for kind, count in counts.items()]
     notes += dict.fromkeys(reading.detail for reading in readings if reading.detail)
     return replace(
         bare,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fathom.config.measurement_keys import words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
+from fathom.io.records import Recorded, read_record
 from fathom.results.measurements import FINISHED, Measurements, Record, read
 from fathom.results.recipe import stale
 
@@ -83,6 +84,19 @@ class ResultSource:
         """Return what the training of a seed measured by itself; None before it has ended."""
         return self.read(self.folders[seed] / "training.json", seed)
 
+    def recorded(self, seed: int, name: str) -> Path:
+        """Return a file of a training; one that has ended must have the recorded one.
+
+        Raises:
+            FathomError: If the file, or training.json, is not as it was written.
+        """
+        record = self.folders[seed].parent / "training.json"
+        if record.is_file():
+            files = Recorded.of(record)
+            if name in files.files or files.path(name).exists():
+                files.require(name)
+        return record.parent / name
+
     def sentences(self, key: str, seed: int, task: str) -> "SentenceCounts | None":
         """Return what was counted in each sentence of a score; None where nothing is stored."""
         from fathom.scoring.sentences import read as read_sentences
@@ -121,13 +135,16 @@ class ResultSource:
             raise FathomError("no such file", str(measured), again(measured))
         if training is None:
             return unmeasured if seed == CORPUS else Reading(NOT_RUN)
-        other = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
-        if _HASH.search(path.stem) and other:
-            detail = f"{self.name} seed {seed}: {other[0].stem}, but config asks for {path.stem}"
+        files = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
+        if _HASH.search(path.stem) and files:
+            detail = f"{self.name} seed {seed}: {files[0].stem}, but config asks for {path.stem}"
             unmeasured = Reading(OTHER_DECODING, detail)
         return _outcome(training) or unmeasured
 
     def _checked(self, path: Path, seed: int) -> Measurements:
+        training = self.folders[seed].parent / "training.json"
+        if training.is_file():
+            read_record(training)  # what says how the run ended must be as it was written
         file = read(path)
         expected = (self.identity or file.identity, seed or file.seed)
         if (file.identity, file.seed) != expected:

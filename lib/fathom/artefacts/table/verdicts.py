@@ -80,26 +80,39 @@ def sign_of(verdict: Verdict) -> Sign:
     return Sign(verdict.style, SIGNS[words], words)
 
 
-@dataclass(frozen=True)
-class BarShare:
-    """A part of a bar: how many cells or answers have a sign."""
-
-    count: int
-    sign: Sign
-
-
-def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> tuple[BarShare, ...]:
+def bar(signs: Iterable[Sign], order: Sequence[str] = tuple(SIGNS)) -> dict[Sign, int]:
     """Return how many signs there are of each kind, in an order of their words."""
-    counts = Counter(signs)
-    ordered = sorted(counts, key=lambda sign: order.index(sign.words))
-    return tuple(BarShare(counts[sign], sign) for sign in ordered)
+    return dict(sorted(Counter(signs).items(), key=lambda item: order.index(item[0].words)))
 
 
-def judge(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:
+def judge(
+    reported: Reported,
+    result: CellResult,
+    tolerance: Tolerance | None,
+    scale: str,
+    less: CellResult | None = None,
+) -> Verdict:
     """Return the verdict on a cell, in the order of this module's docstring.
 
-    A cell counts as reproduced up to the allowed difference, in the paper's unit.
+    `less` is our difference to another cell, where the paper may print one with its number.
     """
+    allowed = allowed_difference(tolerance, reported.number, result)
+    verdict = _judge_number(reported, result, allowed, scale)
+    if less is None or reported.difference is None or verdict.words != REPRODUCED:
+        return verdict
+    if less.value is None:
+        return replace(verdict, words=NOT_MEASURED, cause="the other cell has no number")
+    further = less.value - reported.difference
+    allowed = allowed_difference(tolerance, reported.difference, less)
+    if abs(further) <= allowed + _rounding(further):
+        return verdict
+    ours, papers = signed(less.value, 2), signed(reported.difference, 2)
+    cause = f"its difference is {ours}, the paper's {papers}"
+    words = HIGHER if further > 0 else LOWER
+    return Verdict(words, "; ".join(filter(None, (verdict.cause, cause))), verdict.delta)
+
+
+def _judge_number(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:
     if result.words.startswith(NOT_RUN):
         where = result.words.removeprefix(NOT_RUN).strip(" ()")
         return Verdict(NOT_RUN, "; ".join(filter(None, (where, result.note))))
@@ -125,26 +138,6 @@ def judge(reported: Reported, result: CellResult, allowed: float, scale: str) ->
     if abs(delta) <= allowed + _rounding(delta):
         return Verdict(REPRODUCED, cause, delta)
     return Verdict(HIGHER if delta > 0 else LOWER, cause, delta)
-
-
-def with_difference(
-    verdict: Verdict, reported: float, reproduced: float | None, allowed: float
-) -> Verdict:
-    """Return the verdict on a number that is printed with its difference to another one.
-
-    Both differences are given, ours None where the other cell has no number. The printed one counts
-    as reproduced if they are `allowed` apart.
-    """
-    if verdict.words != REPRODUCED:
-        return verdict
-    if reproduced is None:
-        return replace(verdict, words=NOT_MEASURED, cause="the other cell has no number")
-    further = reproduced - reported
-    if abs(further) <= allowed + _rounding(further):
-        return verdict
-    cause = f"its difference is {signed(reproduced, 2)}, the paper's {signed(reported, 2)}"
-    words = HIGHER if further > 0 else LOWER
-    return Verdict(words, "; ".join(filter(None, (verdict.cause, cause))), verdict.delta)
 
 
 def signed(value: float, decimals: int) -> str:

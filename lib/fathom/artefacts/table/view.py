@@ -1,12 +1,8 @@
-"""How a table reads: numbers as text, rows, headings and notes; the same for every format.
-
-`parts` lays a table out: each cell with both sides, as the page shows it. `view` prints the same
-cells in lines, as the terminal and the files show them.
-"""
+"""How a table reads: numbers as text, rows, headings and notes; the same for every format."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
@@ -15,7 +11,7 @@ from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.artefacts.table.verdicts import Sign, Verdict, sign_of, signed
 from fathom.config.reported import Reported
-from fathom.config.vocabulary import Vocabulary
+from fathom.config.schema.columns import Vocabulary
 
 OURS = "Not in the paper"
 _SCALED = ("millions", "thousands")
@@ -49,26 +45,6 @@ class RowView:
 
 
 @dataclass(frozen=True)
-class BlockView:
-    """A part of a table in lines, with its own heading and columns."""
-
-    heading: str
-    columns: tuple[str, ...]
-    rows: tuple[RowView, ...]
-
-
-@dataclass(frozen=True)
-class TableView:
-    """A table in lines."""
-
-    name: str  # `<paper>_<table>`, to refer to it
-    title: str  # `Table <number> · <title>`
-    caption: str  # where it is in the paper, and at which scale it was reproduced
-    blocks: tuple[BlockView, ...]
-    notes: tuple[str, ...]  # what a reader must know, one sentence or more each
-
-
-@dataclass(frozen=True)
 class ShownCell:
     """A cell with both sides as text."""
 
@@ -93,22 +69,26 @@ class ShownCell:
 
 
 @dataclass(frozen=True)
-class ShownRow:
-    """The cells of a row, one for each column."""
-
-    label: str
-    cells: tuple[ShownCell, ...]
-
-
-@dataclass(frozen=True)
-class ShownPart:
-    """A part of a table, with both sides of each cell."""
+class BlockView:
+    """A part of a table with its own heading and columns."""
 
     heading: str
     columns: tuple[str, ...]
-    rows: tuple[ShownRow, ...]
-    sentences: tuple[str, ...]  # test sentences by column; empty where nothing counts them
-    added: bool  # whether its columns are not in the paper
+    rows: tuple[RowView, ...]  # as lines
+    cells: tuple[tuple[ShownCell, ...], ...] = ()  # the same numbers row by row, as the page has
+    sentences: tuple[str, ...] = ()  # test sentences by column; empty where nothing counts them
+    added: bool = False  # whether its columns are not in the paper
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table as text."""
+
+    name: str  # `<paper>_<table>`, to refer to it
+    title: str  # `Table <number> · <title>`
+    caption: str  # where it is in the paper, and at which scale it was reproduced
+    blocks: tuple[BlockView, ...]
+    notes: tuple[str, ...]  # what a reader must know, one sentence or more each
 
 
 def label(name: str, title: str) -> str:
@@ -128,49 +108,37 @@ def caption(section: str, reference: str, scale: str) -> str:
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
-    """Return a table in lines; with `verdicts`, comparable rows are followed by theirs.
+    """Return a table as text; with `verdicts`, comparable rows are followed by theirs.
 
     The reference is authors, title and year of the paper.
     """
     table = compared.table
     return TableView(
         name=f"{table.paper}_{table.name}",
-        title=label(table.name, table.title),
-        caption=caption(table.section, reference, compared.scale),
-        blocks=tuple(_block(part, verdicts) for part in parts(compared)),
+        title=label(table.name, table.settings.title),
+        caption=caption(table.settings.section, reference, compared.scale),
+        blocks=tuple(blocks(compared, verdicts)),
         notes=tuple(notes_of(compared)),
     )
 
 
-def parts(compared: ComparedTable) -> Iterator[ShownPart]:
+def blocks(compared: ComparedTable, verdicts: bool = False) -> Iterator[BlockView]:
     """Yield each part of a table: as the paper has it, then the columns that it does not have.
 
     Rows that we add are in the first part.
     """
-    at = 0
+    parts = []
     for heading, group in groupby(compared.cells, lambda item: item.result.cell.block):
-        block = list(group)
-        added = {
-            column
-            for column, items in _grouped(block, "column").items()
-            if all(item.result.cell.ours for item in items)
-        }
-        yield _part(
-            at, heading, [item for item in block if item.result.cell.column not in added], compared
-        )
-        at += 1
-        further = [item for item in block if item.result.cell.column in added]
+        items = list(group)
+        printed = {item.result.cell.column for item in items if not item.result.cell.ours}
+        parts.append((heading, [x for x in items if x.result.cell.column in printed], False))
         # Of our columns, the rows that have anything.
-        rows = {
-            item.result.cell.row
-            for item in further
-            if item.result.value is not None or item.result.words
-        }
-        further = [item for item in further if item.result.cell.row in rows]
-        if further:
-            title = f"{heading}: {OURS.lower()}" if heading else OURS
-            yield _part(at, title, further, compared, added=True)
-            at += 1
+        further = [item for item in items if item.result.cell.column not in printed]
+        rows = {item.result.cell.row for item in further if item.result.shown}
+        title = f"{heading}: {OURS.lower()}" if heading else OURS
+        parts.append((title, [x for x in further if x.result.cell.row in rows], True))
+    for number, (heading, items, added) in enumerate(part for part in parts if part[1]):
+        yield _block(number, heading, items, compared, added, verdicts and not added)
 
 
 def our_text(result: CellResult, decimals: int) -> CellView:
@@ -186,7 +154,7 @@ def our_text(result: CellResult, decimals: int) -> CellView:
     return CellView(f"{result.value:z.{decimals}f}{mark}{some}", spread)
 
 
-def reported_text(reported: Reported | None) -> CellView:
+def _reported_text(reported: Reported | None) -> CellView:
     """Return the paper's cell as printed, with its spread and mark."""
     if reported is None:
         return CellView()
@@ -198,53 +166,73 @@ def reported_text(reported: Reported | None) -> CellView:
     return CellView(reported.value + delta + misprint, spread, bold=reported.mark == _BOLD)
 
 
-def _part(
-    at: int,
+def _block(
+    number: int,
     heading: str,
     items: Sequence[ComparedCell],
     compared: ComparedTable,
-    added: bool = False,
-) -> ShownPart:
-    """Return a part of a table; `at` is its number, and `added` says that it is not the paper's."""
+    added: bool,
+    verdicts: bool,
+) -> BlockView:
+    """Return a part of a table; `added` says that its columns are not the paper's."""
     vocabulary = compared.table.vocabulary
     by_column = _grouped(items, "column")
-    columns, digits, sentences = {}, {}, []
+    titles, digits, sentences = {}, {}, []
     for column, cells in by_column.items():
         counts = [each.result.sentences for each in cells if each.result.sentences is not None]
         few = FEW if any(count < FEW_SENTENCES for count in counts) else ""
-        columns[column] = _with_unit(_called(column, compared), cells) + few
+        titles[column] = _with_unit(compared.called(column), cells) + few
         digits[column] = _column_digits(cells, vocabulary)
         bounds = sorted({min(counts), max(counts)}) if counts else []
         sentences.append("–".join(map(str, bounds)))
     # A row has the unit of its numbers where those of a column differ.
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
-    # In a part that is not the paper's every row would be marked.
-    mark = any(not item.result.cell.ours for item in items)
     rows = []
-    for number, (row, cells) in enumerate(_grouped(items, "row").items()):
-        name = _with_unit(_called(row, compared), cells if unit_by_row else ())
-        if mark and all(item.result.cell.ours for item in cells):
+    for at, (row, cells) in enumerate(_grouped(items, "row").items()):
+        name = _with_unit(compared.called(row), cells if unit_by_row else ())
+        # In a part that is not the paper's every row would be marked.
+        if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
         in_column = {item.result.cell.column: item for item in cells}
         shown = (
             ShownCell(
-                id=f"{compared.table.name}-{at}-{number}-{place}",
+                id=f"{compared.table.name}-{number}-{at}-{place}",
                 row=name,
                 column=title,
                 item=in_column[column],
                 ours=_ours(in_column[column], digits[column], vocabulary),
-                reported=reported_text(in_column[column].reported),
+                reported=_reported_text(in_column[column].reported),
             )
-            for place, (column, title) in enumerate(columns.items())
+            for place, (column, title) in enumerate(titles.items())
         )
-        rows.append(ShownRow(name, tuple(shown)))
-    return ShownPart(
-        heading,
-        tuple(columns.values()),
-        tuple(rows),
-        tuple(sentences) if any(sentences) else (),
-        added,
-    )
+        rows.append(tuple(shown))
+    several = any(item.result.seeds > 1 for item in items)
+    counted = tuple(sentences) if any(sentences) else ()
+    lines = [line for row in rows for line in _lines(row, several, verdicts)]
+    if counted:
+        lines.append(_line("test sentences", "count", map(CellView, counted), several))
+    columns = (*titles.values(), "Seeds") if several else tuple(titles.values())
+    return BlockView(heading, columns, tuple(lines), tuple(rows), counted, added)
+
+
+def _lines(row: Sequence[ShownCell], several: bool, verdicts: bool) -> Iterator[RowView]:
+    """Yield the lines of a row: ours, the paper's numbers, and verdicts where they are wanted."""
+    items = [cell.item for cell in row]
+    seeds = str(max(item.result.seeds for item in items))
+    yield _line(row[0].row, "result", (cell.ours for cell in row), several, seeds)
+    if any(item.reported for item in items):
+        yield _line("paper", "paper", (cell.reported for cell in row), several)
+    judged = {each.verdict.words for each in items if each.verdict and each.result.comparable}
+    if verdicts and judged - {NOT_RUN}:
+        yield _line("verdict", "verdict", (_verdict(item.verdict) for item in items), several)
+
+
+def _line(
+    label: str, kind: str, cells: Iterable[CellView], several: bool, seeds: str = ""
+) -> RowView:
+    """Return a line, with a cell for the number of seeds where some row has several."""
+    last = [CellView(seeds)] if several else []
+    return RowView(label, kind, _merged([*cells, *last]))
 
 
 def _grouped(items: Iterable[ComparedCell], axis: str) -> dict[str, list[ComparedCell]]:
@@ -253,12 +241,6 @@ def _grouped(items: Iterable[ComparedCell], axis: str) -> dict[str, list[Compare
     for item in items:
         groups.setdefault(getattr(item.result.cell, axis), []).append(item)
     return groups
-
-
-def _called(name: str, compared: ComparedTable) -> str:
-    """Return what a row or column is called; a task may have another text than its name says."""
-    called = {task.lower(): words for task, words in compared.shown_as.items()}
-    return called.get(name.lower(), compared.table.vocabulary.title(name))
 
 
 def _with_unit(name: str, items: Sequence[ComparedCell]) -> str:
@@ -283,7 +265,7 @@ def _ours(item: ComparedCell, decimals: int, vocabulary: Vocabulary) -> CellView
     cell = our_text(item.result, decimals)
     delta = f" ({signed(item.delta, decimals)})" if item.delta is not None else ""
     style = item.verdict.style if item.verdict else ""
-    return CellView(cell.text + delta, cell.spread, bold=item.mark == _BOLD, verdict=style)
+    return replace(cell, text=cell.text + delta, bold=item.mark == _BOLD, verdict=style)
 
 
 def _column_digits(items: Sequence[ComparedCell], vocabulary: Vocabulary) -> int:
@@ -300,30 +282,6 @@ def _decimals(result: CellResult, decimals: int) -> int:
     if unit in _SCALED and 0 < value < 10:
         return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
     return 0 if unit is None and result.value == int(value) > FEW_SENTENCES else decimals
-
-
-def _block(part: ShownPart, verdicts: bool) -> BlockView:
-    """Return a part in lines: ours, the paper's numbers, and verdicts where they are asked for."""
-    several = any(cell.item.result.seeds > 1 for row in part.rows for cell in row.cells)
-    rows: list[RowView] = []
-
-    def add(label: str, kind: str, cells: Iterable[CellView], seeds: str = "") -> None:
-        last = [CellView(seeds)] if several else []
-        rows.append(RowView(label, kind, _merged([*cells, *last])))
-
-    for row in part.rows:
-        items = [cell.item for cell in row.cells]
-        seeds = max(item.result.seeds for item in items)
-        add(row.label, "result", (cell.ours for cell in row.cells), str(seeds))
-        if any(item.reported for item in items):
-            add("paper", "paper", (cell.reported for cell in row.cells))
-        judged = {each.verdict.words for each in items if each.verdict and each.result.comparable}
-        if verdicts and not part.added and judged - {NOT_RUN}:
-            add("verdict", "verdict", (_verdict(item.verdict) for item in items))
-    if part.sentences:
-        add("test sentences", "count", map(CellView, part.sentences))
-    columns = (*part.columns, "Seeds") if several else part.columns
-    return BlockView(part.heading, columns, tuple(rows))
 
 
 def _verdict(verdict: Verdict | None) -> CellView:

@@ -1,13 +1,18 @@
 """What can be measured, and the columns that tables share: config/columns.yaml."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
-from pydantic import field_validator
+from pydantic import BeforeValidator, WithJsonSchema
 
+from fathom.config.check import checked
+from fathom.config.measurement_keys import NAMES, ShownValue, parse
 from fathom.config.schema.section import Doc, Section
+from fathom.config.yaml_values import Value
+from fathom.io.errors import FathomError, brief, nearest, refuse
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) or the interval")
@@ -22,23 +27,22 @@ class Tolerance:
     absolute: float | None = None  # in units of the cell
     relative: float | None = None  # a share of the reported value
 
-    @classmethod
-    def parse(cls, within: float | int | str) -> "Tolerance":
-        """Read `0.5`, `1%` or `0.4 or the interval`.
 
-        Raises:
-            ValueError: If the text has none of these forms.
-        """
-        if not isinstance(within, str):
-            return cls(absolute=float(within))
-        if percent := _PERCENT.fullmatch(within):
-            return cls(relative=float(percent[1]) / 100)
-        if interval := _INTERVAL.fullmatch(within):
-            return cls(at_least=float(interval[1]))
-        raise ValueError(
-            f"'{within}' is not a tolerance; write 0.5, 1% of the reported value, "
-            "or 0.4 or the interval"
-        )
+def _tolerance(within: Any) -> Tolerance:
+    """Read `0.5`, `1%` or `0.4 or the interval`."""
+    if isinstance(within, int | float) and not isinstance(within, bool):
+        return Tolerance(absolute=float(within))
+    if percent := _PERCENT.fullmatch(str(within)):
+        return Tolerance(relative=float(percent[1]) / 100)
+    if interval := _INTERVAL.fullmatch(str(within)):
+        return Tolerance(at_least=float(interval[1]))
+    remedy = "write 0.5, 1% of the reported value, or 0.4 or the interval"
+    raise ValueError(f"'{brief(within)}' is not a tolerance; {remedy}")
+
+
+Within = Annotated[
+    Tolerance, BeforeValidator(_tolerance), WithJsonSchema({"type": ["number", "string"]})
+]
 
 
 class Measurement(Section):
@@ -51,20 +55,12 @@ class Measurement(Section):
     unit: str = Doc("The unit in which it is measured.", "")
     decimals: Annotated[int, Ge(0)] = Doc("Digits where the paper prints none.", 2)
     better: Literal["higher", "lower"] | None = Doc("Which end is good.", None)
-    within: float | int | str | None = Doc("How far a cell may be off.", None)
-    within_task: float | int | str | None = Doc("The same for the cell of one task.", None)
-
-    @field_validator("within", "within_task")
-    @classmethod
-    def _has_a_form(cls, within: float | int | str | None) -> float | int | str | None:
-        if within is not None:
-            Tolerance.parse(within)
-        return within
+    within: Within | None = Doc("How far a cell may be off.", None)
+    within_task: Within | None = Doc("The same for the cell of one task.", None)
 
     def tolerance(self, task: str | None) -> Tolerance | None:
         """Return how far a cell of a task (None: of several) may be off; None if nobody says."""
-        within = self.within if task is None or self.within_task is None else self.within_task
-        return None if within is None else Tolerance.parse(within)
+        return self.within if task is None else self.within_task or self.within
 
 
 class Column(Section):
@@ -74,8 +70,41 @@ class Column(Section):
     value: str | None = Doc("What it shows; without one, the table's value.", None)
 
 
-class ColumnsFile(Section):
-    """The form of config/columns.yaml."""
+class Vocabulary(Section):
+    """The keys of config/columns.yaml: measurements and shared columns by name."""
 
     measurements: dict[str, Measurement]
     columns: dict[str, Column]
+
+    def measurement(self, value: ShownValue) -> Measurement:
+        """Return the measurement that a value shows."""
+        return self.measurements[value.measurement]
+
+    def title(self, column: str) -> str:
+        """Return the printed heading of a column."""
+        return self.columns[column].title if column in self.columns else column
+
+
+def read_vocabulary(file: Value) -> Vocabulary:
+    """Return what config/columns.yaml says.
+
+    Raises:
+        Findings: If anything is wrong in the file.
+    """
+    vocabulary = checked(Vocabulary, file)
+    refuse(_faults(vocabulary, file))
+    return vocabulary
+
+
+def _faults(vocabulary: Vocabulary, file: Value) -> Iterator[FathomError]:
+    for name in vocabulary.measurements:
+        if name not in NAMES:
+            where = file.place("measurements", name)
+            yield FathomError(f"nothing measures '{name}'", where, nearest(name, NAMES))
+    for name, column in vocabulary.columns.items():
+        try:
+            if column.value is not None:
+                parse(column.value, vocabulary.measurements)
+        except FathomError as error:
+            where = file.place("columns", name, "value")
+            yield FathomError(error.what, where, error.remedy)

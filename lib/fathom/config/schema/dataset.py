@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.schema.section import AsTuple, Doc, Names, Pattern, Section, Text, plain
+from fathom.config.schema.section import AsTuple, Count, Doc, Pattern, Section, Text, Unique, plain
 from fathom.config.schema.source import Source
 from fathom.config.yaml_values import Key
 from fathom.io.errors import nearest
@@ -21,9 +21,12 @@ SPLITS = ("train", "valid", "test")
 Fault = tuple[Key, str, str]
 
 Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
-Tasks = Annotated[tuple[Task, ...], *Names]
+Tasks = Unique[Task]
 Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
-Codes = Annotated[tuple[str, ...], *Names]
+Codes = Unique[str]
+Texts = Unique[Text]
+# Of pairs; sentences without pairs have none.
+PIVOT = "The language that all tasks share."
 PerMille = Annotated[int, Ge(0), Le(1000)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
@@ -66,26 +69,24 @@ class MessageCleaning(Section):
     equal_plurals: Literal["both", "plural"] = Doc(
         "Pairs of a message with equal translations for one and for many: both, or one."
     )
-    max_characters: Annotated[int, Ge(1)] = Doc("The most characters of either side.")
+    max_characters: Count = Doc("The most characters of either side.")
     max_ratio: Annotated[float, Ge(1)] = Doc(
         "The most characters of the other side per English one."
     )
     min_ratio: Annotated[float, Ge(0), Le(1)] = Doc("The fewest characters of it per English one.")
-    ratio_from: Annotated[int, Ge(1)] = Doc("English characters from which on ratios count.")
+    ratio_from: Count = Doc("English characters from which on ratios count.")
 
 
 class ArticleCleaning(Section):
     """What is dropped of the sentences of articles."""
 
-    max_characters: Annotated[int, Ge(1)] = Doc("The most characters of a sentence.")
+    max_characters: Count = Doc("The most characters of a sentence.")
 
 
 class TalkCleaning(Section):
     """What is dropped of the TED talks."""
 
-    missing_marks: Annotated[tuple[Text, ...], *Names] = Doc(
-        "Text that marks a cell without translation, anywhere in the cell."
-    )
+    missing_marks: Texts = Doc("Text that marks a cell without translation, anywhere in the cell.")
 
 
 class NoCleaning(Section):
@@ -139,8 +140,8 @@ class ByFile(Section):
     """A split by file: some are for validation, some for test, all others for training."""
 
     by: Literal["file"] = Doc("By file.")
-    valid: Annotated[tuple[Text, ...], *Names] = Doc("For validation, by name on the task's side.")
-    test: Annotated[tuple[Text, ...], *Names] = Doc("For test, by name on the task's side.")
+    valid: Texts = Doc("For validation, by name on the task's side.")
+    test: Texts = Doc("For test, by name on the task's side.")
     clean: Clean = False
 
     def split_of(self, name: str) -> str:
@@ -153,11 +154,11 @@ class HeldOut(Section):
 
     by: Literal["held_out"] = Doc("Some distinct sentences are held out, by hash.")
     salt: Salt
-    valid: Annotated[int, Ge(1)] = Doc("Sentences for validation.")
-    test: Annotated[int, Ge(1)] = Doc("Sentences for test.")
+    valid: Count = Doc("Sentences for validation.")
+    test: Count = Doc("Sentences for test.")
     train: dict[str, Size] = Doc(
         "The most sentences for training of each task; without a number all are taken.",
-        factory=dict,
+        {},
     )
 
     @property
@@ -203,9 +204,7 @@ class Verses(Section):
 
     kind: Literal["verses"] = Doc("Verses of a Bible in a SQLite database.")
     database: Text = Doc("The database's path in the package.")
-    books: Annotated[tuple[Annotated[int, Ge(1)], ...], *Names] = Doc(
-        "The books that are read, by number: Genesis is 1, Matthew 40."
-    )
+    books: Unique[Count] = Doc("The books that are read, by number: Genesis is 1, Matthew 40.")
 
 
 # A word is the kind alone, without settings.
@@ -231,13 +230,13 @@ class Dataset(Section):
     citation: str = Doc("Where it is from, as a text would cite it.")
     licence: str = Doc("The terms of its text.")
     tasks: Tasks = Doc("The tasks, in the paper's order.")
-    languages: dict[str, Language] = Doc("Languages of tasks with another name.", factory=dict)
+    languages: dict[str, Language] = Doc("Languages of tasks with another name.", {})
     pivot: Language | None = Doc("The language that all tasks share; null: no pairs.", None)
     translates: Annotated[tuple[Language, Language], AsTuple] | None = Doc(
         "Source and target language, where all tasks have the same two.", None
     )
     shown_as: dict[str, str] = Doc(
-        "What tables and figures call a task whose text is not what its name says.", factory=dict
+        "What tables and figures call a task whose text is not what its name says.", {}
     )
 
     # Keys that determine the text, besides those of every card; an empty value is not hashed.
@@ -364,20 +363,13 @@ class BuiltDataset(Dataset):
                     yield ("expected",), f"no counts for '{task}'", remedy
 
 
-class _Pairs(BuiltDataset):
-    """Sentences in a task's language and in the pivot."""
-
-    # Types know no field that is required although its base has a default.
-    pivot: Language = Doc("The language that all tasks share.")
-
-
 class _Dealt(BuiltDataset):
     """A data set in which several tasks may share a text."""
 
     parts: dict[Task, Tasks] = Doc(
         "Texts of several tasks: each task has a part of the training text, and all have the "
         "same validation and test.",
-        factory=dict,
+        {},
     )
     hashed = ("parts",)
 
@@ -412,7 +404,7 @@ class PackageDataset(_Dealt):
     messages: Task | None = Doc("Of sides alone: the task of the English texts.", None)
     reads: dict[str, Read] = Doc(
         "How each source is read: po, mo, json or verses; without this key all are po.",
-        factory=dict,
+        {},
     )
     cleaning: MessageCleaning = Doc("What is dropped.")
     split: KeyHash = Doc("By the hash of the English sentence, or of the one alone.")
@@ -455,18 +447,20 @@ class PackageDataset(_Dealt):
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
-class TalkDataset(_Pairs):
+class TalkDataset(BuiltDataset):
     """The TED talks."""
 
     format: Literal["ted"] = Doc("The TED talks archive of Qi et al.")
+    pivot: Language = Doc(PIVOT)
     cleaning: TalkCleaning = Doc("What is dropped.")
     split: Published = Doc("As the archive has it.")
 
 
-class NumberedDataset(_Pairs, _Dealt):
+class NumberedDataset(_Dealt):
     """Pairs of plain text, chosen by the published numbers of their lines."""
 
     format: Literal["line_numbers"] = Doc("Plain text on two sides, and numbers of lines.")
+    pivot: Language = Doc(PIVOT)
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
     split: LineNumbers = Doc("By published numbers of lines.")
     hashed = ("parts", "order")
@@ -488,10 +482,11 @@ class NumberedDataset(_Pairs, _Dealt):
                 yield ("split", "files"), f"no files for '{task}'", "give its files of numbers"
 
 
-class ParallelDataset(_Pairs):
+class ParallelDataset(BuiltDataset):
     """Pairs of plain text or of sgm, in a file for each side."""
 
     format: Literal["parallel"] = Doc("Text or sgm with a file for each side.")
+    pivot: Language = Doc(PIVOT)
     pieces: Literal["marked"] | None = Doc(
         "marked: the text comes cut into pieces; `@@` ends each but the last of a word.", None
     )
@@ -523,7 +518,7 @@ class WikipediaDataset(BuiltDataset):
     format: Literal["wikipedia"] = Doc("The published plain text of Wikipedia.")
     cleaning: ArticleCleaning = Doc("What is dropped.")
     split: HeldOut = Doc("By the hashes of sentences.")
-    expected: dict[str, Counts] = Doc("How much text a task must have, if known.", factory=dict)
+    expected: dict[str, Counts] = Doc("How much text a task must have, if known.", {})
 
     # Equal texts hold out equal sentences, and all others need not fit into memory.
     compared: ClassVar[tuple[str, ...]] = SPLITS[1:]
@@ -558,10 +553,10 @@ def _unknown(
     kind: str, names: Iterable[str], valid: Iterable[str | None], *path: str
 ) -> Iterator[Fault]:
     """Yield the names at a path that do not exist, with the nearest valid one."""
-    known = [name for name in valid if name]
+    valid_names = [name for name in valid if name]
     for name in names:
-        if name not in known:
-            yield (*path, name), f"no {kind} '{name}'", nearest(name, known)
+        if name not in valid_names:
+            yield (*path, name), f"no {kind} '{name}'", nearest(name, valid_names)
 
 
 def _needless_pivot(dataset: Dataset) -> Iterator[Fault]:

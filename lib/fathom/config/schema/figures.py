@@ -7,7 +7,16 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from fathom.config.schema.section import STACKS, AsTuple, Doc, Pattern, Section, unique
+from fathom.config.schema.section import (
+    STACKS,
+    AsTuple,
+    Doc,
+    ListOf,
+    Pattern,
+    Section,
+    Unique,
+    unique,
+)
 from fathom.config.schema.table import Id, Ids
 from fathom.io.errors import FathomError, nearest
 
@@ -24,8 +33,7 @@ At = (
 )
 PartT = TypeVar("PartT", bound=Section)
 # Ids of a table may be numbers, here as there.
-Unique = Annotated[Ids, AfterValidator(unique)]
-SomeNames = Annotated[Unique, Field(min_length=1)]
+UniqueIds = Annotated[Ids, AfterValidator(unique)]
 # A dozen of matplotlib's names, which are checked without it.
 Colour = (
     Literal[
@@ -41,24 +49,23 @@ class Series:
     """A quantity that figures can draw."""
 
     place: str  # METRICS, DIAGNOSTICS or MEASUREMENT
-    # Columns of metrics.tsv, files of diagnostics/, or keys of measurements; several are joined.
-    names: tuple[str, ...]
+    key: str  # a column of metrics.tsv, a file of diagnostics/, or a measurement
     axes: tuple[str, ...]  # what its numbers are indexed by
     factor: float = 1.0  # a recorded number times this is in the unit that was asked for
     worst: float = nan  # its bad end; nan where no end is better
 
 
-def _known() -> dict[str, Series]:
+def _series() -> dict[str, Series]:
     """Return the series by name; those of a stack end in its name."""
-    known = {
-        "nll.train": Series(METRICS, ("nll",), (UPDATE,), worst=inf),
-        "nll.valid": Series(METRICS, ("valid_nll",), (UPDATE,), worst=inf),
-        "nll.train_sample": Series(METRICS, ("train_nll",), (UPDATE,), worst=inf),
-        "gradient_norm": Series(METRICS, ("gradient_norm",), (UPDATE,)),
-        "gradient_ratio": Series(DIAGNOSTICS, ("encoder_gradient_ratio",), (UPDATE,)),
-        "mixture_weights": Series(DIAGNOSTICS, ("encoder_weights",), (UPDATE, "source", "memory")),
-        "masks": Series(MEASUREMENT, ("masks",), ("task", "site", "group")),
-        "similarity": Series(MEASUREMENT, ("similarity",), ("task", "task")),
+    series = {
+        "nll.train": Series(METRICS, "nll", (UPDATE,), worst=inf),
+        "nll.valid": Series(METRICS, "valid_nll", (UPDATE,), worst=inf),
+        "nll.train_sample": Series(METRICS, "train_nll", (UPDATE,), worst=inf),
+        "gradient_norm": Series(METRICS, "gradient_norm", (UPDATE,)),
+        "gradient_ratio": Series(DIAGNOSTICS, "encoder_gradient_ratio", (UPDATE,)),
+        "mixture_weights": Series(DIAGNOSTICS, "encoder_weights", (UPDATE, "source", "memory")),
+        "masks": Series(MEASUREMENT, "masks", ("task", "site", "group")),
+        "similarity": Series(MEASUREMENT, "similarity", ("task", "task")),
     }
     for stack in STACKS:
         for name, axes in (
@@ -67,39 +74,30 @@ def _known() -> dict[str, Series]:
             ("samples", ("task", "layer")),
             ("alpha", ("task", "layer")),
         ):
-            known[f"{name}.{stack}"] = Series(DIAGNOSTICS, (f"{stack}_{name}",), (UPDATE, *axes))
-        known[f"gates.{stack}"] = Series(MEASUREMENT, (f"gates.{stack}",), ("task", "layer"))
-    return known
+            series[f"{name}.{stack}"] = Series(DIAGNOSTICS, f"{stack}_{name}", (UPDATE, *axes))
+        series[f"gates.{stack}"] = Series(MEASUREMENT, f"gates.{stack}", ("task", "layer"))
+    return series
 
 
-SERIES = _known()
+SERIES = _series()
 
 
 def series_named(text: str) -> Series:
     """Return the series of a name such as `nll.train in bits`.
 
     Raises:
-        FathomError: no such series or unit; its place is the text itself.
+        FathomError: If there is no such series or unit; its place is the text itself.
     """
     match = _FORM.fullmatch(text)
     if match is None or match[1] not in SERIES:
         name = match[1] if match else text
         raise FathomError(f"no series '{name}'", text, nearest(name, SERIES))
-    known, unit = SERIES[match[1]], match[2]
+    series, unit = SERIES[match[1]], match[2]
     if unit is None:
-        return known
+        return series
     if unit not in UNITS or not match[1].startswith("nll"):
         raise FathomError(f"no unit '{unit}' of {match[1]}", text, nearest(unit, UNITS))
-    return replace(known, factor=UNITS[unit])
-
-
-class FigureSettings(Section):
-    """The keys that every figure has; all others belong to its kind."""
-
-    kind: str = Doc("Its kind, whose keys it has besides these.")
-    title: str = Doc("A short heading.")
-    section: str = Doc("Where the paper discusses it.")
-    caption: str = Doc("What a reader must know to read it.", "")
+    return replace(series, factor=UNITS[unit])
 
 
 @dataclass(frozen=True)
@@ -113,13 +111,22 @@ class Drawn:
     rows: tuple[str, ...] = ()  # the labels of a picture's rows that are not places of the axis
 
 
-class KindSettings(Section):
-    """The base of each kind's settings; title and section are read with the figure."""
+class FigureSettings(Section):
+    """The keys that every figure has; all others belong to its kind."""
+
+    kind: str = Doc("Its kind, whose keys it has besides these.")
+    title: str = Doc("A short heading.")
+    section: str = Doc("Where the paper discusses it.")
+    caption: str = Doc("What a reader must know to read it.", "")
+
+    def run_series(self) -> list[tuple[str, str | None]]:
+        """Return each run that it draws, as figures.yaml names it, with a series of the run."""
+        return []
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The runs that it draws, as figures.yaml names them."""
-        return ()
+        """The runs that it draws."""
+        return tuple(dict.fromkeys(run for run, _ in self.run_series()))
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -128,12 +135,12 @@ class KindSettings(Section):
 
     def series_of(self, run: str) -> tuple[str, ...]:
         """Return the names of the series that it draws of a run."""
-        return ()
+        return tuple(name for each, name in self.run_series() if each == run and name)
 
     def measurements(self, run: str) -> tuple[str, ...]:
         """Return the keys of the measurements that it draws of a run."""
-        known = [series_named(name) for name in self.series_of(run)]
-        keys = [key for item in known if item.place == MEASUREMENT for key in item.names]
+        series = [series_named(name) for name in self.series_of(run)]
+        keys = [each.key for each in series if each.place == MEASUREMENT]
         return tuple(dict.fromkeys(keys))
 
     def drawn(self) -> tuple[Drawn, ...]:
@@ -141,11 +148,10 @@ class KindSettings(Section):
         return ()
 
 
-def _over(panel: PartT, figure: PartT) -> PartT:
+def _over(panel: PartT, figure: FigureSettings) -> PartT:
     """Return a figure's settings with what one of its panels says instead."""
-    given = {key: getattr(panel, key) for key in panel.model_fields_set}
     form = type(panel)
-    return form(**({key: getattr(figure, key) for key in form.model_fields} | given))
+    return form(**{key: getattr(figure, key) for key in form.model_fields} | panel.given())
 
 
 class LineSettings(Section):
@@ -160,14 +166,14 @@ class Panel(Section):
 
     series: str | None = Doc("What is drawn.", None)
     x: str | None = Doc("The axis that runs from left to right.", None)
-    lines: dict[str, str | LineSettings] = Doc("The run of each line, by label.", factory=dict)
+    lines: dict[str, str | LineSettings] = Doc("The run of each line, by label.", {})
     at: At | None = Doc("The update, share of the training, or epoch.", None)
-    select: dict[str, str] = Doc("A place on an axis: first, last or a label.", factory=dict)
+    select: dict[str, str] = Doc("A place on an axis: first, last or a label.", {})
     line_by: str | None = Doc("An axis with a line for each of its places.", None)
-    labels: Unique = Doc("Labels of these lines; evenly spread over them.", ())
+    labels: UniqueIds = Doc("Labels of these lines; evenly spread over them.", ())
     smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
     reference: float | None = Doc("A horizontal line.", None)
-    colours: dict[str, Colour] = Doc("A line's colour, by label.", factory=dict)
+    colours: dict[str, Colour] = Doc("A line's colour, by label.", {})
     log_y: bool = Doc("Whether the vertical axis is logarithmic.", False)
 
     def line(self, label: str) -> LineSettings:
@@ -177,26 +183,20 @@ class Panel(Section):
         return line.model_copy(update={"series": line.series or self.series})
 
 
-class Lines(Panel, KindSettings):
+class Lines(Panel, FigureSettings):
     """A figure of lines."""
 
-    panels: dict[str, Panel] = Doc("Panels from left to right, by title.", factory=dict)
+    panels: dict[str, Panel] = Doc("Panels from left to right, by title.", {})
 
     def parts(self) -> dict[str, Panel]:
         """Return the panels with all that they take from the figure."""
         panels = self.panels or {"": Panel()}
         return {title: _over(panel, self) for title, panel in panels.items()}
 
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of all lines."""
-        names = [part.line(label).run for part in self.parts().values() for label in part.lines]
-        return tuple(dict.fromkeys(names))
-
-    def series_of(self, run: str) -> tuple[str, ...]:
-        """Return the names of the series of its lines."""
+    def run_series(self) -> list[tuple[str, str | None]]:
+        """Return the run and the series of each line."""
         lines = [part.line(label) for part in self.parts().values() for label in part.lines]
-        return tuple(line.series for line in lines if line.run == run and line.series)
+        return [(line.run, line.series) for line in lines]
 
     def drawn(self) -> tuple[Drawn, ...]:
         """Return each line; those along an axis by the labels that they are given."""
@@ -215,10 +215,10 @@ class Map(Section):
     series: str | None = Doc("What is drawn.", None)
     rows: str | None = Doc("The axis from bottom to top; none for one row a place.", None)
     columns: str | None = Doc("The axis from left to right.", None)
-    at: At | Annotated[tuple[At, ...], AsTuple, AfterValidator(unique)] | None = Doc(
+    at: At | Annotated[ListOf[At], AfterValidator(unique)] | None = Doc(
         "An update, a share of the training or an epoch; or several, with `rows: none`.", None
     )
-    order: Unique = Doc("Names along both axes of tasks, in this order.", ())
+    order: UniqueIds = Doc("Names along both axes of tasks, in this order.", ())
     numbers: bool = Doc("Whether each field shows its number.", False)
     smooth: Annotated[int | None, Field(ge=1)] = Doc("Points of a moving median.", None)
 
@@ -234,10 +234,10 @@ class Map(Section):
         return str(self.rows), f"{self.columns}{again}"
 
 
-class HeatMap(Map, KindSettings):
+class HeatMap(Map, FigureSettings):
     """A figure of heat maps."""
 
-    panels: dict[str, str | Map] = Doc("The run of each panel, by title.", factory=dict)
+    panels: dict[str, str | Map] = Doc("The run of each panel, by title.", {})
     range: Annotated[tuple[float | Literal["lowest possible"], float] | None, AsTuple] = Doc(
         "The values at both ends of the colours, in all panels.", None
     )
@@ -245,22 +245,16 @@ class HeatMap(Map, KindSettings):
     def parts(self) -> dict[str, Map]:
         """Return the panels with all that they take from the figure."""
         panels = self.panels or {"": Map()}
-        short = {
-            title: Map(run=panel) if isinstance(panel, str) else panel
+        return {
+            title: _over(Map(run=panel) if isinstance(panel, str) else panel, self)
             for title, panel in panels.items()
         }
-        return {title: _over(panel, self) for title, panel in short.items()}
 
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of all panels."""
-        return tuple(dict.fromkeys(part.run for part in self.parts().values() if part.run))
-
-    def series_of(self, run: str) -> tuple[str, ...]:
-        """Return the names of its panels' series, and of the masks that give its range."""
-        parts = [part for part in self.parts().values() if part.run == run]
+    def run_series(self) -> list[tuple[str, str | None]]:
+        """Return the run and the series of each panel, and the masks that give its range."""
         masks = [MASKS] if self.range and self.range[0] == LOWEST else []
-        return (*(part.series for part in parts if part.series), *masks)
+        parts = [part for part in self.parts().values() if part.run]
+        return [(str(part.run), name) for part in parts for name in (part.series, *masks)]
 
     def drawn(self) -> tuple[Drawn, ...]:
         """Return each panel."""
@@ -276,14 +270,14 @@ class HeatMap(Map, KindSettings):
         )
 
 
-class GroupedBars(KindSettings):
+class GroupedBars(FigureSettings):
     """A figure of grouped bars."""
 
     table: str = Doc("The table whose rows are drawn.")
-    columns: SomeNames = Doc("A group of bars for each; `tasks` means all tasks.")
+    columns: Unique[Id] = Doc("A group of bars for each; `tasks` means all tasks.")
     less: Id = Doc("The row that is subtracted.")
     bars: Annotated[dict[str, Id], Field(min_length=1)] = Doc("The row of each bar, by label.")
-    not_drawn: Unique = Doc("Rows that are in the csv alone.", ())
+    not_drawn: UniqueIds = Doc("Rows that are in the csv alone.", ())
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -293,11 +287,10 @@ class GroupedBars(KindSettings):
     @property
     def rows(self) -> dict[str, str]:
         """The label of each row; empty for a row that is not drawn."""
-        drawn = {row: label for label, row in self.bars.items()}
-        return drawn | dict.fromkeys(self.not_drawn, "")
+        return {row: label for label, row in self.bars.items()} | dict.fromkeys(self.not_drawn, "")
 
 
-class LabelledPoints(KindSettings):
+class LabelledPoints(FigureSettings):
     """A figure of labelled points."""
 
     series: str = Doc("What is projected.")
@@ -305,17 +298,12 @@ class LabelledPoints(KindSettings):
     project: Literal["pca"] = Doc("How the other axes become a plane.")
     panels: Annotated[dict[str, str], Field(min_length=1)] = Doc("The run of each panel, by title.")
 
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The runs of all panels."""
-        return tuple(dict.fromkeys(self.panels.values()))
-
-    def series_of(self, run: str) -> tuple[str, ...]:
-        """Return the name of its series."""
-        return (self.series,)
+    def run_series(self) -> list[tuple[str, str | None]]:
+        """Return the run of each panel, with its series."""
+        return [(run, self.series) for run in self.panels.values()]
 
 
-KINDS: dict[str, type[KindSettings]] = {
+KINDS: dict[str, type[FigureSettings]] = {
     "grouped_bars": GroupedBars,
     "heat_map": HeatMap,
     "labelled_points": LabelledPoints,

@@ -12,23 +12,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Gt, Le, Len, Lt, MinLen
+from annotated_types import Ge, Gt, Le, Len, Lt
 from pydantic import Field, create_model
 
-from fathom.config.check import check
+from fathom.config.check import check, checked
 from fathom.config.schema.run import MethodSettings
 from fathom.config.schema.section import (
     MOST,
-    AsTuple,
     Count,
     Doc,
+    ListOf,
+    NonEmpty,
     Section,
     StackName,
     Text,
     UnhashedValue,
 )
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, brief, nearest, unknown
+from fathom.io.errors import FathomError, brief, refuse, unknown
 
 METHODS = Path(__file__).parents[2] / "methods"
 # What a rule of a card may name besides the method's settings.
@@ -56,7 +57,7 @@ class CardSetting(Section):
     default: Any = Doc("The value where a run gives none.")
     source: Text = Doc("Where the paper gives the default, or why it was chosen.")
     unit: Literal["layers", "width", "updates"] | None = Doc("What a scale multiplies.", None)
-    values: Annotated[tuple[str, ...], AsTuple] = Doc(
+    values: ListOf[str] = Doc(
         "What is possible. A list without them is one of numbers; bounds are its items'.", ()
     )
     minimum: float | None = Doc("The smallest value.", None)
@@ -77,7 +78,7 @@ class CardSetting(Section):
             if limit is not None:
                 kind = Annotated[kind, bound(limit)]
         if self.type == "list":
-            kind = Annotated[tuple[kind, ...], AsTuple]
+            kind = ListOf[kind]
             if self.length is not None:
                 kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
@@ -86,14 +87,6 @@ class CardSetting(Section):
         if "absent" in self.model_fields_set:
             kind = Annotated[kind, UnhashedValue(self.absent)]
         return kind
-
-    @property
-    def value(self) -> Any:
-        """The default in the setting's type."""
-        if isinstance(self.default, list):
-            return tuple(self.default)
-        whole = isinstance(self.default, int) and not isinstance(self.default, bool)
-        return float(self.default) if whole and self.type == "number" else self.default
 
 
 class Requirement(Section):
@@ -197,25 +190,23 @@ class CardFile(Section):
     title: Text = Doc("The method's name, as tables print it.")
     summary: Text = Doc("What the method does, in one sentence.")
     paper: str | None = Doc("The paper whose equations the method computes.")
-    equations: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")], ...], AsTuple
-    ] = Doc("The equations that the method's files compute, as their tags name them.")
-    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc("The stacks on which it can act.")
+    equations: ListOf[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")]] = Doc(
+        "The equations that the method's files compute, as their tags name them."
+    )
+    stacks: ListOf[StackName] = Doc("The stacks on which it can act.")
     gates: bool = Doc("Whether it has gates; runs are then decoded soft and hard.")
-    norms: Annotated[tuple[Norm, ...], AsTuple, MinLen(1)] = Doc(
+    norms: NonEmpty[Norm] = Doc(
         "The norms with which its layers make sense.", ("pre", "post", "lingvo", "none")
     )
     settings: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], CardSetting] = Doc(
         "Every setting of the method; they are the keyword arguments of its class."
     )
-    presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", factory=dict)
-    refused: Annotated[tuple[Refusal, ...], AsTuple] = Doc("Decodings that make no sense.", ())
-    plain_with: Annotated[tuple[Gates, ...], AsTuple] = Doc(
+    presets: dict[str, dict[str, Any]] = Doc("Settings by one name.", {})
+    refused: ListOf[Refusal] = Doc("Decodings that make no sense.", ())
+    plain_with: ListOf[Gates] = Doc(
         "The gates with which the kept layers are a plain Transformer, and nothing is added.", ()
     )
-    requires: Annotated[tuple[Requirement, ...], AsTuple] = Doc(
-        "Rules without which the method does not work.", ()
-    )
+    requires: ListOf[Requirement] = Doc("Rules without which the method does not work.", ())
     neutral: Neutral | None = Doc("When it equals the static model; null: never.")
     example: Example
 
@@ -231,28 +222,21 @@ class MethodCard:
     @cached_property
     def method(self) -> type[MethodSettings]:
         """The class of the method's settings: name, stacks, and every setting of the card."""
-        stacks = Annotated[tuple[StackName, ...], AsTuple, Doc("The stacks on which it acts.")]
+        stacks = Annotated[ListOf[StackName], Doc("The stacks on which it acts.")]
         fields: dict[str, Any] = {
             "name": (Literal[self.name], ...),
             "stacks": (stacks, self.about.stacks),
         }
         for name, setting in self.about.settings.items():
-            fields[name] = (setting.annotation, setting.value)
+            fields[name] = (setting.annotation, setting.default)
         return create_model(self.name, __base__=MethodSettings, **fields)
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """Every setting's default, by name."""
-        return {name: setting.value for name, setting in self.about.settings.items()}
 
     def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
         """Return why a run is not decoded with these gates, or None if it may be."""
-        reasons = (
-            refusal.reason
-            for refusal in self.about.refused
-            if refusal.gates == gates and refusal.holds(settings)
-        )
-        return next(reasons, None)
+        for refusal in self.about.refused:
+            if refusal.gates == gates and refusal.holds(settings):
+                return refusal.reason
+        return None
 
     def gates(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the gates with which a run is decoded: those that the card does not refuse."""
@@ -266,39 +250,33 @@ def module_names() -> list[str]:
     return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
 
 
-def read_method(name: str, file: Value) -> tuple[MethodCard | None, list[FathomError]]:
-    """Check a card; its own defaults, presets and example must be possible values.
+def read_method(name: str, file: Value) -> MethodCard:
+    """Return a card; its own defaults, presets and example must be possible values.
 
-    Returns:
-        The card and no findings, or None and all findings: no run is checked against a wrong card.
+    Raises:
+        Findings: If anything is wrong: no run is checked against a wrong card.
     """
-    about, findings = check(CardFile, file)
-    if about is None:
-        return None, findings
-    card = MethodCard(name, about, file)
-    settings = file.at(("settings",))
-    defaults = settings.over({key: item.value["default"] for key, item in settings.items()})
-    findings = _possible(card, defaults)
-    if not findings:
-        findings = [*_rules(card), *_names(card)]
-        parts = [("presets", preset) for preset in about.presets]
-        parts += [("refused", number, "settings") for number in range(len(about.refused))]
-        parts += [("neutral", "settings")] if about.neutral else []
-        for path in (*parts, ("example", "settings")):
-            findings += _possible(card, file.at(path))
-    return (None if findings else card), findings
+    card = MethodCard(name, checked(CardFile, file), file)
+    about, settings = card.about, file.at(("settings",))
+    defaults = {key: item.value["default"] for key, item in settings.items()}
+    refuse(_possible(card, settings.over(defaults)))
+    findings = [*_rules(card)]
+    for key, setting in about.settings.items():
+        if setting.stacks_of not in (None, *about.settings):
+            where = file.place("settings", key, "stacks_of")
+            findings.append(unknown("setting", setting.stacks_of, where, about.settings))
+    parts = [("presets", preset) for preset in about.presets]
+    parts += [("refused", number, "settings") for number in range(len(about.refused))]
+    parts += [("neutral", "settings")] if about.neutral else []
+    for path in (*parts, ("example", "settings")):
+        findings += _possible(card, file.at(path))
+    refuse(findings)
+    return card
 
 
 def _possible(card: MethodCard, settings: Value) -> list[FathomError]:
     """Return which of some settings a run of the method could not have."""
     return check(card.method, settings, also={"name": card.name})[1]
-
-
-def _names(card: MethodCard) -> Iterator[FathomError]:
-    for name, setting in card.about.settings.items():
-        if setting.stacks_of not in (None, *card.about.settings):
-            where = card.file.place("settings", name, "stacks_of")
-            yield unknown("setting", setting.stacks_of, where, card.about.settings)
 
 
 def _rules(card: MethodCard) -> Iterator[FathomError]:
@@ -312,4 +290,4 @@ def _rules(card: MethodCard) -> Iterator[FathomError]:
             continue
         for name in requirement.names:
             if name not in names:
-                yield FathomError(f"no setting '{name}'", where, nearest(name, names))
+                yield unknown("setting", name, where, names)

@@ -1,10 +1,10 @@
-"""What a paper is: paper.yaml."""
+"""A paper's files of few keys: paper.yaml, claims.yaml, deviations.yaml and parameters.yaml."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from fathom.config.schema.section import AsTuple, Doc, Section
+from fathom.config.schema.section import Count, Doc, ListOf, NonEmpty, Section, Text
 from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
@@ -19,11 +19,6 @@ class Equation(Section):
 
     title: str = Doc("About five words that say what it is.")
     reason: str = Doc("Why no function computes it; without one, exactly one does.", "")
-
-    @property
-    def computed(self) -> bool:
-        """Whether exactly one function claims it by its tag."""
-        return not self.reason
 
 
 class Citation(Section):
@@ -47,26 +42,88 @@ class Citation(Section):
 class Summary(Section):
     """What reproducing the paper was like; a page of its own shows it."""
 
-    easy: Annotated[tuple[str, ...], AsTuple] = Doc("What was easy, a sentence or more each.", ())
-    hard: Annotated[tuple[str, ...], AsTuple] = Doc("What was hard, a sentence or more each.", ())
+    easy: ListOf[str] = Doc("What was easy, a sentence or more each.", ())
+    hard: ListOf[str] = Doc("What was hard, a sentence or more each.", ())
 
 
 class PaperSettings(Section):
     """The form of paper.yaml."""
 
     title: str = Doc("The paper's title.")
-    authors: Annotated[tuple[str, ...], AsTuple, Field(min_length=1)] = Doc("In the paper's order.")
+    authors: NonEmpty[str] = Doc("In the paper's order.")
     url: str = Doc("Where the paper can be read.")
     citation: Citation
     equations: dict[EquationName, Equation] = Doc(
-        "Numbered equations and algorithms, all; others by their symbol.", factory=dict
+        "Numbered equations and algorithms, all; others by their symbol.", {}
     )
     summary: Summary = Doc("What was easy and what was hard.", Summary())
     metric: MetricSettings = Doc("How tables score that do not say otherwise.", MetricSettings())
-    marks: Marks = Doc("What marks mean in tables that have none.", factory=dict)
+    marks: Marks = Doc("What marks mean in tables that have none.", {})
 
     @property
     def reference(self) -> str:
         """One line that names the paper: authors, title, year."""
         end = "" if self.title[-1:] in ("?", "!") else "."
         return f"{', '.join(self.authors)}: {self.title}{end} {self.citation.year}"
+
+
+# claims.yaml
+
+Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
+
+
+class ClaimSettings(Section):
+    """An entry of claims.yaml."""
+
+    sentence: Text = Doc("As in the paper.")
+    section: str = Doc("Where it is.")
+    for_: Annotated[Any, Field(alias="for")] = Doc("One claim for each combination.", None)
+    claim: str = Doc("What must hold.")
+    guard: str | None = Doc("Where it is false, the claim is undecided.", None)
+    supports: Answer | dict[str, Answer] = Doc(
+        "The answer of the paper's own cells: one word, or one for each part."
+    )
+
+
+# deviations.yaml: what a paper leaves open or what is done differently, and why
+
+
+class DeviationSettings(Section):
+    """An entry of deviations.yaml."""
+
+    title: str = Doc("A few words that name the choice.")
+    paper: str = Doc("What the paper says, with the place, or that it is silent.")
+    released: str = Doc("What the released code does, where there is any.", "")
+    ours: str = Doc("What is done here, at the paper's own scale.")
+    why: str = Doc("What speaks for it.")
+    applies: NonEmpty[str] = Doc(
+        "Families, methods, tables, figures, or `paper` for all of it; never runs."
+    )
+    settings: ListOf[str] = Doc("What it decides, as training.clip or metric.tokenize.", ())
+
+
+# parameters.yaml: sizes of dictionaries, and printed counts that are not explained
+
+
+class VocabularySizes(Section):
+    """The sizes of the dictionaries of some runs."""
+
+    like: Text = Doc("A family of runs.yaml; the last entry that fits counts.")
+    source: Count = Doc("Entries of the source dictionary.")
+    target: Count = Doc("Entries of the target dictionary.")
+    origin: Text = Doc("How the sizes are known.")
+
+
+class Unexplained(Section):
+    """Printed counts that are no count of the network."""
+
+    tables: NonEmpty[str] = Doc("Tables of the paper.")
+    columns: ListOf[str] = Doc("Columns; none: all.", ())
+    reason: Text = Doc("What is known of it.")
+
+
+class Parameters(Section):
+    """The keys of parameters.yaml."""
+
+    vocabularies: NonEmpty[VocabularySizes]
+    unexplained: ListOf[Unexplained] = ()

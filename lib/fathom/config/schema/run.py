@@ -14,6 +14,7 @@ from fathom.config.schema.section import (
     BelowOne,
     Count,
     Doc,
+    ListOf,
     Name,
     NotNegative,
     Pattern,
@@ -104,7 +105,7 @@ class Model(Section):
         "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
         "before, and in attention also on the skip path."
     )
-    residuals: Annotated[tuple[StackName, ...], AsTuple] = Doc(
+    residuals: ListOf[StackName] = Doc(
         "The stacks whose sub-layers add their input to their output.",
         ("encoder", "decoder"),
         source=VASWANI,
@@ -330,24 +331,24 @@ class Scoring(Section):
     bootstrap_samples: Annotated[int, Ge(100)] = Doc(
         "Resamples of the test set for a score's interval.", 1000, source="Koehn 2004"
     )
-    tokenizers: Annotated[
-        tuple[Tokenizer, ...], AsTuple, AfterValidator(unique), UnhashedValue(())
-    ] = Doc("Tokenizers of BLEU that are counted next to those of every run.", ())
+    tokenizers: Annotated[ListOf[Tokenizer], AfterValidator(unique), UnhashedValue(())] = Doc(
+        "Tokenizers of BLEU that are counted next to those of every run.", ()
+    )
 
 
 class MethodSettings(Section):
     """The method by name, and the stacks on which it acts; a card's class adds its settings."""
 
     name: str = Doc("A method, by the name of its card.")
-    stacks: Annotated[tuple[StackName, ...], AsTuple] = Doc(
+    stacks: ListOf[StackName] = Doc(
         "The stacks on which it acts; by default all that its card allows.", ()
     )
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the card, as the keyword arguments of the method's class."""
-        own = fields_of(type(self)).keys() - fields_of(MethodSettings).keys()
-        return {name: getattr(self, name) for name in fields_of(type(self)) if name in own}
+        names = [name for name in fields_of(type(self)) if name not in fields_of(MethodSettings)]
+        return {name: getattr(self, name) for name in names}
 
 
 class RunSettings(Section):

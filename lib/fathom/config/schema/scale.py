@@ -4,15 +4,13 @@ import re
 from typing import Annotated, Any
 
 from annotated_types import MinLen
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from fathom.config.schema.section import AsTuple, Count, Doc, Positive, Section, Seeds, Text
+from fathom.config.schema.section import Count, Doc, ListOf, Positive, Section, Seeds, Text
 from fathom.io.errors import brief, nearest
 
 _RATIO = re.compile(r"[1-9][0-9]{0,5}/[1-9][0-9]{0,5}")
 _UNITS = ("layers", "width")
-
-Datasets = Annotated[dict[str, str], Doc("The data set that substitutes another.")]
 
 
 class Rule(Section):
@@ -20,7 +18,7 @@ class Rule(Section):
 
     when: dict[str, Any] = Doc(
         "A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`.",
-        factory=dict,
+        {},
     )
     set: Annotated[dict[str, Any], MinLen(1)] = Doc("The value at each path.")
 
@@ -38,12 +36,12 @@ class Scale(Section):
     title: Text = Doc("One sentence: what is cut down.")
     like: Text | None = Doc("Another scale, whose keys and rules come before this one's.", None)
     seeds: Seeds | None = Doc("The seeds of every run; null: the papers'.", None)
-    times: dict[str, str] = Doc("The ratio of settings with unit layers or width.", factory=dict)
-    datasets: Datasets = Field(default_factory=dict)
+    times: dict[str, str] = Doc("The ratio of settings with unit layers or width.", {})
+    datasets: dict[str, str] = Doc("The data set that substitutes another.", {})
     updates: dict[str, dict[str, Count]] = Doc(
-        "Updates by paper and group; settings in updates follow the run's own ratio.", factory=dict
+        "Updates by paper and group; settings in updates follow the run's own ratio.", {}
     )
-    rules: Annotated[tuple[Rule, ...], AsTuple] = Doc("From top to bottom; a later rule wins.", ())
+    rules: ListOf[Rule] = Doc("From top to bottom; a later rule wins.", ())
     check_learning: CheckLearning | None = None
 
     @field_validator("times")
@@ -60,8 +58,6 @@ class Scale(Section):
 class PaperScale(Section):
     """The keys of a scale in a paper's scales.yaml, which come after the scale's own."""
 
-    datasets: Datasets = Field(default_factory=dict)
-    updates: dict[str, Count] = Doc("Updates by group.", factory=dict)
-    rules: Annotated[tuple[Rule, ...], AsTuple] = Doc(
-        "After the scale's; for the paper's runs.", ()
-    )
+    datasets: dict[str, str] = Doc("The data set that substitutes another.", {})
+    updates: dict[str, Count] = Doc("Updates by group.", {})
+    rules: ListOf[Rule] = Doc("After the scale's; for the paper's runs.", ())

@@ -17,9 +17,7 @@ AsTuple = Strict(False)
 PATTERN = "pattern"
 
 
-def Doc(
-    text: str, default: Any = ..., *, unit: str | None = None, source: str = "", factory: Any = None
-) -> Any:
+def Doc(text: str, default: Any = ..., *, unit: str | None = None, source: str = "") -> Any:
     """Describe a setting; all of it also appears in the generated JSON Schema.
 
     Args:
@@ -27,13 +25,8 @@ def Doc(
         default: its value where config gives none; without one, config must give it.
         unit: "layers", "width" or "updates" where a scale multiplies the value.
         source: where the default is from.
-        factory: makes a default that is a mapping.
     """
-    extra: dict[str, Any] = {
-        key: value for key, value in (("unit", unit), ("source", source)) if value
-    }
-    if factory is not None:
-        return Field(default_factory=factory, description=text, json_schema_extra=extra or None)
+    extra: Any = {key: value for key, value in (("unit", unit), ("source", source)) if value}
     return Field(default, description=text, json_schema_extra=extra or None)
 
 
@@ -56,12 +49,7 @@ class Pattern:
         }
 
 
-class _Nothing:
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-NOTHING = _Nothing()
+NOTHING = object()
 
 
 class UnhashedValue:
@@ -93,12 +81,18 @@ class Section(BaseModel):
         defer_build=True,
     )
 
+    def given(self) -> dict[str, Any]:
+        """Return the settings that config gives; the others have their defaults."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
     def identity(self) -> dict[str, Any]:
         """Return what is hashed: every setting but those excluded or equal to `UnhashedValue`."""
         hashed: dict[str, Any] = {}
         for name, (mark, unhashed) in _hashed_fields(type(self)).items():
             value = plain(getattr(self, name))
-            if unhashed is NOTHING or not _same(value, unhashed):
+            # True is not 1.
+            same = value == unhashed and isinstance(value, bool) == isinstance(unhashed, bool)
+            if not same:
                 hashed[mark.was or name] = value
         return hashed
 
@@ -117,7 +111,7 @@ def _hashed_fields(section: type[BaseModel]) -> dict[str, tuple[UnhashedValue, A
         if not field.exclude:
             marks = (item for item in field.metadata if isinstance(item, UnhashedValue))
             mark = next(marks, UnhashedValue())
-            hashed[name] = mark, NOTHING if mark.value is NOTHING else plain(mark.value)
+            hashed[name] = mark, plain(mark.value)
     return hashed
 
 
@@ -130,11 +124,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     return 0.0 if isinstance(value, float) and value == 0 else value
-
-
-def _same(value: Any, other: Any) -> bool:
-    """Return whether two values are equal and of one type; True is not 1."""
-    return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
 # The largest integer that JSON and floats hold exactly.
@@ -168,8 +157,10 @@ def unique(values: tuple[T, ...]) -> tuple[T, ...]:
     return values
 
 
-# Marks of a list of texts: not empty, nothing twice.
-Names = (AsTuple, Field(min_length=1), AfterValidator(unique))
+# Lists of YAML: any, those that are not empty, and those that also have nothing twice.
+ListOf = Annotated[tuple[T, ...], AsTuple]
+NonEmpty = Annotated[tuple[T, ...], AsTuple, MinLen(1)]
+Unique = Annotated[tuple[T, ...], AsTuple, MinLen(1), AfterValidator(unique)]
 # A number n is the seeds 1 to n. A seed that is there twice would count twice in means.
 Seeds = (
     Annotated[int, Ge(1), Le(MOST_SEEDS)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import MinLen
 from pydantic import Field, model_validator
 
-from fathom.config.schema.section import AsTuple, Doc, Section, Text
+from fathom.config.schema.section import Doc, NonEmpty, Section, Text
 
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -105,9 +105,7 @@ class Archive(OneFile):
     """A file at one of several addresses."""
 
     kind: Literal["archive"] = Doc("A file at one of several addresses.")
-    mirrors: Annotated[tuple[Address, ...], AsTuple, MinLen(1)] = Doc(
-        "Its addresses, in the order in which they are tried."
-    )
+    mirrors: NonEmpty[Address] = Doc("Its addresses, in the order in which they are tried.")
 
     def addresses(self, file: str) -> tuple[str, ...]:
         """Return the mirrors."""

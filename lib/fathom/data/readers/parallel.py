@@ -5,17 +5,11 @@ the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`.
 file, and `published` says what is dropped.
 """
 
-import html
-import re
 from pathlib import Path
-from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, ParallelDataset
-from fathom.data.archives import one_length, plain, require, text_of, visit
-from fathom.data.split import published
-from fathom.data.texts import Pair, TaskText
-
-_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+from fathom.data.archives import read_pairs
+from fathom.data.split import Pair, TaskText, published
 
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
@@ -25,24 +19,7 @@ def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText
         splits: dict[str, list[Pair]] = {split: [] for split in SPLITS}
         for source, archive in files.items():
             sides = dataset.codes(source, task), dataset.codes(source, dataset.pivot)
-            for own, english in zip(*sides, strict=False):
-                splits[dataset.split.split_of(own)] += _pairs(archive, own, english)
+            for names in zip(*sides, strict=False):
+                splits[dataset.split.split_of(names[0])] += read_pairs(archive, names)[0]
         texts[task] = published(splits, dataset.split.clean)
     return texts
-
-
-def _pairs(archive: Path, own: str, english: str) -> list[Pair]:
-    """Return the pairs of two files of an archive."""
-    read: dict[str, list[str]] = {}
-
-    def take(member: str, stream: IO[bytes]) -> None:
-        name = plain(member)
-        lines = stream if not name.endswith(".sgm") else _SEGMENT.findall(stream.read())
-        where = f"{archive.name}: {member}, line"
-        texts = [text_of(line, f"{where} {number}") for number, line in enumerate(lines, start=1)]
-        read[name] = [html.unescape(text) for text in texts] if name.endswith(".sgm") else texts
-
-    visit(archive, lambda member: plain(member) in (own, english), take)
-    require((own, english), read, archive)
-    one_length({name: len(read[name]) for name in (own, english)}, archive)
-    return [Pair(*lines) for lines in zip(read[own], read[english], strict=True)]

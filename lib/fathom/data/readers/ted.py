@@ -13,17 +13,16 @@ Entities are unescaped; characters that some reader takes for the end of a line 
 """
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
 
 from fathom.config.schema.dataset import SPLITS, TalkDataset
-from fathom.data.archives import REMEDY, plain, require, visit
+from fathom.data.archives import REMEDY, named
 from fathom.data.clean import one_line
-from fathom.data.texts import Pair, TaskText
+from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
 
-_MEMBERS = {
+_SPLITS = {
     "all_talks_train.tsv": "train",
     "all_talks_dev.tsv": "valid",
     "all_talks_test.tsv": "test",
@@ -37,23 +36,10 @@ def read(files: dict[str, Path], dataset: TalkDataset) -> Texts:
     """Read the talks of all tasks from the archive of each source."""
     texts: Texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks}
     for source, archive in files.items():
-        _read_archive(archive, _columns(source, dataset), dataset, texts)
+        columns = _columns(source, dataset)
+        for name, where, lines in named(archive, _SPLITS):
+            _read_table(lines, where, columns, _SPLITS[name], dataset, texts)
     return texts
-
-
-def _read_archive(
-    archive: Path, columns: dict[str, str], dataset: TalkDataset, texts: Texts
-) -> None:
-    """Add the pairs of an archive's three tables to each task's splits."""
-    present = set()
-
-    def take(name: str, stream: IO[bytes]) -> None:
-        present.add(plain(name))
-        split = _MEMBERS[plain(name)]
-        _read_table(stream, f"{archive.name}: {name}", columns, split, dataset, texts)
-
-    visit(archive, lambda name: plain(name) in _MEMBERS, take)
-    require(_MEMBERS, present, archive)
 
 
 def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
@@ -68,7 +54,7 @@ def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
 
 
 def _read_table(
-    stream: IO[bytes],
+    lines: Iterable[bytes],
     where: str,
     columns: dict[str, str],
     split: str,
@@ -76,7 +62,7 @@ def _read_table(
     texts: Texts,
 ) -> None:
     """Add a table's pairs to each task's split, and count the rows that give none."""
-    rows = _rows(stream, where)
+    rows = _rows(lines, where)
     header = next(rows, [])
     places = {language: _place(header, column, where) for language, column in columns.items()}
     pivot_place = places.pop(dataset.pivot)
@@ -100,9 +86,9 @@ def _read_table(
         texts[task].splits = {**before, split: [*before[split], *read]}
 
 
-def _rows(stream: IO[bytes], where: str) -> Iterator[list[str]]:
+def _rows(lines: Iterable[bytes], where: str) -> Iterator[list[str]]:
     """Yield the cells of each row; only LF, or CR and LF, ends a row."""
-    for number, line in enumerate(stream, start=1):
+    for number, line in enumerate(lines, start=1):
         try:
             row = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:

@@ -28,12 +28,11 @@ import pyarrow
 from pyarrow.parquet import ParquetFile
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
+from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import HeldOut, WikipediaDataset
-from fathom.config.vocabulary import short_code
 from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
-from fathom.data.split import digest
-from fathom.data.texts import Line, TaskText
+from fathom.data.split import Line, TaskText, digest
 from fathom.io.errors import FathomError
 from fathom.io.files import naming
 from fathom.io.records import Recorded
@@ -45,7 +44,6 @@ _CLOSING = r"\"'\u201c\u201d\u2019\u00bb\u203a)\]\uff09\u300d\u300f\u3011"
 _END = re.compile(f"[{_MARKS}][{_CLOSING}]*$")
 # A sentence's line in the file: its hash in hexadecimal digits, a blank, its text.
 _DIGITS = 16
-_TEXT = _DIGITS + 1
 
 
 def read(folders: dict[str, Path], dataset: WikipediaDataset) -> dict[str, TaskText[Line]]:
@@ -60,22 +58,20 @@ def read(folders: dict[str, Path], dataset: WikipediaDataset) -> dict[str, TaskT
 
 def _task(folder: Path, wiki: str, task: str, dataset: WikipediaDataset) -> TaskText[Line]:
     split, dropped = dataset.split, Counter[str]()
-    most = split.most(task)
-    sentences = _Sentences(folder, split)
+    training = _Training(folder, split, split.most(task))
     language, longest = short_code(dataset.language(task)), dataset.cleaning.max_characters
     for article in _articles(folder, wiki, split.salt):
-        if most is not None and sentences.for_training >= most:
+        if training.most is not None and training.count >= training.most:
             break
-        sentences.add(_of_article(article, language, longest, dropped))
+        training.add(_of_article(article, language, longest, dropped))
 
-    held = sentences.held_out()
-    if len(held) < split.held_out or not sentences.for_training:
-        what = f"{sentences.count:,} sentences are too few to hold {split.held_out:,} out and train"
+    held = [Line(sentence) for _, sentence in sorted(training.held.items())]
+    if len(held) < split.held_out or not training.count:
+        what = f"{training.read:,} sentences are too few to hold {split.held_out:,} out and train"
         raise FathomError(what, folder.name, REMEDY)
-    read = sentences.count + sum(dropped.values())
-    training = sentences.training(most)
-    dropped["held_out"] = sentences.count - sentences.for_training - len(held)
-    dropped["not_drawn"] = sentences.for_training - len(training)
+    read = training.read + dropped.total()
+    dropped["held_out"] = training.read - training.count - len(held)
+    dropped["not_drawn"] = training.count - len(training)
     splits = {"train": training, "valid": held[: split.valid], "test": held[split.valid :]}
     return TaskText(splits, read, dropped)
 
@@ -143,76 +139,62 @@ def _of_article(text: str, language: str, longest: int, dropped: Counter[str]) -
     return sentences
 
 
-class _Sentences:
-    """The sentences of a task, in a nameless file: too many for memory but for those held out."""
+class _Training(Collection[Line]):
+    """A task's sentences for training, in a nameless file: too many for memory.
 
-    def __init__(self, folder: Path, split: HeldOut):
-        self.count = 0
-        # How many do not equal one that is held out, but for case and punctuation.
-        self.for_training = 0
-        self.folder, self._split = folder, split
-        self.file = _nameless(folder)
-        weakref.finalize(self, _close, self.file)
-        # The least hashes; heapq keeps the smallest number first, so they are negative.
+    Those that are held out are in memory. The file is read at each pass, one pass at a time.
+    """
+
+    def __init__(self, folder: Path, split: HeldOut, most: int | None):
+        self.read = 0  # sentences
+        self.count = (
+            0  # of these, how many do not equal one that is held out, but for case and such
+        )
+        self.most = most
+        self.held: dict[int, str] = {}  # the first sentence of each of the least hashes
+        self._repeats = Counter[int]()  # how many sentences have the hash of one that is held out
+        # heapq keeps the smallest number first, so the least hashes are negative.
         self._least: list[int] = []
-        # By hash: the first sentence that has it, and how many have it.
-        self._held: dict[int, str] = {}
-        self._repeats = Counter[int]()
+        self._folder, self._split = folder, split
+        self._file = _nameless(folder)
+        weakref.finalize(self, _close, self._file)
 
     def add(self, sentences: Collection[str]) -> None:
         """Add the sentences of an article."""
         for sentence in sentences:
             number = digest(key(sentence), self._split.salt)
             self._hold(number, sentence)
-            with naming(self.folder):
-                self.file.write(f"{number:0{_DIGITS}x} {sentence}\n")
-        self.count += len(sentences)
+            with naming(self._folder):
+                self._file.write(f"{number:0{_DIGITS}x} {sentence}\n")
+        self.read += len(sentences)
 
     def _hold(self, number: int, sentence: str) -> None:
         """Remember a sentence while its hash is one of the least; of equal ones the first."""
-        if number not in self._held:
-            if len(self._held) < self._split.held_out:
+        if number not in self.held:
+            if len(self.held) < self._split.held_out:
                 heapq.heappush(self._least, -number)
             elif number < -self._least[0]:
                 above = -heapq.heapreplace(self._least, -number)
-                del self._held[above]
-                self.for_training += self._repeats.pop(above)
+                del self.held[above]
+                self.count += self._repeats.pop(above)
             else:
-                self.for_training += 1
+                self.count += 1
                 return
-            self._held[number] = sentence
+            self.held[number] = sentence
         self._repeats[number] += 1
 
-    def held_out(self) -> list[Line]:
-        """Return the distinct sentences with the least hashes, in the order of these."""
-        return [Line(sentence) for _, sentence in sorted(self._held.items())]
-
-    def training(self, most: int | None) -> "_Training":
-        """Return the sentences for training, at most as many as `most`."""
-        with naming(self.folder):
-            self.file.flush()
-        held = {f"{number:0{_DIGITS}x}" for number in self._held}
-        count = self.for_training if most is None else min(most, self.for_training)
-        return _Training(self, held, count)
-
-
-class _Training(Collection[Line]):
-    """Sentences for training, read from the file at each pass, one pass at a time."""
-
-    def __init__(self, sentences: _Sentences, held: Collection[str], count: int):
-        self._sentences, self._held, self._count = sentences, held, count
-
     def __len__(self) -> int:
-        return self._count
+        return self.count if self.most is None else min(self.most, self.count)
 
     def __iter__(self) -> Iterator[Line]:
-        file = self._sentences.file
-        file.seek(0)
-        kept = (line for line in file if line[:_DIGITS] not in self._held)
-        return (Line(line[_TEXT:-1]) for line in islice(kept, self._count))
+        with naming(self._folder):
+            self._file.seek(0)
+        held = {f"{number:0{_DIGITS}x}" for number in self.held}
+        lines = (line for line in self._file if line[:_DIGITS] not in held)
+        return (Line(line[_DIGITS + 1 : -1]) for line in islice(lines, len(self)))
 
     def __contains__(self, line: object) -> bool:
-        return any(own == line for own in self)
+        return any(line == sentence for sentence in self)
 
 
 def _nameless(folder: Path) -> IO[str]:

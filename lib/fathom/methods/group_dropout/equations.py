@@ -10,6 +10,7 @@ noise plus the logits Φ, with an exact gradient; at inference it is the hard to
     k       active         groups that a task keeps, 0 … n
     Φ       phi               (N, sites, n), the logits, 0 at first
     g       noise             (N, sites, n), Gumbel(0, 1)
+    g + Φ   x                 (…, n); Φ alone at inference
     m̃       hard_top_k        (…, n), k ones and n − k zeros
     m̂       soft_top_k        (…, n), within (0, 1), with sum k
     v̄       root              (…, 1)
@@ -38,10 +39,6 @@ def hard_top_k(x: Tensor, k: int) -> Tensor:
     """Return m̃, 1 for the k largest values and 0 for the others; the first of equals wins.
 
     [lamgd Eq. 2]
-
-    Args:
-        x: (…, n) g + Φ for a sample, Φ alone at inference.
-        k: the number of ones.
     """
     # topk leaves the order of equal values open.
     order = x.argsort(dim=-1, descending=True, stable=True)
@@ -62,11 +59,7 @@ def root(x: Tensor, k: int, tau: float) -> Tensor:
 
     The root is between τ logit(k / n) − max x, where no term exceeds k / n, and
     τ logit(k / n) − min x. The paper searches [−100, 100], which contains it only for small x.
-
-    Args:
-        x: (…, n) g + Φ, float64.
-        k: more than 0 and less than n.
-        tau: the temperature τ.
+    x is in float64, and k more than 0 and less than n.
     """
     low = tau * math.log(k / (x.size(-1) - k)) - x.amax(dim=-1, keepdim=True)
     width = x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)
@@ -85,11 +78,6 @@ def soft_mask(x: Tensor, v: Tensor, tau: float) -> Tensor:
     """Return σ((x + v) / τ), which is m̂ at the root.
 
     [lamgd Eq. 5]
-
-    Args:
-        x: (…, n) g + Φ.
-        v: (…, 1), the same for all groups.
-        tau: the temperature τ.
     """
     return torch.sigmoid((x + v) / tau)
 
@@ -151,12 +139,7 @@ def soft_top_k(x: Tensor, k: int, tau: float, gradient: Gradient) -> Tensor:
     [lamgd Eq. 4]
 
     As τ goes to 0 it becomes the hard top-k; equal values at the k-th place share the rest.
-
-    Args:
-        x: (…, n) g + Φ.
-        k: the sum, 0 … n.
-        tau: the temperature τ.
-        gradient: turns the gradient with respect to m̂ into one with respect to x.
+    `gradient` turns the gradient with respect to m̂ into one with respect to x.
     """
     return _SoftTopK.apply(x, k, tau, gradient)
 

@@ -52,10 +52,6 @@ def kl_divergence(alpha: Tensor, prior: Prior) -> Tensor:
     [latent_depth Eq. 4]
 
     Computed from logarithms of σ, so that it is finite for every alpha: 1 − σ(17) is 0 in float32.
-
-    Args:
-        alpha: (N, L) the posterior's logits.
-        prior: the logarithms of p(z = 1) and p(z = 0), (L,) or one value each.
     """
     selected = torch.sigmoid(alpha) * (logsigmoid(alpha) - prior[0])
     skipped = torch.sigmoid(-alpha) * (logsigmoid(-alpha) - prior[1])
@@ -74,10 +70,7 @@ def gumbel_sample(alpha: Tensor, noise: Tensor, tau: float | Tensor) -> Tensor:
 
     [latent_depth Eq. 5]
 
-    Args:
-        alpha: (N, L) the posterior's logits α(1) − α(0).
-        noise: (N, L) logistic, ε(1) − ε(0); zeros give the noise-free soft weight.
-        tau: the temperature τ; samples become discrete as it goes to 0.
+    Samples become discrete as τ goes to 0; noise of 0 gives the noise-free soft weight.
     """
     return torch.sigmoid((alpha + noise) / tau)
 
@@ -125,13 +118,9 @@ def scaled_kl(kl: Tensor, scale: str, tokens_per_task: float) -> Tensor:
 
 
 def annealed(weight: float, update: int, start: int, length: int) -> float:
-    """Return a weight that is 0 until update `start` and then grows linearly to its full value.
+    """Return a weight that is 0 up to update `start` of Θ and full `length` updates later.
 
-    Args:
-        weight: the full value, reached `length` updates after `start`.
-        update: of Θ, counted from 1.
-        start: the last update at which the weight is 0.
-        length: updates of growth; 0 makes a step: the weight is full from `start` on.
+    It grows linearly. A `length` of 0 makes a step: the weight is full from `start` on.
     """
     if length == 0:
         return weight if update >= start else 0.0
@@ -159,10 +148,7 @@ def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
 
     [latent_depth pruning]
 
-    Args:
-        alpha: (N, L) the logits.
-        threshold: the probability from which a gate is open.
-        at_least: gates of a task that are open in any case, the likeliest; of equals the lowest.
+    In any case the likeliest `at_least` gates of a task are open, of equals the lowest.
     """
     order = alpha.argsort(dim=1, descending=True, stable=True)
     likeliest = torch.zeros_like(alpha).scatter(1, order[:, :at_least], 1.0)
@@ -172,11 +158,8 @@ def hard_gates(alpha: Tensor, threshold: float, at_least: int = 0) -> Tensor:
 def depth_of(alpha: Tensor, threshold: float) -> Depth:
     """Return how many layers each task uses, by hard gates and by probability.
 
-    Layers that a decoding keeps in any case (`decoding.hard_at_least`) do not count.
-
-    Args:
-        alpha: (N, L) the logits, without a gradient.
-        threshold: the probability from which a hard gate is open.
+    Layers that a decoding keeps in any case (`decoding.hard_at_least`) do not count. `alpha` is
+    without a gradient.
     """
     alpha = alpha.cpu()
     counts = hard_gates(alpha, threshold).sum(dim=1).int().tolist()

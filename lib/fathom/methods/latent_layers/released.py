@@ -6,6 +6,7 @@ what it replaces, and where it differs from the code.
     z       samples             (N, L), within [0, 1]; 0 or 1 if they are hard
     u_l     utilisation         (L,), the mean of z over tasks
     K       target              layers
+    ln p    log_prior           (L,) or one value, of the prior's p(z = 1)
 """
 
 import torch
@@ -29,10 +30,6 @@ def selected_half(z: Tensor, log_prior: Tensor | float) -> Tensor:
     It replaces the divergence from the prior: it is the half for z = 1, at the sample. It is not
     a divergence: with hard samples and p = ½ it is ln 2 for each selected layer for any posterior,
     and with soft ones it falls to −p/e, at z = p/e.
-
-    Args:
-        z: (N, L) samples.
-        log_prior: ln p of the prior's p(z = 1), (L,) or one value.
     """
     return z * (torch.log(z + SMALLEST) - log_prior)
 
@@ -42,20 +39,12 @@ def log_mean(z: Tensor) -> Tensor:
 
     It replaces the aggregated posterior. The released code divides the sum over tasks by its sum
     over layers instead, with which tasks that agree pay for the layers that they use.
-
-    Args:
-        z: (N, L) samples of every task.
     """
     return torch.log(z.detach().mean(dim=0) + SMALLEST)
 
 
 def squared_depth_loss(u: Tensor, target: float) -> Tensor:
-    """Return (Σ_l u_l − K)², which replaces the norm; its slope falls to 0 towards K.
-
-    Args:
-        u: (L,) the utilisation of each layer.
-        target: K (layers).
-    """
+    """Return (Σ_l u_l − K)², which replaces the norm; its slope falls to 0 towards K."""
     return (u.sum() - target).square()
 
 
@@ -64,9 +53,6 @@ def utilisation_entropy(u: Tensor) -> Tensor:
 
     The paper has no such term. The released code treats the logarithm as a constant; here the
     gradient is complete, −ln u − 1, and 0 where no task uses the layer.
-
-    Args:
-        u: (L,) the utilisation of each layer.
     """
     # ln 1 = 0 for unused layers. Choosing after the logarithm would give NaN, from 0 · ∞.
     used = torch.where(u > 0, u, torch.ones_like(u))

@@ -16,8 +16,8 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
-from fathom.config.vocabulary import short_code
-from fathom.scoring.metric import Metric
+from fathom.config.measurement_keys import short_code
+from fathom.scoring.metrics import Metric
 
 MOSES = "moses"
 EVERYWHERE = ("13a", "intl", "char", "none")

@@ -2,7 +2,7 @@
 
 from sacrebleu.metrics.chrf import CHRF
 
-from fathom.scoring.metric import Metric
+from fathom.scoring.metrics import Metric
 
 _ORDERS = (1, 2, 3, 4, 5, 6)
 _COUNTED = ("hypothesis", "reference", "match")

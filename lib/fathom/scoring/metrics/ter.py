@@ -2,6 +2,6 @@
 
 from sacrebleu.metrics.ter import TER
 
-from fathom.scoring.metric import Metric
+from fathom.scoring.metrics import Metric
 
 METRIC = Metric("ter", "TER", "TER", "lower", ("edits", "reference_words"), lambda _: TER())
