@@ -1,8 +1,5 @@
 """Attention on padded states and inside blocks, compared with its formula."""
 
-import sys
-from types import SimpleNamespace
-
 import pytest
 import torch
 
@@ -28,6 +25,7 @@ from tests.nn.attention_formula import (
     padding_of,
     real,
 )
+from tests.nn.kernels_of_cuda import on_cpu
 
 
 def states(sentences, *widths, dtype=torch.float64):
@@ -168,29 +166,38 @@ def test_packings_that_were_not_made_together_are_refused():
         attend_packed(q, k, v, HEADS, rows, columns)
 
 
+@pytest.fixture
+def kernels():
+    """What calls of the kernels for any lengths got: p, and whether later keys are hidden."""
+    with on_cpu() as calls:
+        yield calls
+
+
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("exact", EXACT)
-def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(causal, exact, monkeypatch):
-    """The kernel exists on CUDA alone; the plain one here has its interface."""
-
-    def varlen_attn(q, k, v, q_offsets, k_offsets, longest_q, longest_k, *, window_size):
-        assert q_offsets.dtype == k_offsets.dtype == torch.int32
-        assert longest_q == q_offsets.diff().max()
-        assert longest_k == k_offsets.diff().max()
-        assert window_size == ((-1, 0) if causal else (-1, -1))
-        row, column = (
-            torch.repeat_interleave(offsets.diff().long()) for offsets in (q_offsets, k_offsets)
-        )
-        hidden = row[:, None] != column
-        if causal:
-            hidden |= torch.ones(hidden.shape, dtype=torch.bool).triu(1)
-        return formula(q.flatten(1), k.flatten(1), v.flatten(1), hidden).unflatten(1, (HEADS, -1))
-
-    module = SimpleNamespace(varlen_attn=varlen_attn)
-    monkeypatch.setitem(sys.modules, "torch.nn.attention.varlen", module)
+def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(causal, exact, kernels):
     for lengths, _ in CASES:
         rows, columns = packings(lengths, causal, 8, in_blocks=False)
         check(varlen_attention, rows, columns, causal, exact)
+    assert {*kernels} == {(0.0, causal)}
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_kernel_for_any_lengths_serves_both_types_with_dropout(causal, dtype, kernels):
+    rows, columns = packings((5, 2, 7), causal, 8, in_blocks=False)
+    inputs = drawn(rows, columns, dtype)
+    y = varlen_attention(*inputs, HEADS, rows, columns, causal, 0.3)
+    assert y.dtype == dtype
+    assert kernels.pop() == (0.3, causal)
+    exact = [x.detach().double().requires_grad_() for x in inputs]
+    expected = padded_attention(*exact, HEADS, rows, columns, causal)
+    atol = 0.1 if dtype == torch.bfloat16 else 1e-5
+    pairs = zip(
+        gradients(real(y, rows), inputs), gradients(real(expected, rows), exact), strict=True
+    )
+    for mine, other in ((y, expected), *pairs):
+        torch.testing.assert_close(mine.double(), other, rtol=0, atol=atol)
 
 
 MANY = (20, 3, 17, 9, 9, 30, 1, 2)

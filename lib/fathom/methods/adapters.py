@@ -8,6 +8,8 @@ Each layer has one adapter for each task. The adapters of tasks that are not in 
 gradient, so their tensors and their optimiser's state stay unchanged.
 """
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
@@ -50,11 +52,16 @@ class Adapters(Method):
             for _ in range(stack.layers)
         )
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Find the sentences of each task in the batch, and how to restore their order."""
-        present = tasks.unique().tolist()
-        self.sentences = [(task, (tasks == task).nonzero().squeeze(1)) for task in present]
-        self.back = torch.cat([rows for _, rows in self.sentences]).argsort()  # (B,)
+        if counts is None:
+            present, numbers = tasks.unique(return_counts=True)
+            counts = dict(zip(present.tolist(), numbers.tolist(), strict=True))
+        present = sorted(counts)
+        order = tasks.argsort(stable=True)  # (B,)
+        rows = order.split([counts[task] for task in present])
+        self.sentences = list(zip(present, rows, strict=True))
+        self.back = order.argsort()  # (B,)
 
     def after(self, layer: int, y: Tensor) -> Tensor:
         """Return a layer's output, (T, B, D), plus that of each sentence's adapter."""

@@ -14,7 +14,7 @@ With pre-norm layers each output is normalised before the sum; with post-norm la
 normalised, except the first layer's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +47,7 @@ class LayerCombination(Method):
         self.norms = nn.ModuleList(nn.LayerNorm(stack.width) for _ in range(stack.layers))
         self.normalised: list[Tensor] = []
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Drop the outputs of the previous pass."""
         self.normalised = []
 

@@ -5,7 +5,7 @@ each other group belongs to one task. A task's other units are 0, in training an
 Nothing is learnt, and nothing is rescaled.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -47,7 +47,7 @@ class FixedGroupDropout(Method):
         masks = fixed_masks(stack.tasks, groups, shared_groups, own_groups)
         self.register_buffer("masks", masks, persistent=False)
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Select the mask of each sentence, (B, D), the same for every layer."""
         (by_task,) = unit_masks(self.masks.unsqueeze(1), self.units)
         self.sentence_mask = by_task.index_select(0, tasks)

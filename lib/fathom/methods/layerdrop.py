@@ -8,9 +8,12 @@ micro-batches and devices, so that the result does not depend on how an update i
 for all tasks, or one for each task.
 """
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
+from fathom.nn.device import to_device
 from fathom.nn.hooks import Method, Stack, generator
 
 
@@ -33,12 +36,13 @@ class LayerDrop(Method):
         self.open = uniform >= self.p  # (N or 1, L)
         self.active_layers = self.open.any(dim=0).tolist()
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Select the layers of each sentence, and those that any sentence uses."""
         if self.draw == "task" and self.training:
-            rows = self.open[tasks.cpu()]  # (B, L)
-            self.active_layers = rows.any(dim=0).tolist()
-            self.sentences = rows.t()[:, None, :, None].to(tasks.device)  # (L, 1, B, 1)
+            present = tasks.unique().tolist() if counts is None else [*counts]
+            self.active_layers = self.open[present].any(dim=0).tolist()
+            rows = to_device(self.open, tasks.device).index_select(0, tasks)  # (B, L)
+            self.sentences = rows.t()[:, None, :, None]  # (L, 1, B, 1)
 
     def keep(self, layer: int) -> bool:
         """Return whether any sentence uses the layer; at inference all do."""

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from fathom.nn.device import to_device
 from fathom.nn.hooks import DiagnosticArray, Method, Stack, generator
 
 
@@ -64,7 +65,7 @@ class Transparent(Method):
         """Draw which entries of W are dropped in this update, for all sentences."""
         stream = generator(seed, update, self.stack.name)
         uniform = torch.rand(self.weights.shape, generator=stream)
-        self.mask = (uniform >= self.weight_dropout).to(self.weights.device)
+        self.mask = to_device(uniform >= self.weight_dropout, self.weights.device)
 
     def memory(self, outputs: Sequence[Tensor], count: int) -> list[Tensor]:
         """Return the mixture for each attention module, (S, B, D) each; W is 0 at first."""

@@ -1,6 +1,6 @@
 """Multi-head attention of queries to keys and values that are projected already."""
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -71,8 +71,8 @@ def attend_packed(
     exact = not half and not torch.is_autocast_enabled(here)
     if here == "cpu" and exact and keys.block_rows <= LONGEST_BLOCK:
         return block_attention(q, k, v, heads, queries, keys, causal, p)
-    if here == "cuda" and half and p == 0:
-        return varlen_attention(q, k, v, heads, queries, keys, causal)
+    if here == "cuda":
+        return varlen_attention(q, k, v, heads, queries, keys, causal, p)
     return padded_attention(q, k, v, heads, queries, keys, causal, p)
 
 
@@ -93,29 +93,34 @@ def padded_attention(
 
 
 def varlen_attention(
-    q: Tensor, k: Tensor, v: Tensor, heads: int, queries: Packing, keys: Packing, causal: bool
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    heads: int,
+    queries: Packing,
+    keys: Packing,
+    causal: bool = False,
+    p: float = 0.0,
 ) -> Tensor:
-    """Return the attention of `attend_packed`, by torch's kernel for sentences of any lengths.
+    """Return the attention of `attend_packed`, by torch's kernels for sentences of any lengths.
 
-    The kernel exists on CUDA in half precision, without dropout. Both packings have one block, so
+    They exist on CUDA: flash attention in half precision, and memory-efficient attention in
+    float32. torch's own functions call them for nested tensors. Both packings have one block, so
     sentences follow each other.
     """
-    # Importing it takes longer than importing torch.
-    from torch.nn.attention.varlen import varlen_attn
-
-    q = queries.head_rows(q, queries.tokens).unflatten(1, (heads, -1))
+    q = queries.head_rows(q, queries.tokens).unflatten(1, (heads, -1))  # (tokens, h, d)
     k, v = (keys.head_rows(x, keys.tokens).unflatten(1, (heads, -1)) for x in (k, v))
-    y = varlen_attn(
-        q,
-        k,
-        v,
-        queries.offsets,
-        keys.offsets,
-        queries.longest,
-        keys.longest,
-        window_size=(-1, 0) if causal else (-1, -1),
-    )
-    return queries.pad_rows(cast(Tensor, y).flatten(1))
+    sides = queries.offsets, keys.offsets, queries.longest, keys.longest
+    if q.itemsize < 4:
+        y = torch.ops.aten._flash_attention_forward(q, k, v, *sides, p, causal, False)[0]
+    else:
+        # Masks are numbered: 1 hides later keys. The kernel wants a batch of one long sentence.
+        mask, of_backward = int(causal), torch.is_grad_enabled()
+        q, k, v = (x.unsqueeze(0) for x in (q, k, v))
+        y = torch.ops.aten._efficient_attention_forward(
+            q, k, v, None, *sides, p, mask, of_backward
+        )[0].squeeze(0)
+    return queries.pad_rows(y.flatten(1))
 
 
 def block_attention(

@@ -14,7 +14,7 @@ gradient of zero.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -106,11 +106,13 @@ class Method(nn.Module):
         Updates of Θ count from 1.
         """
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Prepare a forward pass; called before the first layer.
 
         Args:
             tasks: (B,) the task of each sentence; of packed states (rows,), that of each row.
+            counts: how many of them each present task has. None if only the device knows: to ask
+                makes the host wait, so training gives them.
         """
 
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:

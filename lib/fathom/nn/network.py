@@ -76,6 +76,15 @@ class Examples(Protocol):
     def target_lengths(self) -> Sequence[int] | None:
         """Tokens of each target, B numbers; None if only the tensors know them."""
 
+    @property
+    def task_of_each(self) -> Sequence[int] | None:
+        """The task of each text, B numbers; None if only the tensors know them."""
+
+    @property
+    def tokens(self) -> int:
+        """How many targets are predicted."""
+        ...
+
     def to(self, device: torch.device | str) -> Self:
         """Return the texts on a device."""
         ...

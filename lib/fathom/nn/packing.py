@@ -24,6 +24,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fathom.nn.device import to_device
+
 # The sentences of each block, by their index in the batch.
 Blocks = tuple[tuple[int, ...], ...]
 
@@ -87,6 +89,9 @@ class Packing:
         places: (tokens,) the row of each of these tokens.
         sentences: (rows,) the sentence of each row; padding rows have sentence 0.
         positions: (rows,) the position of each row in its sentence, from 0; padding rows have 0.
+        offsets: (B + 1,) int32, the token at which each sentence starts, and the number of tokens.
+        tokens: the number of real tokens.
+        longest: the length of the longest sentence.
         masks: what attention has derived from this packing, for its next layers.
     """
 
@@ -113,15 +118,20 @@ class Packing:
         position = torch.arange(tokens) - (counts.cumsum(0) - counts)[sentence]
         first = torch.tensor(start) * len(blocks) + torch.tensor(block)
         places = first[sentence] + position * len(blocks)
-        self.index, self.places, self.sentences, self.positions = (
-            part.to(device, non_blocking=True)
-            for part in (
-                sentence * width + position,
-                places,
-                torch.zeros(self.rows, dtype=torch.long).index_copy_(0, places, sentence),
-                torch.zeros(self.rows, dtype=torch.long).index_copy_(0, places, position),
-            )
+        parts = (
+            sentence * width + position,
+            places,
+            torch.zeros(self.rows, dtype=torch.long).index_copy_(0, places, sentence),
+            torch.zeros(self.rows, dtype=torch.long).index_copy_(0, places, position),
+            torch.tensor((0, *lengths)).cumsum(0),
         )
+        # One copy for all of them.
+        sizes = [len(part) for part in parts]
+        moved = to_device(torch.cat(parts), device).split(sizes)
+        self.index, self.places, self.sentences, self.positions, starts = moved
+        self.offsets = starts.int()
+        # Plain numbers, which a compiler reads as it reads arguments.
+        self.tokens, self.longest = tokens, max(lengths)
 
     @classmethod
     def of(
@@ -159,16 +169,6 @@ class Packing:
             for side, mask in zip(counts, padding_masks, strict=True)
         ]
 
-    @property
-    def tokens(self) -> int:
-        """The number of real tokens."""
-        return len(self.index)
-
-    @property
-    def longest(self) -> int:
-        """The length of the longest sentence."""
-        return max(self.lengths)
-
     @cached_property
     def padding(self) -> Tensor:
         """(B, T) true at padding."""
@@ -180,12 +180,6 @@ class Packing:
         """(rows,) true at padding rows."""
         padding = self.index.new_ones(self.rows, dtype=torch.bool)
         return padding.index_fill_(0, self.places, False)
-
-    @cached_property
-    def offsets(self) -> Tensor:
-        """(B + 1,) int32, the token at which each sentence starts, and the number of tokens."""
-        starts = torch.tensor((0, *self.lengths)).cumsum(0)
-        return starts.to(self.index.device, torch.int32, non_blocking=True)
 
     def pack(self, x: Tensor) -> Tensor:
         """Return the rows of a batch (B, T, D) as (1, rows, D), with zeros in padding rows."""
@@ -227,6 +221,18 @@ class Packing:
         """Return the ids (B, T) by row, (rows,), with `padding` in padding rows."""
         rows = ids.new_full((self.rows,), padding)
         return rows.index_copy_(0, self.places, self.unpadded_ids(ids))
+
+    def rows_by_task(self, tasks: Sequence[int] | None) -> dict[int, int] | None:
+        """Return how many rows each task has, by the task of each sentence; None without it.
+
+        Padding rows have the task of the first sentence.
+        """
+        if tasks is None:
+            return None
+        rows = {tasks[0]: self.rows - self.tokens}
+        for task, length in zip(tasks, self.lengths, strict=True):
+            rows[task] = rows.get(task, 0) + length
+        return rows
 
     def of_tokens(self, per_sentence: Tensor) -> Tensor:
         """Return what each row's sentence has, (rows,) of (B,); padding rows have sentence 0's."""

@@ -65,8 +65,14 @@ def run_layers(
 def residual(model: Model, method: Method, layer: int) -> Residual:
     """Return how a layer adds its sub-layers' outputs; in a stack without residuals, to 0."""
     if method.stack.name in model.residuals:
-        return partial(method.residual, layer)
+        # One function for all layers: a compiler makes code for each number that it meets.
+        return partial(method.residual, layer) if method.overrides("residual") else plain_residual
     return lambda part, x, fx: method.residual(layer, part, x.new_zeros(()), fx)
+
+
+def plain_residual(part: str, x: Tensor, fx: Tensor) -> Tensor:
+    """Return x + fx, as `Method.residual` does without a layer."""
+    return x + fx
 
 
 def tasks_of(tokens: Tensor, tasks: Tensor | None, task: int | None) -> Tensor:

@@ -68,14 +68,13 @@ class LazyAdam:
         """Move the rows of the present tasks, or nothing.
 
         Args:
-            present: (n,) the tasks of the update.
+            present: (n,) the tasks of the update, on the device of the parameters.
             finite: (), whether anything moves; it stays on the device.
         """
-        rows = present if self.group.rows_are_tasks else torch.zeros(1, dtype=torch.long)
+        rows = present if self.group.rows_are_tasks else present.new_zeros(1)
         for position, parameter in enumerate(self.group.parameters):
             if parameter.grad is not None:
-                here = rows.to(parameter.device, non_blocking=True)
-                self._move(position, parameter, parameter.grad, here, learning_rate, finite)
+                self._move(position, parameter, parameter.grad, rows, learning_rate, finite)
 
     def _move(
         self,
@@ -142,7 +141,8 @@ class AdamW:
                 continue
             states = [self._state_of(parameter) for parameter in moving]
             steps = [state["step"] for state in states]
-            torch._foreach_add_(steps, taken)  # pyright: ignore[reportPrivateImportUsage]
+            # Without alpha torch reads the number `taken`, and the host waits for it.
+            torch._foreach_add_(steps, taken, alpha=1.0)  # pyright: ignore[reportPrivateImportUsage]
             torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
                 moving,
                 [parameter.grad for parameter in moving if parameter.grad is not None],

@@ -94,30 +94,23 @@ class Bucket:
         self._sums, self._message = torch.zeros(0), None
 
     def send(self) -> None:
-        """Start to sum the gradients, with a count of the processes that have each of them."""
-        parts, counts = [], []
-        for parameter in self.parameters:
-            gradient = parameter.grad
-            parts.append(
-                (torch.zeros_like(parameter) if gradient is None else gradient).reshape(-1)
-            )
-            counts.append(float(gradient is not None))
-        self._sums = torch.cat([*parts, parts[0].new_tensor(counts)])
+        """Start to sum the gradients; a parameter without any adds zeros."""
+        gradients = [
+            torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            for parameter in self.parameters
+        ]
+        self._sums = torch.cat([gradient.reshape(-1) for gradient in gradients])
         with detecting_lost_peers():
             self._message = dist.all_reduce(self._sums, async_op=True)
 
-    def receive(self) -> None:
-        """Wait for the sums, and set them as gradients; a parameter without any gets None."""
+    def receive(self, used: Iterator[bool]) -> None:
+        """Wait for the sums, and set them as gradients; None where no process used a parameter."""
         if self._message is not None:
             with detecting_lost_peers():
                 self._message.wait()
-        sizes = [parameter.numel() for parameter in self.parameters]
-        *sums, counts = self._sums.split([*sizes, len(sizes)])
-        # The host waits for counts only where they decide something.
-        complete = all(parameter.grad is not None for parameter in self.parameters)
-        used = [True] * len(sizes) if complete else (counts > 0).tolist()
-        for parameter, total, some in zip(self.parameters, sums, used, strict=True):
-            parameter.grad = total.view_as(parameter).clone() if some else None
+        sums = self._sums.split([parameter.numel() for parameter in self.parameters])
+        for parameter, total in zip(self.parameters, sums, strict=True):
+            parameter.grad = total.view_as(parameter).clone() if next(used) else None
         self._sums, self._message, self.waiting = torch.zeros(0), None, len(self.parameters)
 
 
@@ -150,8 +143,13 @@ class GradientSums:
         """Send what is left and wait for all sums."""
         while self._sent < len(self._buckets):
             self._send_next()
+        # Between hosts, so that none of them waits for its device.
+        used = torch.tensor([parameter.grad is not None for parameter in self._of]).int()
+        with detecting_lost_peers():
+            dist.all_reduce(used)
+        left = iter((used > 0).tolist())
         for bucket in self._buckets:
-            bucket.receive()
+            bucket.receive(left)
         self._last, self._sent = False, 0
 
     def _arrived(self, parameter: Tensor) -> None:

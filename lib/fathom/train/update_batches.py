@@ -19,6 +19,7 @@ from fathom.data import vocabulary
 from fathom.data.tensors import PAD, Tensors
 from fathom.data.vocabulary import SPECIAL
 from fathom.io.errors import FathomError
+from fathom.nn.device import to_device
 from fathom.train.batches.collate import Batch, collate
 from fathom.train.batches.held_out import (
     held_out_blocks,
@@ -136,7 +137,8 @@ class UpdateBatches:
         count = self.split.count(tokens)
         parts = self.split.own(self.sampler.update(update, count))
         batches = [collate(self.pairs, part).to(self.device) for part in parts]
-        return MicroBatches(batches, tokens, torch.from_numpy(tasks), self.split.numbers(count))
+        present = to_device(torch.from_numpy(tasks), self.device)
+        return MicroBatches(batches, tokens, present, self.split.numbers(count))
 
     def epoch(self, update: int) -> float:
         """Return the epochs of the first updates: passes over the largest task."""
@@ -189,7 +191,8 @@ class MaskedUpdateBatches:
             collate_masked([rows[i] for i in part], [members[i] for i in part]).to(self.device)
             for part in parts
         ]
-        tasks = torch.tensor(sorted({task for task, _ in members}))
+        present = torch.tensor(sorted({task for task, _ in members}))
+        tasks = to_device(present, self.device)
         return MicroBatches(batches, tokens, tasks, self.split.numbers(count))
 
     def epoch(self, update: int) -> float:

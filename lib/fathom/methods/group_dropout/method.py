@@ -1,6 +1,6 @@
 """The class that connects the equations of latent group dropout to the hooks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from fathom.methods.group_dropout.equations import (
     uniform_divergence,
 )
 from fathom.methods.shared.group_masks import unit_masks, units_per_group
+from fathom.nn.device import to_device
 from fathom.nn.hooks import DiagnosticArray, Loss, Method, ParameterGroup, Stack, generator
 
 
@@ -71,7 +72,7 @@ class GroupDropout(Method):
         _, sites, groups = self.phi.shape
         streams = [generator(seed, update, self.stack.name, n) for n in range(self.stack.tasks)]
         noise = torch.stack([gumbel_noise(sites, groups, stream) for stream in streams])
-        self.noise = noise.to(self.phi)
+        self.noise = to_device(noise.to(self.phi.dtype), self.phi.device)
         rate = 1 / self.tau_updates
         self.tau = temperature(update, self.tau_start, self.tau_end, rate, self.tau_every)
 
@@ -87,7 +88,7 @@ class GroupDropout(Method):
         # The hard mask's value with the soft mask's gradient; the difference is exactly 0.
         return hard_top_k(self.phi.detach(), self.active) + (soft - soft.detach())
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Compute the masks of each task; a site selects those of the sentences when it is used.
 
         All sites at once would hold as much as all hidden states.

@@ -1,5 +1,7 @@
 """The class that connects the equations of latent layers to the hooks."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +21,7 @@ from fathom.methods.latent_layers.equations import (
     scaled_kl,
     utilisation,
 )
+from fathom.nn.device import to_device
 from fathom.nn.hooks import Depth, DiagnosticArray, Loss, Method, ParameterGroup, Stack, generator
 
 
@@ -81,6 +84,11 @@ class LatentLayers(Method):
         self.register_buffer("temperature", torch.tensor(float(tau)))
         self.update, self.noise = 0, None
         self.active_layers = [True] * stack.layers
+        # The hook where no gate is costs nothing.
+        if gate_on == "block":
+            self.residual = super().residual
+        else:
+            self.block = super().block
 
     def logits(self) -> Tensor:
         """Return alpha of every task, (N, L), also if all share one posterior."""
@@ -96,7 +104,7 @@ class LatentLayers(Method):
         tasks = range(self.stack.tasks) if self.posterior == "per_task" else [None]
         streams = [generator(seed, update, name, task) for task in tasks]
         noise = torch.stack([logistic_noise(layers, stream) for stream in streams])
-        self.noise = noise.to(self.alpha.device)
+        self.noise = to_device(noise, self.alpha.device)
         self.update = update
         tau = annealed_temperature(self.tau, self.tau_end, update, self.tau_updates)
         self.temperature.fill_(tau)
@@ -123,7 +131,7 @@ class LatentLayers(Method):
             return hard_gates(self.logits(), self.hard_threshold, self.hard_at_least)
         return self.noise_free()
 
-    def begin(self, tasks: Tensor) -> None:
+    def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Select the gates of each sentence, and the layers that any sentence uses."""
         gates = self.gates().t().index_select(1, tasks)  # (L, B)
         # The gradient of a layer's part of one tensor would have the size of all layers' gates.
@@ -140,15 +148,11 @@ class LatentLayers(Method):
         return self.active_layers[layer]
 
     def residual(self, layer: int, part: str, x: Tensor, fx: Tensor) -> Tensor:
-        """Return x + z fx if gates are on sub-layers, otherwise x + fx; both are (T, B, D)."""
-        if self.gate_on == "block":
-            return super().residual(layer, part, x, fx)
+        """Return x + z fx, (T, B, D), if gates are on sub-layers."""
         return x + self.sentence_gates[layer].to(x.dtype) * fx
 
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
-        """Gate the layer, unless gates are on sub-layers; `x` and `y` are (T, B, D)."""
-        if self.gate_on == "sub_layer":
-            return y
+        """Return x + z (y − x), (T, B, D), if gates are on layers."""
         # In half precision a layer without residuals may return another type than it got.
         wide = torch.promote_types(x.dtype, y.dtype)
         return gated_block(x.to(wide), y.to(wide), self.sentence_gates[layer].to(wide))

@@ -124,10 +124,12 @@ class MaskedLm(Network, FairseqEncoderModel):
             return super().predict(batch)
         precision, multiple = self.backend.matmul.precision, self.backend.matmul.multiple
         packing = Packing.of(batch.source.eq(self.padding), multiple, batch.source_lengths)
-        this = PackedPass(packing, precision)
+        counts = packing.rows_by_task(batch.task_of_each)
+        this = PackedPass(packing, precision, rows_by_task=counts)
         (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
         real = Predicted.of(x[0], batch, packing)
-        hidden = real.target.ne(self.padding).nonzero().squeeze(1)
+        predicted = real.target.ne(self.padding)
+        hidden = predicted.nonzero_static(size=batch.tokens).squeeze(1)
         logits = self.encoder.head(x[0].index_select(0, packing.places[hidden]))
         return Predicted(logits, real.target[hidden], real.tasks[hidden])
 

@@ -5,7 +5,7 @@ computes with their weights on packed states (nn/packing.py), (1, rows, D), wher
 needs to know which rows are a sentence.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -41,6 +41,7 @@ class PackedPass:
     precision: str  # of matrix products
     causal: bool = False  # whether a token sees no later one
     memory: Packing | None = None  # of what a decoder attends to
+    rows_by_task: Mapping[int, int] | None = None  # None if only the device knows
 
     def linear(self, module: nn.Linear, x: Tensor) -> Tensor:
         """Return what a linear module computes, (1, rows, out) of (1, rows, in)."""

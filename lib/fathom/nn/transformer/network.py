@@ -58,8 +58,10 @@ class Transformer(Network, FairseqEncoderDecoderModel):
         source, rows = Packing.together(
             sides, multiple, [batch.source_lengths, batch.target_lengths]
         )
-        memories = self.encoder.packed(batch.source, batch.tasks, PackedPass(source, precision))
-        this = PackedPass(rows, precision, causal=True, memory=source)
+        counts = [packing.rows_by_task(batch.task_of_each) for packing in (source, rows)]
+        this = PackedPass(source, precision, rows_by_task=counts[0])
+        memories = self.encoder.packed(batch.source, batch.tasks, this)
+        this = PackedPass(rows, precision, causal=True, memory=source, rows_by_task=counts[1])
         logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
         return Predicted.of(logits, batch, rows)
 

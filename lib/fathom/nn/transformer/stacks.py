@@ -149,7 +149,7 @@ class TransformerEncoder(_Stack, FairseqEncoder):
 
     def packed(self, src_tokens: Tensor, tasks: Tensor, this: PackedPass) -> list[Tensor]:
         """Return what each decoder layer attends to, (1, rows, D) each, of tokens (B, S)."""
-        self.method.begin(this.packing.of_tokens(tasks))
+        self.method.begin(this.packing.of_tokens(tasks), this.rows_by_task)
         x = self.embed_packed(src_tokens, this)
         return self.run(x, lambda _, layer, x: layer.packed(x, this))
 
@@ -219,7 +219,7 @@ class TransformerDecoder(_Stack, FairseqIncrementalDecoder):
             tasks: (B,) the task of each sentence.
             this: the pass, with the packings of both sides.
         """
-        self.method.begin(this.packing.of_tokens(tasks))
+        self.method.begin(this.packing.of_tokens(tasks), this.rows_by_task)
         x = self.embed_packed(previous_target, this)
         x = self.run(x, lambda number, layer, x: layer.packed(x, memories[number], this))
         return this.linear(self.output_projection, this.packing.unpadded(x)).squeeze(0)

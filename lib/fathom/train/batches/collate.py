@@ -13,6 +13,7 @@ import torch
 
 from fathom.data.indexed import Sentences
 from fathom.data.tensors import PAD, Pairs
+from fathom.nn.device import to_device
 from fathom.train.batches.sampler import Member
 
 
@@ -29,21 +30,17 @@ class Batch:
     # Tokens of each source and each target, B numbers; None if only the tensors tell.
     source_lengths: tuple[int, ...] | None = None
     target_lengths: tuple[int, ...] | None = None
+    task_of_each: tuple[int, ...] | None = None  # what `tasks` has, for the host
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch with its tensors on a device; the host does not wait for the copies."""
-        pins = torch.device(device).type == "cuda"
-
-        def moved(tensor: torch.Tensor) -> torch.Tensor:
-            return (tensor.pin_memory() if pins else tensor).to(device, non_blocking=True)
-
         return replace(
             self,
-            source=moved(self.source),
-            previous_target=moved(self.previous_target),
-            target=moved(self.target),
-            tasks=moved(self.tasks),
-            sentences=moved(self.sentences),
+            source=to_device(self.source, device),
+            previous_target=to_device(self.previous_target, device),
+            target=to_device(self.target, device),
+            tasks=to_device(self.tasks, device),
+            sentences=to_device(self.sentences, device),
         )
 
 
@@ -75,6 +72,7 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
         tokens=int(target_lengths.sum()),
         source_lengths=tuple(source_lengths.tolist()),
         target_lengths=tuple(target_lengths.tolist()),
+        task_of_each=tuple(rows[:, 0].tolist()),
     )
 
 

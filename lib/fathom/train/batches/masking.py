@@ -208,6 +208,7 @@ def collate_masked(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
         sentences=where[:, 1].contiguous(),
         tokens=sum(map(predicted, rows)),
         source_lengths=tuple(len(side) for side, _ in rows),
+        task_of_each=tuple(task for task, _ in members),
     )
 
 
