@@ -5,7 +5,7 @@ computed and the others multiplied by zero, the others skipped, and the others r
 own Transformer. The three take turns, so that a busy machine slows all of them; times are CPU
 seconds on one thread, and ratios the medians over rounds of those to the first way's time.
 
-    python benchmarks/pruned_inference.py
+    python -m benchmarks.pruned_inference
 """
 
 import statistics

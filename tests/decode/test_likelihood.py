@@ -65,7 +65,7 @@ def through(run, gates, own):
     network, nats = run.network(gates), torch.zeros(len(TASKS))
     for batch in held_out(run.tensors, "test", run.spec):
         tasks = torch.full_like(batch.tasks, own)
-        logits = network(batch.source, batch.previous_target, tasks)
+        logits = padded_logits(network, batch.source, batch.previous_target, tasks)
         by_token = torch.nn.functional.cross_entropy(
             logits.transpose(1, 2), batch.target, reduction="none", ignore_index=PAD
         )
