@@ -240,8 +240,10 @@ def _log_probabilities(
     """Return what our network gives each piece of a target, (T,)."""
     previous = target.roll(1)
     previous[0] = start
-    rows, number = (x[None].long() for x in (source, previous, target)), torch.tensor([task])
-    batch = Batch(*rows, number, sentences=number, tokens=len(target))
+    source, previous, rows = (side[None].long() for side in (source, previous, target))
+    # The sentence's number in its split is not used.
+    tasks, sentences = torch.tensor([task]), torch.zeros(1, dtype=torch.long)
+    batch = Batch(source, previous, rows, tasks, sentences, len(target))
     predicted = network.predict(batch.to(next(network.parameters()).device))
     return -token_nll(predicted).cpu()
 
