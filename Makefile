@@ -139,7 +139,7 @@ bench-stages: environment ## sum the seconds of the jobs that have run, by rule 
 
 .PHONY: bench-parts
 bench-parts: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
-	$(BIN)/python benchmarks/pruned_inference.py
+	$(BIN)/python -m benchmarks.pruned_inference
 	$(BIN)/python -m benchmarks.diagnostics m2o_diverse_ll_both_24_24 --scale tiny
 
 # Another environment, since its packages need other versions than ours; it uses our torch.

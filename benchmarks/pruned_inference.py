@@ -5,7 +5,7 @@ computed and the others multiplied by zero, the others skipped, and the others r
 own Transformer. The three take turns, so that a busy machine slows all of them; times are CPU
 seconds on one thread, and ratios the medians over rounds of those to the first way's time.
 
-    python benchmarks/pruned_inference.py
+    python -m benchmarks.pruned_inference
 """
 
 import statistics
@@ -25,10 +25,10 @@ from fathom.config.load import load
 from fathom.config.schema.run import Decoding, Model
 from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.decode.export.plain import Active, active_layers, plain_state
-from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.translate import hypotheses
 from fathom.methods.build import build
 from fathom.nn.network import Network
+from tests.reference.padded.beam import FairseqBeam
 
 METHOD, ROUNDS = "latent_layers", 5
 LAYERS, KEPT = 12, (3, 6, 9, 12)

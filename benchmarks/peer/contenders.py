@@ -6,6 +6,7 @@ before, so that no contender pays for data.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
@@ -15,6 +16,7 @@ from benchmarks.peer.workload import SEED, Shape, Workload
 from fathom.config.spec import Spec
 from fathom.methods.build import build
 from fathom.train.update_batches import MicroBatches
+from tests.reference.padded.networks import padded_predict
 
 OURS, REFERENCE = "fathom", "fathom, fairseq's layers"
 ONE_PASS, HALVES, LANGUAGES = (f"fairseq, {cut}" for cut in CUTS)
@@ -51,6 +53,13 @@ def job(workload: Workload, shape: Shape, updates: int) -> Job:
 def ours(job: Job, **options: object) -> Update:
     """Return our update, as `fathom train` makes it with some options that differ."""
     two_level = job.workload.training(job.spec, **options).two_level
+    return lambda number: two_level.update(number, job.batches[number - 1])
+
+
+def reference(job: Job) -> Update:
+    """Return our update with fairseq's layers on padded states."""
+    two_level = job.workload.training(job.spec).two_level
+    two_level.network.predict = partial(padded_predict, two_level.network)
     return lambda number: two_level.update(number, job.batches[number - 1])
 
 
@@ -102,7 +111,7 @@ def named(job: Job, name: str) -> Update:
     """Return a contender of this process by its name in tables."""
     makers: dict[str, Callable[[Job], Update]] = {
         OURS: ours,
-        REFERENCE: lambda job: ours(job, kernels="fairseq"),
+        REFERENCE: reference,
         EXAMPLE: example,
     }
     makers |= {f"fairseq, {cut}": lambda job, cut=cut: stock(job, cut) for cut in CUTS}

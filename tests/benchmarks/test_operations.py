@@ -98,7 +98,7 @@ def of_a_layer(**settings):
     x = torch.randn(2, 3, 16, requires_grad=True)
     with Operations() as found:
         packing = Packing.of(PADDING)
-        layer.packed(packing.pack(x), PackedPass(packing, "highest")).sum().backward()
+        layer(packing.pack(x), PackedPass(packing, "highest")).sum().backward()
     return found.others
 
 

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from fathom.methods.build import build
 from fathom.nn.network import Entries
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import EOS, method, nll, shape
 
 SYMBOLS, LENGTH, FIRST = 38, 8, 4
@@ -52,7 +53,7 @@ def reversals(stream: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 def loss_of(network: nn.Module, stream: torch.Generator) -> Tensor:
     """Return the loss of a batch, nats a piece."""
     source, previous, target = reversals(stream)
-    logits = network(source, previous, torch.zeros(SENTENCES, dtype=torch.long))
+    logits = padded_logits(network, source, previous, torch.zeros(SENTENCES, dtype=torch.long))
     return nll(logits, target) / target.numel()
 
 

@@ -5,6 +5,7 @@ import torch
 
 from fathom.methods.latent_layers.method import LatentLayers
 from fathom.nn.network import Network
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import (
     batch,
     card,
@@ -104,7 +105,7 @@ def test_no_weight_changes_the_networks_own_gradient_by_a_bit(settings):
         for each in model.methods.values():
             each.alpha.data.fill_(0.3)
         model.start_update(3, 600)
-        objective = nll(model(source, previous, TASKS), target) / 12
+        objective = nll(padded_logits(model, source, previous, TASKS), target) / 12
         for each in model.methods.values():
             for loss in each.losses(12, BOTH).values():
                 objective = objective + loss.weight * loss.value
@@ -129,7 +130,9 @@ def counted(model: Network) -> list[str]:
     calls = []
     for side in ("encoder", "decoder"):
         for number, layer in enumerate(model.get_submodule(f"{side}.layers")):
-            layer.register_forward_hook(lambda *_, s=side, n=number: calls.append(f"{s}{n}"))
+            layer.final_layer_norm.register_forward_hook(
+                lambda *_, s=side, n=number: calls.append(f"{s}{n}")
+            )
     return calls
 
 
@@ -144,11 +147,11 @@ def test_layers_that_no_sentence_keeps_are_not_computed_and_nothing_changes(
     source, previous, _ = batch(LENGTHS)
     model = latent("hard", norm, gate_on=gate_on)
     calls = counted(model)
-    pruned = model(source, previous, torch.tensor(tasks))
+    pruned = padded_logits(model, source, previous, torch.tensor(tasks))
     assert calls == [f"{side}{layer}" for side in ("encoder", "decoder") for layer in kept]
     for each in model.methods.values():
         each.keep = lambda layer: True
-    multiplied = model(source, previous, torch.tensor(tasks))
+    multiplied = padded_logits(model, source, previous, torch.tensor(tasks))
     assert len(calls) == 2 * len(kept) + 6
     assert torch.equal(pruned, multiplied)
 
@@ -160,7 +163,7 @@ def test_a_task_without_a_layer_passes_its_embeddings_on(gate_on):
     source, previous, _ = batch(LENGTHS)
     tokens = 4 * model.decoder.embed_tokens(previous) + model.decoder.embed_positions(previous)
     expected = model.decoder.output_projection(model.decoder.layer_norm(tokens))
-    assert torch.equal(model(source, previous, TASKS), expected)
+    assert torch.equal(padded_logits(model, source, previous, TASKS), expected)
     assert model.decoder.method.depth().by_task == (0, 0)
 
 
@@ -172,18 +175,18 @@ def test_closed_sub_layers_that_normalise_are_computed_all_the_same():
         for each in model.methods.values():
             each.alpha.data.fill_(-1.0)
         calls = counted(model)
-        logits = model(source, previous, TASKS)
+        logits = padded_logits(model, source, previous, TASKS)
         assert len(calls) == computed
         for each in model.methods.values():
             each.keep = lambda layer: False
-        assert torch.equal(model(source, previous, TASKS), logits) is (computed == 0)
+        assert torch.equal(padded_logits(model, source, previous, TASKS), logits) is (computed == 0)
 
 
 def test_gates_on_sub_layers_are_those_on_blocks_where_they_are_0_or_1_and_nowhere_else():
     source, previous, _ = batch(LENGTHS)
     for kind, same in (("hard", True), ("soft", False)):
         one, other = (latent(kind, gate_on=place) for place in ("block", "sub_layer"))
-        found, expected = (each(source, previous, TASKS) for each in (one, other))
+        found, expected = (padded_logits(each, source, previous, TASKS) for each in (one, other))
         assert torch.equal(found, expected) is same
         assert torch.allclose(found, expected, atol=1e-2) is same
 
@@ -201,10 +204,10 @@ def test_open_gates_make_the_static_network_and_closed_ones_the_embeddings_to_th
             each.alpha.data.fill_(alpha)
         for side in (static.encoder, static.decoder):
             side.method.keep = lambda layer, kept=layers: len(kept) > 0
-        expected = static(source, previous, TASKS)
+        expected = padded_logits(static, source, previous, TASKS)
         for training in (True, False):
             model.train(training).start_update(1, 1)
-            assert torch.equal(model(source, previous, TASKS), expected)
+            assert torch.equal(padded_logits(model, source, previous, TASKS), expected)
 
 
 @pytest.mark.parametrize("settings", [{}, AS_RELEASED], ids=["paper", "as_released"])
@@ -212,11 +215,11 @@ def test_the_network_is_deterministic_outside_training(settings):
     source, previous, _ = batch(LENGTHS)
     for kind in ("soft", "hard"):
         model = latent(kind, **settings)
-        first = model(source, previous, TASKS)
+        first = padded_logits(model, source, previous, TASKS)
         for update in (1, 9000):
             model.start_update(1, update)
             torch.manual_seed(update)
-            assert torch.equal(model(source, previous, TASKS), first)
+            assert torch.equal(padded_logits(model, source, previous, TASKS), first)
 
 
 def test_every_micro_batch_of_an_update_sees_the_same_gates():
@@ -224,8 +227,10 @@ def test_every_micro_batch_of_an_update_sees_the_same_gates():
     source, previous, _ = batch([(4, 4)] * 4)
     model.start_update(1, 1)
     tasks = torch.tensor([0, 1, 1, 0])
-    whole = model(source, previous, tasks)
-    halves = [model(source[part], previous[part], tasks[part]) for part in ([0, 1], [2, 3])]
+    whole = padded_logits(model, source, previous, tasks)
+    halves = [
+        padded_logits(model, source[part], previous[part], tasks[part]) for part in ([0, 1], [2, 3])
+    ]
     assert torch.allclose(torch.cat(halves), whole, atol=1e-6)
 
 
@@ -240,7 +245,9 @@ def test_gradients_of_micro_batches_add_up_with_losses_of_the_whole_update():
         losses = model.decoder.method.losses(16, BOTH).values()
         sum(loss.weight * loss.value for loss in losses).backward()
         for part in parts:
-            nll(model(source[part], previous[part], tasks[part]), target[part]).backward()
+            nll(
+                padded_logits(model, source[part], previous[part], tasks[part]), target[part]
+            ).backward()
         found.append(model.decoder.method.alpha.grad)
     for other in found[1:]:
         assert torch.allclose(found[0], other, atol=1e-5)
@@ -250,7 +257,7 @@ def test_a_task_that_is_absent_gets_no_gradient():
     model = network(method("latent_layers"), tasks=3)
     model.start_update(1, 1)
     source, previous, target = batch(LENGTHS)
-    nll(model(source, previous, torch.tensor([0, 2, 2])), target).backward()
+    nll(padded_logits(model, source, previous, torch.tensor([0, 2, 2])), target).backward()
     for each in model.methods.values():
         assert not each.alpha.grad[1].any()
         assert each.alpha.grad[[0, 2]].abs().min() > 0
@@ -261,7 +268,7 @@ def test_gates_stay_in_their_own_precision():
     model.start_update(1, 1)
     source, previous, _ = batch(LENGTHS)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        logits = model(source, previous, TASKS)
+        logits = padded_logits(model, source, previous, TASKS)
     assert torch.isfinite(logits).all()
     assert model.decoder.method.sentence_gates[0].dtype == torch.float32
 
@@ -275,10 +282,10 @@ def test_skipped_layers_equal_closed_ones_with_and_without_residuals(norm, resid
     model.use_gates("hard")
     for each in model.methods.values():
         each.alpha.data = torch.tensor([[3.0, -3.0, 0.0], [-3.0, -3.0, 3.0]])
-    pruned = model(source, previous, TASKS)
+    pruned = padded_logits(model, source, previous, TASKS)
     for each in model.methods.values():
         each.keep = lambda layer: True
-    assert torch.equal(pruned, model(source, previous, TASKS))
+    assert torch.equal(pruned, padded_logits(model, source, previous, TASKS))
 
 
 def test_in_training_every_layer_is_computed_whatever_gates_inference_has():

@@ -1,4 +1,4 @@
-"""The fast kernels against fairseq's layers: every method on every network, with equal weights."""
+"""Packed states against fairseq's layers: every method on every network, with equal weights."""
 
 from collections.abc import Iterator
 
@@ -10,10 +10,11 @@ from torch import Tensor
 from fathom.config.schema.method import module_names
 from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
-from fathom.nn.network import FAIRSEQ, FAST, Backend, Network
+from fathom.nn.network import Network, Predicted
 from fathom.train.batches.collate import Batch
 from tests.contracts import test_networks
 from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
+from tests.reference.padded.networks import padded_predict
 from tests.support.small_networks import PAD, batch, card, gradients
 
 TASKS = torch.tensor([0, 1, 1, 0])
@@ -26,7 +27,9 @@ class RoundedUp(MatmulPrecision):
     multiple = ONEDNN_ROWS
 
 
-HIGHEST, ROUNDED = (Backend(FAST, kind("highest", {})) for kind in (MatmulPrecision, RoundedUp))
+HIGHEST, ROUNDED = (kind("highest", {}) for kind in (MatmulPrecision, RoundedUp))
+# The reference, in the place of a precision.
+FAIRSEQ = None
 
 
 def cases(every_norm: bool) -> Iterator[object]:
@@ -70,18 +73,27 @@ def texts(kind: str) -> Batch:
     return Batch(source, previous, target, TASKS, rows, int(target.ne(PAD).sum()))
 
 
-def outcome(model: Network, arithmetic: Backend, kind: str) -> tuple[Tensor, Tensor, Tensor]:
+def predict(model: Network, matmul: MatmulPrecision | None, these: Batch) -> Predicted:
+    """Return the logits of a batch's targets, by the network or by the reference."""
+    if matmul is FAIRSEQ:
+        return padded_predict(model, these)
+    return model.set_matmul(matmul).predict(these)
+
+
+def outcome(
+    model: Network, matmul: MatmulPrecision | None, kind: str
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return logits and targets of the texts, and their loss, with gradients in the network."""
-    model.set_backend(arithmetic).start_update(1, 1)
-    logits, target, _ = model.predict(texts(kind))
+    model.start_update(1, 1)
+    logits, target, _ = predict(model, matmul, texts(kind))
     loss, _ = smoothed_loss(logits, target, 0.1)
     loss.backward()
     return logits[: len(target)], target, loss
 
 
-def compare(models: list[Network], kind: str, fast: Backend, tolerance: float) -> None:
-    """Require equal logits, loss and gradients of fairseq's layers and the fast kernels."""
-    expected = outcome(models[0], Backend(FAIRSEQ), kind)
+def compare(models: list[Network], kind: str, fast: MatmulPrecision, tolerance: float) -> None:
+    """Require equal logits, loss and gradients of fairseq's layers and packed states."""
+    expected = outcome(models[0], FAIRSEQ, kind)
     got = outcome(models[1], fast, kind)
     assert torch.equal(expected[1], got[1])
     torch.testing.assert_close(got[0], expected[0], atol=tolerance, rtol=tolerance)
@@ -123,9 +135,7 @@ def test_at_inference_they_are_equal_with_layers_left_out(kind, gates, gate_on, 
         assert each.stack.layers == 3
     model.use_gates(gates)
     with torch.no_grad():
-        slow, fast = (
-            model.set_backend(each).predict(texts(kind)) for each in (Backend(FAIRSEQ), HIGHEST)
-        )
+        slow, fast = (predict(model, each, texts(kind)) for each in (FAIRSEQ, HIGHEST))
     for one, other in zip(slow, fast, strict=True):
         torch.testing.assert_close(one, other, atol=1e-11, rtol=0)
 
@@ -141,8 +151,8 @@ def test_they_are_equal_in_other_shapes(changes, output_bias, exact):
 @pytest.mark.parametrize("kind", [*KINDS, "rnmt_plus"])
 def test_targets_and_tasks_come_sentence_after_sentence(kind):
     model, these = test_networks.built(kind, "static"), texts(kind)
-    for arithmetic in (Backend(FAIRSEQ), HIGHEST, ROUNDED):
-        logits, target, tasks = model.set_backend(arithmetic).predict(these)
+    for matmul in (FAIRSEQ, HIGHEST, ROUNDED):
+        logits, target, tasks = predict(model, matmul, these)
         assert len(logits) >= len(target) == len(tasks) == these.tokens
         assert torch.equal(target, these.target[these.target != PAD])
         assert torch.equal(tasks, TASKS[(these.target != PAD).nonzero()[:, 0]])
@@ -172,8 +182,8 @@ def test_in_bfloat16_they_agree_within_its_rounding(kind, residuals):
     ]
     with torch.autocast("cpu", torch.bfloat16):
         slow, fast = (
-            outcome(model, arithmetic, kind)[2].item()
-            for model, arithmetic in zip(models, (Backend(FAIRSEQ), HIGHEST), strict=True)
+            outcome(model, matmul, kind)[2].item()
+            for model, matmul in zip(models, (FAIRSEQ, HIGHEST), strict=True)
         )
     assert fast == pytest.approx(slow, rel=2e-2)
     assert all(gradient.isfinite().all() for gradient in gradients(models[1]).values())
@@ -182,11 +192,10 @@ def test_in_bfloat16_they_agree_within_its_rounding(kind, residuals):
 @pytest.mark.parametrize("p", ["dropout", "attention_dropout", "activation_dropout"])
 def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
     model = built("transformer", "static", "pre", {}, **{p: 0.5})
-    for arithmetic in (Backend(FAIRSEQ), HIGHEST):
-        model.set_backend(arithmetic)
+    for matmul in (FAIRSEQ, HIGHEST):
         for training in (True, False):
             model.train(training)
-            one, other = (model.predict(texts("transformer")).logits for _ in range(2))
+            one, other = (predict(model, matmul, texts("transformer")).logits for _ in range(2))
             assert torch.equal(one, other) is not training
 
 

@@ -8,6 +8,7 @@ from fathom.config.schema.run import Adam
 from fathom.methods.group_dropout import equations
 from fathom.methods.group_dropout.method import GroupDropout
 from fathom.train.optimisers import LazyAdam
+from tests.reference.padded.networks import padded_logits
 from tests.reference.soft_masks import exact_root, logits
 from tests.support.small_networks import batch, card, method, network, nll, stack
 
@@ -113,7 +114,7 @@ def test_the_gradients_of_an_update_are_the_algorithms(settings):
     model.start_update(1, 2)
     source, previous, target = batch(LENGTHS)
     present = TASKS.unique()
-    objective = nll(model(source, previous, TASKS), target)
+    objective = nll(padded_logits(model, source, previous, TASKS), target)
     for each in model.methods.values():
         for loss in each.losses(1, present).values():
             objective = objective + loss.weight * loss.value
@@ -127,7 +128,7 @@ def test_the_gradients_of_an_update_are_the_algorithms(settings):
             masks = equations.hard_top_k(each.phi.detach(), 3)
         taken[side] = masks.requires_grad_(), torch.stack([j for _, j in rows]).view(*x.shape, 4)
         each.masks = lambda masks=masks: masks
-    distortion = nll(model(source, previous, TASKS), target)
+    distortion = nll(padded_logits(model, source, previous, TASKS), target)
     by_mask = torch.autograd.grad(distortion, [masks for masks, _ in taken.values()])
     for (side, each), upstream in zip(model.methods.items(), by_mask, strict=True):
         through = torch.einsum("nsi,nsij->nsj", upstream, taken[side][1])
@@ -146,7 +147,7 @@ def test_logits_and_moments_of_absent_tasks_rest_to_the_bit(settings):
     def update(number: int, tasks: Tensor) -> None:
         model.zero_grad()
         model.start_update(1, number)
-        objective = nll(model(source, previous, tasks), target)
+        objective = nll(padded_logits(model, source, previous, tasks), target)
         for each in model.methods.values():
             for loss in each.losses(1, tasks.unique()).values():
                 objective = objective + loss.value

@@ -20,6 +20,7 @@ from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MicroBatches
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import (
     ENTRIES,
     EOS,
@@ -82,7 +83,7 @@ def update(model: Network, optimiser: torch.optim.Optimizer, number: int, tasks:
     present = tasks_of(tasks, len(LENGTHS))
     model.start_update(1, number)
     tokens = sum(pair[1] for pair in LENGTHS)
-    objective = nll(model(source, previous, present), target) / tokens
+    objective = nll(padded_logits(model, source, previous, present), target) / tokens
     for each in model.methods.values():
         for loss in each.losses(tokens, present.unique()).values():
             objective = objective + loss.weight * loss.value
@@ -254,7 +255,7 @@ def test_a_fused_batch_equals_one_pass_for_each_task(name, changes):
     tasks = tasks_of(card(name).about.example.tasks, len(LENGTHS))
     for model in (fused, apart):
         model.start_update(1, 1)
-    loss = nll(fused(source, previous, tasks), target) / tokens
+    loss = nll(padded_logits(fused, source, previous, tasks), target) / tokens
     loss.backward()
     total = 0.0
     for task in tasks.unique():
@@ -264,7 +265,9 @@ def test_a_fused_batch_equals_one_pass_for_each_task(name, changes):
             for side in (0, 1)
         ]
         part = nll(
-            apart(source[rows, : pieces[0]], previous[rows, : pieces[1]], tasks[rows]),
+            padded_logits(
+                apart, source[rows, : pieces[0]], previous[rows, : pieces[1]], tasks[rows]
+            ),
             target[rows, : pieces[1]],
         )
         (part / tokens).backward()
@@ -286,8 +289,8 @@ def test_translating_does_not_depend_on_the_order_of_a_batch(name):
     order = torch.tensor([2, 0, 3, 1])
     for kind in kinds_of(name):
         model.use_gates(kind)
-        logits = model(source, previous, tasks)
-        shuffled = model(source[order], previous[order], tasks[order])
+        logits = padded_logits(model, source, previous, tasks)
+        shuffled = padded_logits(model, source[order], previous[order], tasks[order])
         assert torch.allclose(logits[order], shuffled, atol=TOLERANCE)
 
 
@@ -302,7 +305,9 @@ def test_a_gradient_reaches_every_parameter(name, changes):
         optimiser.zero_grad()
         model.start_update(1, number)
         source, previous, target = batch(LENGTHS)
-        nll(model(source, previous, tasks_of(tasks, len(LENGTHS))), target).backward()
+        nll(
+            padded_logits(model, source, previous, tasks_of(tasks, len(LENGTHS))), target
+        ).backward()
         reached |= {
             key
             for key, gradient in gradients(model).items()
@@ -342,7 +347,9 @@ def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name, change
         for each in (model, static):
             each.train(training).start_update(1, 1)
         present = tasks_of(tasks, len(LENGTHS))
-        logits, expected = (each(source, previous, present) for each in (model, static))
+        logits, expected = (
+            padded_logits(each, source, previous, present) for each in (model, static)
+        )
         require_equal(logits, expected, name, "training" if training else "inference")
     nll(logits, target).backward()
     nll(expected, target).backward()

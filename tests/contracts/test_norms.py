@@ -12,6 +12,8 @@ from fathom.nn.hooks import Method
 from fathom.nn.network import Entries
 from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer
 from fathom.nn.transformer.network import Transformer
+from tests.reference.padded.networks import padded
+from tests.reference.padded.transformer import decoder_layer, encoder_layer
 from tests.support.small_networks import ENTRIES, batch, shape
 
 TASKS = torch.tensor([0, 1])
@@ -37,7 +39,7 @@ def encoded(norm: str, factor: float) -> Tensor:
     torch.manual_seed(7)
     network = Transformer(model, Entries(ENTRIES), Entries(ENTRIES), methods).double()
     source, _, _ = batch([(5, 4), (3, 6)])
-    return network.encoder(source, tasks=TASKS)["encoder_out"][0]
+    return padded(network).encoder(source, tasks=TASKS)["encoder_out"][0]
 
 
 @pytest.mark.parametrize("factor", [0.5, 4.0])
@@ -96,11 +98,12 @@ def test_lingvos_attentions_add_the_normalised_vector_and_its_feed_forward_the_r
     x, memory = torch.randn(4, 2, 16), None
     padding = torch.zeros(2, 4, dtype=torch.bool)
     parts: tuple[str, ...] = ("self_attention", "ffn")
-    given: tuple = (x, padding)
     if kind is DecoderLayer:
         memory, parts = torch.randn(5, 2, 16), ("self_attention", "cross_attention", "ffn")
-        given = (x, memory, torch.zeros(2, 5, dtype=torch.bool), None, None, padding)
-    found = layer(*given)
+        memory_padding = torch.zeros(2, 5, dtype=torch.bool)
+        found = decoder_layer(layer, x, memory, memory_padding, None, None, padding)
+    else:
+        found = encoder_layer(layer, x, padding)
     attentions = tuple(part for part in parts if part in ATTENTIONS)
     assert torch.allclose(found, by_hand(layer, x, memory, skips(parts, attentions)), atol=1e-4)
     for part in parts:
@@ -117,7 +120,7 @@ def test_a_methods_joint_sees_what_the_skip_path_carries():
         layer = EncoderLayer(
             shape(norm=norm), lambda part, x, fx, seen=seen: seen.setdefault(part, x) + fx
         )
-        layer(x, padding)
+        encoder_layer(layer, x, padding)
         expected = layer.self_attn_layer_norm(x) if norm == "lingvo" else x
         assert torch.equal(seen["self_attention"], expected)
 

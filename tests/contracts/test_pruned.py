@@ -17,10 +17,10 @@ from fathom.config.schema.run import Decoding
 from fathom.data.tensors import load
 from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports
-from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses
 from fathom.nn.network import Network
+from tests.reference.padded.beam import FairseqBeam
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, TURNED, answer, learn, sentences, write_sentences
 from tests.support.trained import CPU, built, gated, pruned, set_gates, write_run, write_tensors

@@ -12,7 +12,6 @@ import torch
 from fathom.config.schema.method import module_names
 from fathom.config.schema.run import Decoding
 from fathom.decode.beam import Beam
-from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.translate import hypotheses
 from fathom.nn.network import Network
 from tests.contracts.test_methods import (
@@ -24,6 +23,7 @@ from tests.contracts.test_methods import (
     stir,
 )
 from tests.contracts.test_networks import built
+from tests.reference.padded.beam import FairseqBeam
 from tests.support.small_networks import ENTRIES, Dictionary, card, network
 
 CPU = torch.device("cpu")

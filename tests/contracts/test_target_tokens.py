@@ -19,8 +19,9 @@ from fathom.decode.export.ctranslate2 import exports
 from fathom.decode.likelihood import likelihood
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, searcher
-from fathom.nn.network import FAIRSEQ
 from fathom.train.batches.collate import collate
+from tests.reference.padded.beam import FairseqBeam
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, SAME, answer, learn, sentences, write_sentences
 from tests.support.trained import CPU, built, gated, write_run, write_tensors
@@ -118,8 +119,9 @@ def test_the_order_and_the_size_of_a_batch_do_not_matter(run_with, place):
 @pytest.mark.parametrize("place", PLACES)
 def test_fairseqs_generator_finds_the_same(run_with, place):
     run = run_with(place)
-    stock = TrainedRun(run.spec, run.seed, run.paths, CPU, FAIRSEQ)
-    assert hypotheses(searcher(stock, "plain"), *asked(run), CPU) == translated(run)
+    text = run.tensors
+    stock = FairseqBeam(run.network("plain"), text.target_dictionary, SEARCH, text.starts)
+    assert hypotheses(stock, *asked(run), CPU) == translated(run)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -144,7 +146,7 @@ def test_forced_scores_agree_with_generation(run_with, place):
     for source, task, pieces in zip(sources, tasks, translated(greedy), strict=True):
         previous = torch.tensor([[run.tensors.starts[task], *pieces]])
         with torch.no_grad():
-            logits = network(source[None], previous, torch.tensor([task]))[0]
+            logits = padded_logits(network, source[None], previous, torch.tensor([task]))[0]
         chosen = logits.argmax(dim=1).tolist()
         if len(pieces) < SEARCH.cap(len(source) - 1):
             assert chosen == [*pieces, EOS]
@@ -159,7 +161,9 @@ def test_likelihood_and_batches_read_the_same_token(run_with, place):
         target = pairs.target(number).long()
         previous = torch.tensor([[run.tensors.starts[pairs.task], *target[:-1]]])
         with torch.no_grad():
-            logits = network(pairs.source(number)[None], previous, torch.tensor([pairs.task]))[0]
+            logits = padded_logits(
+                network, pairs.source(number)[None], previous, torch.tensor([pairs.task])
+            )[0]
         nats += torch.nn.functional.cross_entropy(logits, target, reduction="sum").item()
         assert (
             collate([pairs], [(pairs.task, number)]).previous_target.tolist() == previous.tolist()

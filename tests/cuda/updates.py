@@ -27,7 +27,8 @@ from fathom.config.spec import Spec
 from fathom.data.indexed import SPLITS, prefix, writing
 from fathom.data.tensors import Tensors
 from fathom.methods.build import build
-from fathom.nn.network import Entries, choose_backend
+from fathom.nn.cpu import choose_matmul_precision
+from fathom.nn.network import Entries
 from fathom.train import schedules
 from fathom.train.ranks import Ranks
 from fathom.train.two_level import TwoLevel
@@ -80,7 +81,7 @@ def update(spec: Spec, tensors: Tensors, ranks: Ranks, tokens: int) -> fake_devi
             for parameter in network.parameters():
                 parameter.requires_grad_(id(parameter) in of_methods)
         network = on_device(network)
-        network.set_backend(choose_backend("fast", fake_device.DEVICE))
+        network.set_matmul(choose_matmul_precision(fake_device.DEVICE))
         schedule = schedules.learning_rate(training.schedule, spec.model.width, 1000)
         two_level = TwoLevel(network, training, schedule, 1, ranks)
         shared = 1, ranks, fake_device.DEVICE, 2 * tokens

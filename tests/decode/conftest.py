@@ -50,7 +50,7 @@ def babbling() -> Transformer:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(3.0)  # As initialised, it says much the same to every source.
-    return model.eval().for_task(0)
+    return model.eval()
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def taught(tmp_path_factory) -> TrainedRun:
 
 @pytest.fixture(scope="session")
 def learnt(taught) -> Transformer:
-    return taught.network("plain").for_task(0)
+    return taught.network("plain")
 
 
 @pytest.fixture(scope="session")

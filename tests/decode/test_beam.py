@@ -11,9 +11,10 @@ from torch import nn
 from fathom.config.schema.run import Decoding
 from fathom.decode.beam import Beam, cap
 from fathom.decode.candidates import CHUNK, Output, likeliest
-from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.translate import hypotheses
 from tests.decode.conftest import CONSTANT_CAP, SEARCH, SHORT_CAP, sentences
+from tests.reference.padded import networks
+from tests.reference.padded.beam import FairseqBeam
 from tests.support.small_networks import ENTRIES, EOS, Dictionary
 from tests.support.taught import padded
 from tests.support.trained import CPU
@@ -123,7 +124,11 @@ def test_the_likeliest_are_those_of_a_sort(entries, count):
 def stock(model, sources, ratio, constant):
     """Return what fairseq's own generator gives for one batch."""
     generator = SequenceGenerator(
-        [model], Dictionary(ENTRIES), beam_size=5, max_len_a=ratio, max_len_b=constant
+        [networks.padded(model, task=0)],
+        Dictionary(ENTRIES),
+        beam_size=5,
+        max_len_a=ratio,
+        max_len_b=constant,
     )
     source = padded(sources)
     lengths = torch.tensor([len(row) for row in sources])

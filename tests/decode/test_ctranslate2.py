@@ -129,7 +129,7 @@ def below_the_cap(settings, sources, *answers):
 def test_hypotheses_below_the_cap_are_those_of_our_own_search(taught, search, changes):
     settings = Decoding.model_validate({"beam": 5, "cap_ratio": 1.5, "cap_constant": 4} | changes)
     sources = sentences(SENTENCES, seed=99)
-    own = search(taught.network("plain").for_task(0), sources, settings=settings)
+    own = search(taught.network("plain"), sources, settings=settings)
     other = exports(taught, "plain").of("bos").best(sources, settings)
     caps = [settings.cap(len(source) - 1) for source in sources]
     assert all(len(each) <= cap for each, cap in zip(other, caps, strict=True))

@@ -10,6 +10,7 @@ from fathom.decode.likelihood import bits, likelihood, mean, records, table
 from fathom.decode.trained_run import TrainedRun
 from fathom.results.measurements import Measurements
 from fathom.train.batches.held_out import held_out
+from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS
 from tests.support.trained import CPU, trained_spec, write_trained
@@ -49,7 +50,9 @@ def test_a_split_is_the_nll_of_each_of_its_sentences_alone(paths):
     for number in range(len(pairs)):
         target = pairs.target(number).long()
         previous = torch.tensor([[EOS, *target[:-1]]])
-        logits = network(pairs.source(number)[None].long(), previous, torch.tensor([pairs.task]))
+        logits = padded_logits(
+            network, pairs.source(number)[None].long(), previous, torch.tensor([pairs.task])
+        )
         nats += torch.nn.functional.cross_entropy(logits[0], target, reduction="sum").item()
     found = likelihood(run, "test", "plain")
     # float32 sums in another order.
@@ -62,7 +65,7 @@ def through(run, gates, own):
     network, nats = run.network(gates), torch.zeros(len(TASKS))
     for batch in held_out(run.tensors, "test", run.spec):
         tasks = torch.full_like(batch.tasks, own)
-        logits = network(batch.source, batch.previous_target, tasks)
+        logits = padded_logits(network, batch.source, batch.previous_target, tasks)
         by_token = torch.nn.functional.cross_entropy(
             logits.transpose(1, 2), batch.target, reduction="none", ignore_index=PAD
         )

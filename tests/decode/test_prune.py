@@ -15,6 +15,7 @@ from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.methods import build as loader
 from fathom.nn.network import count_parameters
+from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused, says
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.small_networks import batch
@@ -73,7 +74,7 @@ def with_hard_gates(network, task):
     source, previous, _ = batch(LENGTHS)
     tasks = torch.full((len(LENGTHS),), TASKS.index(task))
     with torch.no_grad():
-        return network.use_gates("hard")(source, previous, tasks)
+        return padded_logits(network.use_gates("hard"), source, previous, tasks)
 
 
 def by_fairseq(model):

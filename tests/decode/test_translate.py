@@ -7,20 +7,18 @@ import pytest
 from fathom.config.paths import Paths
 from fathom.data.sides import sides
 from fathom.data.tensors import EOS, PAD, load
-from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import (
     batches,
     hypotheses,
-    searcher,
     split_lines,
     translate,
     translate_lines,
 )
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
-from fathom.nn.network import FAIRSEQ
 from tests.decode.conftest import sentences
+from tests.reference.padded.beam import FairseqBeam
 from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
 from tests.support.trained import (
@@ -132,13 +130,13 @@ def test_every_task_is_translated_through_its_own_masks_or_adapters(paths, metho
         assert same == [task]
 
 
-def test_fairseqs_generator_translates_where_the_kernels_are_fairseqs_and_says_the_same(paths):
-    own = write_trained(DEEP, paths, layers=OWN_LAYERS)
-    reference = TrainedRun(DEEP, 1, paths, CPU, FAIRSEQ)
-    assert isinstance(searcher(reference, "soft"), FairseqBeam)
+def test_a_split_is_translated_as_fairseqs_generator_does(paths, monkeypatch):
+    run = write_trained(DEEP, paths, layers=OWN_LAYERS)
     for gates in ("soft", "hard"):
-        lines = split_lines(own, TASKS, "test", gates)
-        assert split_lines(reference, TASKS, "test", gates) == lines
+        lines = split_lines(run, TASKS, "test", gates)
+        with monkeypatch.context() as patched:
+            patched.setattr("fathom.decode.translate.Beam", FairseqBeam)
+            assert split_lines(run, TASKS, "test", gates) == lines
         assert list(lines) == list(TASKS)
 
 

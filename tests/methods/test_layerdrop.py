@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from fathom.methods.layerdrop import LayerDrop
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import batch, gradients, method, network, nll, stack
 
 TASKS = torch.tensor([0, 1])
@@ -54,14 +55,14 @@ def test_a_layer_that_is_left_out_has_no_gradient_and_the_others_are_not_rescale
     model.encoder.method.active_layers = [True, False, True]
     model.decoder.method.active_layers = [False, True, True]
     source, previous, target = batch([(5, 4), (3, 6)])
-    logits = model(source, previous, TASKS)
+    logits = padded_logits(model, source, previous, TASKS)
     nll(logits, target).backward()
     for name, gradient in gradients(model).items():
         left_out = name.startswith(("encoder.layers.1.", "decoder.layers.0."))
         assert (gradient is None) is left_out, name
     static = network(method("static", ()))
     del static.encoder.layers[1], static.decoder.layers[0]
-    assert torch.equal(static(source, previous, TASKS), logits)
+    assert torch.equal(padded_logits(static, source, previous, TASKS), logits)
 
 
 def drawn_by_task(side="decoder", seed=1, update=1, layers=60):
@@ -97,7 +98,7 @@ def test_each_sentence_goes_through_the_layers_of_its_task():
     model.encoder.method.open = torch.tensor([[True, False, True], [False, False, True]])
     model.decoder.method.open = torch.tensor([[False, True, True], [True, True, False]])
     source, previous, target = batch([(5, 4), (5, 4)])
-    logits = model(source, previous, TASKS)
+    logits = padded_logits(model, source, previous, TASKS)
     nll(logits, target).backward()
     for name, gradient in gradients(model).items():
         assert (gradient is None) is name.startswith("encoder.layers.1."), name
@@ -107,5 +108,5 @@ def test_each_sentence_goes_through_the_layers_of_its_task():
             for layer in reversed(left_out):
                 del side.layers[layer]
         own = slice(task, task + 1)
-        expected = static(source[own], previous[own], TASKS[own])
+        expected = padded_logits(static, source[own], previous[own], TASKS[own])
         torch.testing.assert_close(logits[own], expected)

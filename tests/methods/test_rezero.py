@@ -5,6 +5,8 @@ import torch
 from torch import nn
 
 from fathom.methods.rezero import ReZero
+from tests.reference.padded.networks import padded, padded_logits
+from tests.reference.padded.transformer import encoder_layer
 from tests.support.small_networks import (
     batch,
     gradients,
@@ -28,12 +30,13 @@ def test_at_the_start_the_stacks_are_the_identity_to_the_bit(dropout):
     """In training too: what dropout leaves of a sub-layer is scaled by 0 as well."""
     model = rezero(encoder_layers=5, attention_dropout=dropout, activation_dropout=dropout)
     source, previous, _ = batch(LENGTHS)
-    encoded = model.encoder(source, tasks=TASKS)["encoder_out"]
+    encoded = padded(model).encoder(source, tasks=TASKS)["encoder_out"]
     positions = model.encoder.embed_positions(source)
     embedded = model.encoder.embed(source, positions).transpose(0, 1)
     assert all(torch.equal(each, embedded) for each in encoded)
-    logits = model(source, previous, TASKS)
-    shallow = rezero(encoder_layers=5, decoder_layers=1)(source, previous, TASKS)
+    logits = padded_logits(model, source, previous, TASKS)
+    one_layer = rezero(encoder_layers=5, decoder_layers=1)
+    shallow = padded_logits(one_layer, source, previous, TASKS)
     assert torch.equal(logits, shallow)
 
 
@@ -54,7 +57,7 @@ def test_a_layer_adds_both_of_its_scaled_sub_layers():
     x = torch.randn(4, 2, 16)
     middle = x + 0.7 * layer.self_attn(x, x, x, need_weights=False)[0]
     expected = middle + 0.7 * layer.fc2(torch.relu(layer.fc1(middle)))
-    assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+    assert torch.allclose(encoder_layer(layer, x, padding), expected, atol=1e-6)
 
 
 def test_layers_wait_for_their_scalars_and_the_encoder_for_the_decoders():
@@ -65,7 +68,7 @@ def test_layers_wait_for_their_scalars_and_the_encoder_for_the_decoders():
     reached = []
     for _ in range(3):
         optimiser.zero_grad()
-        nll(model(source, previous, TASKS), target).backward()
+        nll(padded_logits(model, source, previous, TASKS), target).backward()
         moved = {key for key, each in gradients(model).items() if each is not None and each.any()}
         places = {"encoder.method", "decoder.method", "encoder.layers", "decoder.layers"}
         reached.append(places & {key[: len("encoder.method")] for key in moved})

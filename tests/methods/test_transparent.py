@@ -8,8 +8,11 @@ from torch import Tensor, nn
 
 from fathom.methods import transparent as equations
 from fathom.methods.transparent import Transparent
+from fathom.nn.loss import token_nll
 from fathom.nn.network import count_parameters
-from tests.support.small_networks import batch, method, network, nll, recurrent, shape, stack
+from fathom.train.batches.collate import Batch
+from tests.reference.padded.networks import padded, padded_logits
+from tests.support.small_networks import PAD, batch, method, network, recurrent, shape, stack
 
 TASKS = torch.tensor([0, 1])
 LENGTHS = [(5, 6), (3, 6)]
@@ -133,7 +136,7 @@ def test_the_transformers_sources_start_with_the_embeddings_after_dropout():
     model.encoder.method.weights.data[0] = 200.0
     model.start_update(1, 1)
     source, _, _ = batch(LENGTHS)
-    found = model.encoder(source, tasks=TASKS)["encoder_out"]
+    found = padded(model).encoder(source, tasks=TASKS)["encoder_out"]
     assert len(seen) == 4
     assert (seen[0] == 0).float().mean() > 0.3
     assert all(torch.equal(each, seen[0]) for each in found)
@@ -149,7 +152,7 @@ def test_each_decoder_layer_attends_to_its_own_mixture():
         layer.encoder_attn.register_forward_pre_hook(lambda _, given: read.append(given[1]))
     model.start_update(1, 1)
     source, previous, _ = batch(LENGTHS)
-    model(source, previous, TASKS)
+    padded_logits(model, source, previous, TASKS)
     assert len(read) == len(outputs) == 3
     for found, expected in zip(read, outputs, strict=True):
         assert torch.equal(found, expected)
@@ -169,7 +172,8 @@ def test_a_gradient_reaches_the_first_layer_past_the_others(mixes):
     for layer in model.encoder.layers[1:]:
         layer.register_forward_hook(lambda *call: call[2].detach())
     source, previous, target = batch(LENGTHS)
-    loss = nll(model(source, previous, TASKS), target)
+    sentences = Batch(source, previous, target, TASKS, TASKS, int(target.ne(PAD).sum()))
+    loss = token_nll(model.predict(sentences)).sum()
     (found,) = torch.autograd.grad(loss, first, allow_unused=True)
     assert (found is not None and bool(found.any())) is mixes
 

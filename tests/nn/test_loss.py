@@ -9,6 +9,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import label_smoothed_nll_l
 from fathom.nn import loss
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import Predicted
+from tests.reference.padded.networks import padded_logits
 from tests.support import small_networks
 from tests.support.small_networks import PAD, batch, method, network, shape
 
@@ -88,6 +89,7 @@ class Some:
     tasks: torch.Tensor
     source_lengths: None = None
     target_lengths: None = None
+    task_of_each: None = None
 
     def to(self, device):
         """Return the texts."""
@@ -129,7 +131,9 @@ def test_each_task_has_the_sum_of_its_texts_read_alone():
     expected = torch.zeros(N, dtype=torch.float64)
     for row, task in enumerate(TASKS):
         alone, (source, target) = texts([row]), LENGTHS[row]
-        logits = model(alone.source[:, :source], alone.previous_target[:, :target], alone.tasks)
+        logits = padded_logits(
+            model, alone.source[:, :source], alone.previous_target[:, :target], alone.tasks
+        )
         expected[task] += small_networks.nll(logits, alone.target[:, :target]).item()
     torch.testing.assert_close(found.nats, expected, atol=1e-5, rtol=0)
     assert found.tokens.tolist() == [6, 7, 8, 0]

@@ -11,6 +11,7 @@ from fairseq.models.roberta.model import base_architecture, roberta_prenorm_arch
 
 from fathom.nn.masked_lm.network import DEVIATION
 from fathom.nn.network import count_parameters
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import (
     ENTRIES,
     PAD,
@@ -96,7 +97,7 @@ def test_it_equals_fairseqs_roberta_with_copied_weights(kind):
     theirs = fairseqs(model, kind)
     source, _, _ = batch([(5, 1), (9, 1), (2, 1)])
     source[1, 3] = MASK
-    logits = model(source, None, torch.tensor([0, 1, 0]))
+    logits = padded_logits(model, source, None, torch.tensor([0, 1, 0]))
     expected, _ = theirs(source)
     real = source != PAD
     torch.testing.assert_close(logits[real], expected[real], atol=EXACT, rtol=0)
@@ -106,23 +107,23 @@ def test_it_equals_fairseqs_roberta_with_copied_weights(kind):
 def test_padding_and_neighbours_change_nothing():
     model = masked_lm()
     source, _, _ = batch([(5, 1), (9, 1), (2, 1)])
-    logits = model(source, None, torch.tensor([0, 1, 0]))
+    logits = padded_logits(model, source, None, torch.tensor([0, 1, 0]))
     for row, length in enumerate((5, 9, 2)):
-        alone = model(source[row : row + 1, :length], None, TASK)
+        alone = padded_logits(model, source[row : row + 1, :length], None, TASK)
         torch.testing.assert_close(logits[row, :length], alone[0], atol=1e-12, rtol=0)
 
 
 def test_the_longest_block_has_positions_and_a_longer_one_has_not():
     model = masked_lm()
-    assert model(sentence(12), None, TASK).isfinite().all()
+    assert padded_logits(model, sentence(12), None, TASK).isfinite().all()
     with pytest.raises(IndexError):
-        model(sentence(13), None, TASK)
+        padded_logits(model, sentence(13), None, TASK)
 
 
 def test_without_learned_positions_there_are_sinusoids():
     model = masked_lm(block=None)
     assert not [key for key, _ in model.named_parameters() if "embed_positions" in key]
-    assert model(sentence(40), None, TASK).isfinite().all()
+    assert padded_logits(model, sentence(40), None, TASK).isfinite().all()
 
 
 @pytest.mark.parametrize("sharing", ["decoder", "all", "none"])
@@ -153,8 +154,12 @@ def test_gates_of_a_sentences_task_scale_its_layers():
     model = masked_lm("latent_layers", ("encoder",)).use_gates("hard")
     model.encoder.method.alpha.data[1] = torch.tensor([-9.0, -9.0, -9.0])
     tokens = sentence().expand(2, -1)
-    logits = model(tokens, None, torch.tensor([0, 1]))
+    logits = padded_logits(model, tokens, None, torch.tensor([0, 1]))
     whole = masked_lm()
-    torch.testing.assert_close(logits[:1], whole(tokens[:1], None, TASK), atol=1e-9, rtol=0)
+    torch.testing.assert_close(
+        logits[:1], padded_logits(whole, tokens[:1], None, TASK), atol=1e-9, rtol=0
+    )
     whole.encoder.layers = torch.nn.ModuleList()
-    torch.testing.assert_close(logits[1:], whole(tokens[1:], None, TASK), atol=1e-9, rtol=0)
+    torch.testing.assert_close(
+        logits[1:], padded_logits(whole, tokens[1:], None, TASK), atol=1e-9, rtol=0
+    )

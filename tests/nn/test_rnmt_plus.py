@@ -10,6 +10,7 @@ from fathom.nn.network import Entries
 from fathom.nn.rnmt_plus.cells import step
 from fathom.nn.rnmt_plus.stacks import recurrent_table
 from tests.reference import plain_rnmt
+from tests.reference.padded.networks import padded, padded_logits
 from tests.support.refused import refused
 from tests.support.small_networks import (
     ENTRIES,
@@ -64,7 +65,10 @@ def test_the_network_is_its_plain_steps_forward_and_in_its_gradients(changes):
         memory = plain_rnmt.encode(theirs.encoder, source, residual, lambda x: 0.75 * x)
         return plain_rnmt.decode(theirs.decoder, memory, previous, residual, lambda x: 0.75 * x)
 
-    logits, expected = ours(SOURCE, PREVIOUS, TASKS), [plain(row) for row in range(len(LENGTHS))]
+    logits, expected = (
+        padded_logits(ours, SOURCE, PREVIOUS, TASKS),
+        [plain(row) for row in range(len(LENGTHS))],
+    )
     for row, each in enumerate(expected):
         assert torch.allclose(logits[row, : len(each)], each, atol=1e-10)
     nll(logits, TARGET).backward()
@@ -89,7 +93,7 @@ def test_a_layer_that_is_dropped_learns_nothing_but_the_one_that_asks_for_contex
     for number in range(1, 9):
         model.zero_grad()
         model.start_update(1, number)
-        nll(model(SOURCE, PREVIOUS, TASKS), TARGET).backward()
+        nll(padded_logits(model, SOURCE, PREVIOUS, TASKS), TARGET).backward()
         for side, stack in model.stacks.items():
             for layer, kept in zip(stack.layers, model.methods[side].active_layers, strict=True):
                 asks = layer is model.decoder.layers[0]
@@ -189,10 +193,8 @@ def test_a_mixture_of_layers_is_made_before_the_projection():
     outputs = encoded(encoder)[1:]
     mixed = sum(number * output for number, output in enumerate(outputs, start=1))
     found = encoder(SOURCE, tasks=TASKS)
-    assert len(found["encoder_out"]) == 1
-    assert torch.allclose(found["encoder_out"][0], encoder.projection(mixed), atol=1e-4)
-    assert torch.equal(found["encoder_padding_mask"][0], SOURCE.eq(PAD))
-    found["encoder_out"][0].sum().backward()
+    assert torch.allclose(found, encoder.projection(mixed), atol=1e-4)
+    found.sum().backward()
     assert encoder.method.weights.grad.ne(0).all()
 
 
@@ -235,31 +237,34 @@ def steps(model, memory, state, previous, start=1):
     [(Method, 1), (Method, 4), (FirstAway, 1), (FirstAway, 3), (SecondAway, 2), (SecondAway, 4)],
 )
 def test_incremental_decoding_equals_the_whole_pass(kind, layers):
-    model = recurrent_network(kind, decoder_layers=layers).eval().for_task(1)
+    model = recurrent_network(kind, decoder_layers=layers).eval()
     with torch.no_grad():
-        whole = model(SOURCES, POSITIONS, TASKS[:3])
-        found = steps(model, model.encoder(SOURCES), {}, POSITIONS)
+        whole = padded_logits(model, SOURCES, POSITIONS, TASKS[:3])
+        reference = padded(model, task=1)
+        found = steps(reference, reference.encoder(SOURCES), {}, POSITIONS)
     assert torch.allclose(torch.cat(found, dim=1), whole, atol=1e-5)
 
 
 @pytest.mark.parametrize("order", [[2, 0, 1], [1, 1, 1, 0, 2], [2]])
 def test_what_was_kept_can_be_reordered_between_steps(order):
-    model, rows, state = recurrent_network().eval().for_task(1), torch.tensor(order), {}
+    model, rows, state = recurrent_network().eval(), torch.tensor(order), {}
+    reference = padded(model, task=1)
     with torch.no_grad():
-        memory = model.encoder(SOURCES)
-        steps(model, memory, state, POSITIONS[:, :3])
-        model.decoder.reorder_incremental_state_scripting(state, rows)
-        chosen = model.encoder.reorder_encoder_out(memory, rows)
-        found = steps(model, chosen, state, POSITIONS[rows], start=4)
-        whole = model(SOURCES, POSITIONS, TASKS[:3])
+        memory = reference.encoder(SOURCES)
+        steps(reference, memory, state, POSITIONS[:, :3])
+        reference.decoder.reorder_incremental_state_scripting(state, rows)
+        chosen = reference.encoder.reorder_encoder_out(memory, rows)
+        found = steps(reference, chosen, state, POSITIONS[rows], start=4)
+        whole = padded_logits(model, SOURCES, POSITIONS, TASKS[:3])
     assert torch.allclose(torch.cat(found, dim=1), whole[rows, 3:], atol=1e-5)
 
 
 def test_the_first_layer_reads_the_context_of_the_step_before_and_queries_its_own():
-    model = recurrent_network(decoder_layers=2).eval().for_task(0)
-    layer, memory = model.decoder.layers[0], model.encoder(SOURCES)
+    model, tasks = recurrent_network(decoder_layers=2).eval(), torch.zeros(3, dtype=torch.long)
+    layer, memory = model.decoder.layers[0], model.encoder(SOURCES, tasks)
     attention, lstm = layer.attention, layer.lstm
-    source = attention.prepare(memory["encoder_out"][0], memory["encoder_padding_mask"][0])
+    padding = SOURCES.eq(PAD)
+    source = attention.prepare(memory, padding)
     m = c = torch.zeros(3, 8)
     context, outputs, contexts = attention(m, source), [], []
     for x in model.decoder.embed_tokens(POSITIONS).unbind(1):
@@ -268,9 +273,9 @@ def test_the_first_layer_reads_the_context_of_the_step_before_and_queries_its_ow
         context = attention(m, source)
         outputs.append(m)
         contexts.append(context)
-    first = seen(model.decoder, POSITIONS, memory)[1]
+    first = seen(model.decoder, POSITIONS, memory, padding, tasks)[1]
     assert torch.allclose(first, torch.stack(outputs), atol=1e-5)
-    shared = model.decoder.start_pass(memory, None)
+    shared = model.decoder.start_pass(memory, padding)
     layer(model.decoder.embed_tokens(POSITIONS).transpose(0, 1), shared)
     assert torch.allclose(shared.contexts, torch.stack(contexts), atol=1e-5)
 
@@ -285,10 +290,10 @@ class FirstClosed(Method):
 def test_a_first_layer_that_is_left_out_asks_for_the_contexts_as_a_closed_one_does():
     """Else a sentence's contexts would depend on whether others in the batch keep the layer."""
     away, closed = (recurrent_network(each, decoder_layers=2) for each in (FirstAway, FirstClosed))
-    logits = away(SOURCES, POSITIONS, TASKS[:3])
-    assert torch.equal(logits, closed(SOURCES, POSITIONS, TASKS[:3]))
+    logits = padded_logits(away, SOURCES, POSITIONS, TASKS[:3])
+    assert torch.equal(logits, padded_logits(closed, SOURCES, POSITIONS, TASKS[:3]))
     assert not torch.allclose(
-        logits, recurrent_network(decoder_layers=2)(SOURCES, POSITIONS, TASKS[:3])
+        logits, padded_logits(recurrent_network(decoder_layers=2), SOURCES, POSITIONS, TASKS[:3])
     )
     logits.sum().backward()
     assert away.decoder.layers[0].lstm.weight.grad.any()

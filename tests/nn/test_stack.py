@@ -1,16 +1,13 @@
 """The loop over layers and its hooks, random streams, and what every network offers."""
 
-import json
-
 import pytest
 import torch
 
-from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.hooks import Method, generator, stream_seed
-from fathom.nn.network import FAIRSEQ, FAST, Backend, Entries, choose_backend, count_parameters
-from fathom.nn.stack import apply_once, run_layers, tasks_of
+from fathom.nn.network import Entries, count_parameters
+from fathom.nn.stack import apply_once, run_layers
 from fathom.nn.transformer.network import Transformer
-from tests.support.refused import refused
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import ENTRIES, batch, method, network, shape, stack
 
 
@@ -99,15 +96,6 @@ def test_a_method_tells_which_hooks_it_overrides():
     assert plain.overrides("keep")
 
 
-def test_the_task_of_a_sentence_comes_from_the_caller_or_from_for_task():
-    tokens = torch.zeros(3, 2, dtype=torch.long)
-    tasks = torch.tensor([1, 0, 1])
-    assert tasks_of(tokens, tasks, 5) is tasks
-    assert tasks_of(tokens, None, 5).tolist() == [5, 5, 5]
-    with pytest.raises(RuntimeError, match="for_task"):
-        tasks_of(tokens, None, None)
-
-
 def test_a_tensor_that_occurs_twice_is_computed_once():
     calls = []
     first, second = torch.zeros(1), torch.zeros(1)
@@ -150,7 +138,7 @@ def test_each_hook_is_called_in_its_place():
     spies = {side: Spy(side) for side in ("encoder", "decoder")}
     model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
     source, previous, _ = batch([(5, 4), (3, 6)])
-    model(source, previous, torch.tensor([1, 0]))
+    padded_logits(model, source, previous, torch.tensor([1, 0]))
     parts = {"encoder": ("self_attention", "ffn")}
     parts["decoder"] = ("self_attention", "cross_attention", "ffn")
     for side, spy in spies.items():
@@ -198,43 +186,6 @@ def test_gates_and_updates_reach_the_method_of_each_stack():
     assert {gates.inference for gates in model.methods.values()} == {"hard"}
     noises = [gates.noise for gates in model.methods.values()]
     assert not torch.equal(*noises)
-
-
-def test_a_task_is_set_on_both_stacks():
-    model = network(method("static", ())).for_task(1)
-    assert (model.encoder.task, model.decoder.task) == (1, 1)
-
-
-CPU = torch.device("cpu")
-
-
-def test_a_network_has_the_fast_kernels_unless_it_is_set_otherwise():
-    assert choose_backend(FAST, CPU) == Backend(FAST, choose_matmul_precision(CPU))
-    assert choose_backend(FAIRSEQ, CPU) == Backend(FAIRSEQ)
-    model = network(method("static", ()))
-    assert model.backend.kernels == "fast"
-    assert model.set_backend(Backend(FAIRSEQ)).backend.kernels == "fairseq"
-
-
-def test_the_record_names_kernels_and_products_with_their_errors():
-    record = choose_backend(FAST, CPU).record()
-    assert record["kernels"] == "fast"
-    assert record["products"]["precision"] in ("highest", "medium")
-    assert record == json.loads(json.dumps(record))
-    assert Backend(FAIRSEQ).record() == {"kernels": "fairseq"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "kernels", "remedy"),
-    [
-        ({}, FAIRSEQ, "write kernels: fast"),
-        ({"architecture": "rnmt_plus", "tie_embeddings": "none"}, FAST, "write compile: false"),
-    ],
-)
-def test_layers_that_are_not_packed_cannot_be_compiled(changes, kernels, remedy):
-    model = network(method("static", ()), shape(**changes)).set_backend(Backend(kernels))
-    with refused("only layers on packed states are compiled", remedy=remedy):
-        model.compile_layers()
 
 
 def test_the_parts_add_up_and_a_tied_tensor_counts_once():

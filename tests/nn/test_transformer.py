@@ -23,6 +23,8 @@ from fathom.nn.transformer.stacks import (
     packed_positions,
     position_table,
 )
+from tests.reference.padded.networks import padded, padded_logits
+from tests.reference.padded.transformer import encoder_layer
 from tests.support.small_networks import (
     ENTRIES,
     PAD,
@@ -85,10 +87,10 @@ def test_all_gates_open_equal_fairseqs_own_transformer(name, changes, dtype):
             each.alpha.data.fill_(200.0)
     ours.start_update(1, 1)
     source, previous, target = batch(LENGTHS)
-    logits = ours(source, previous, TASKS)
+    logits = padded_logits(ours, source, previous, TASKS)
     expected, _ = theirs(source, None, previous)
     assert close(logits, expected, dtype)
-    memories = ours.encoder(source, tasks=TASKS), theirs.encoder(source)
+    memories = padded(ours).encoder(source, tasks=TASKS), theirs.encoder(source)
     assert close(*(each["encoder_out"][0] for each in memories), dtype)
     nll(logits, target).backward()
     nll(expected, target).backward()
@@ -106,11 +108,11 @@ def test_incremental_decoding_equals_the_whole_pass(norm, gates):
         each.alpha.data = torch.tensor([[0.4, -0.3, 0.2], [-0.1, 0.5, 0.9]])
     source, previous, _ = batch([(5, 6), (3, 6), (7, 6)])
     with torch.no_grad():
-        whole = model(source, previous, torch.ones(3, dtype=torch.long))
-        memory = model.for_task(1).encoder(source)
-        state = {}
+        whole = padded_logits(model, source, previous, torch.ones(3, dtype=torch.long))
+        state, reference = {}, padded(model, task=1)
+        memory = reference.encoder(source)
         steps = [
-            model.decoder(previous[:, :length], memory, incremental_state=state)[0]
+            reference.decoder(previous[:, :length], memory, incremental_state=state)[0]
             for length in range(1, 7)
         ]
     # The two ways use different kernels, which agree to a few units of float32.
@@ -126,10 +128,10 @@ def test_the_weights_do_not_depend_on_the_method():
 def generate(model: Transformer, source: Tensor, task: int) -> list[list[int]]:
     """Return the best hypothesis of fairseq's beam search for each sentence."""
     generator = SequenceGenerator(
-        [model.for_task(task)], Dictionary(ENTRIES), beam_size=3, max_len_a=0, max_len_b=8
+        [padded(model, task)], Dictionary(ENTRIES), beam_size=3, max_len_a=0, max_len_b=8
     )
     sample = {"net_input": {"src_tokens": source, "src_lengths": source.ne(PAD).sum(dim=1)}}
-    return [beam[0]["tokens"].tolist() for beam in generator.generate([model], sample)]
+    return [beam[0]["tokens"].tolist() for beam in generator.generate([], sample)]
 
 
 @pytest.mark.parametrize("gates", ["soft", "hard"])
@@ -170,7 +172,7 @@ def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
                 expected = normalise(expected) + sub_layer(normalise(expected))
             else:
                 expected = expected + sub_layer(normalise(expected))
-        assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+        assert torch.allclose(encoder_layer(layer, x, padding), expected, atol=1e-6)
 
 
 def test_without_residuals_a_sub_layer_is_what_it_computes():
@@ -181,7 +183,7 @@ def test_without_residuals_a_sub_layer_is_what_it_computes():
     y = layer.self_attn_layer_norm(x)
     y = layer.self_attn(y, y, y, need_weights=False)[0]
     expected = layer.fc2(torch.relu(layer.fc1(layer.final_layer_norm(y))))
-    assert torch.allclose(layer(x, padding), expected, atol=1e-6)
+    assert torch.allclose(encoder_layer(layer, x, padding), expected, atol=1e-6)
 
 
 def test_the_feed_forward_activation_is_the_one_that_is_named():
@@ -190,13 +192,15 @@ def test_the_feed_forward_activation_is_the_one_that_is_named():
         layer = EncoderLayer(shape(activation=activation), lambda part, x, fx: fx)
         y = layer.self_attn_layer_norm(x)
         y = layer.final_layer_norm(layer.self_attn(y, y, y, need_weights=False)[0])
-        assert torch.allclose(layer(x, padding), layer.fc2(function(layer.fc1(y))), atol=1e-6)
+        assert torch.allclose(
+            encoder_layer(layer, x, padding), layer.fc2(function(layer.fc1(y))), atol=1e-6
+        )
 
 
 def test_every_decoder_layer_gets_a_memory_and_equal_ones_are_one_tensor():
-    model = network(method("static", ()), shape(encoder_layers=2, decoder_layers=4)).for_task(0)
+    model = network(method("static", ()), shape(encoder_layers=2, decoder_layers=4))
     source, _, _ = batch([(5, 4), (3, 6)])
-    encoded = model.encoder(source)
+    encoded = padded(model, task=0).encoder(source)
     memories = encoded["encoder_out"]
     assert len(memories) == 4
     assert len({id(memory) for memory in memories}) == 1
@@ -205,22 +209,22 @@ def test_every_decoder_layer_gets_a_memory_and_equal_ones_are_one_tensor():
 
 
 def test_sentences_of_an_encoded_batch_can_be_chosen():
-    model = network(method("static", ())).for_task(0)
+    encoder = padded(network(method("static", ())), task=0).encoder
     source, _, _ = batch([(5, 4), (3, 6)])
-    encoded = model.encoder(source)
+    encoded = encoder(source)
     order = torch.tensor([1, 1, 0])
-    chosen = model.encoder.reorder_encoder_out(encoded, order)
+    chosen = encoder.reorder_encoder_out(encoded, order)
     assert torch.equal(chosen["encoder_out"][0], encoded["encoder_out"][0][:, order])
     assert torch.equal(chosen["encoder_padding_mask"][0], source.eq(PAD)[order])
     assert len({id(memory) for memory in chosen["encoder_out"]}) == 1
 
 
 def test_embeddings_are_scaled_by_the_root_of_the_width_and_positions_are_not():
-    model, outputs = network(method("static", ())).for_task(0), []
+    model, outputs = network(method("static", ())), []
     decoder = model.decoder
     decoder.observer = outputs.extend
     source, previous, _ = batch([(5, 4), (3, 6)])
-    decoder(previous, model.encoder(source))
+    padded_logits(model, source, previous, torch.zeros(2, dtype=torch.long))
     expected = 4 * decoder.embed_tokens.weight[previous] + decoder.embed_positions(previous)
     assert torch.allclose(outputs[0], expected.transpose(0, 1))
 

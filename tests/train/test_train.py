@@ -3,6 +3,7 @@
 import os
 import signal
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -14,7 +15,7 @@ from fathom.io.signals import Stopped
 from tests.support.processes import FORK
 from tests.support.refused import says
 from tests.support.small_corpus import silent
-from tests.support.small_runs import latent, specification, train_run
+from tests.support.small_runs import OPTIONS, latent, specification, train_run
 
 
 def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
@@ -24,6 +25,8 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
     assert ended["outcome"]["update"] == 6
     assert set(ended["validation"]["by_task"]) == {"bos", "bel", "kor"}
     assert ended["parameters"]["total"] > 0
+    assert ended["device"]["products"]["precision"] in ("highest", "medium")
+    assert set(ended["device"]["products"]["errors"]) <= {"highest", "medium"}
     written = yaml.safe_load((tmp_path / "spec.yaml").read_text(encoding="utf-8"))
     assert written["method"]["target_depth"] == spec.method.settings["target_depth"]
     rows = read(tmp_path / "metrics.tsv")
@@ -52,6 +55,13 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e-9, "warmup": 4}
     lame = specification(changes={"training": {"updates": 3, "schedule": schedule}})
     assert train_run(lame, tensors, tmp_path)["outcome"]["kind"] == "failed_to_train"
+
+
+def test_compile_has_no_effect_on_a_recurrent_network_and_a_line_says_so(tensors, tmp_path):
+    model = {"architecture": "rnmt_plus", "tie_embeddings": "none"}
+    spec, lines = specification(changes={"model": model, "training": {"updates": 3}}), []
+    train_run(spec, tensors, tmp_path, replace(OPTIONS, compile=True), lines.append)
+    assert lines.count("compile: true has no effect: RNMT+ is not compiled") == 1
 
 
 class Seen(Exception):

@@ -10,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from fathom.data.tensors import PAD
 from fathom.nn.hooks import Loss
 from fathom.train.two_level import objective, weighted_sum
+from tests.reference.padded.networks import padded_logits
 from tests.support.small_runs import Run, latent, specification, without_dropout
 
 
@@ -38,7 +39,7 @@ def written_out(network, batch):
 
     β is 0.7, the KL of each task over its tokens, λ is 0.3 and K is 1 in the decoder, ε is 0.1.
     """
-    logits = network(batch.source, batch.previous_target, batch.tasks)
+    logits = padded_logits(network, batch.source, batch.previous_target, batch.tasks)
     log_p, real = torch.log_softmax(logits, dim=-1), batch.target.ne(PAD)
     smooth = torch.full_like(log_p, 0.1 / (log_p.size(-1) - 1))
     smooth.scatter_(2, batch.target[..., None], 0.9)

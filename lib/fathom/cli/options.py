@@ -239,9 +239,8 @@ class OpenRun:
         from fathom.decode.trained_run import TrainedRun
         from fathom.train.environment import choose_device
 
-        switches = self.project.switches
-        place = choose_device(device or switches.device)
-        return TrainedRun(self.spec, seed, self.paths, place, switches.kernels)
+        place = choose_device(device or self.project.switches.device)
+        return TrainedRun(self.spec, seed, self.paths, place)
 
 
 def open_run(

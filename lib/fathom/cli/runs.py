@@ -78,7 +78,6 @@ def train(
         save_minutes=switches.save_minutes,
         diagnose_first=switches.diagnose_first,
         diagnose_every=switches.diagnose_every,
-        kernels=switches.kernels,
         compile=switches.compile,
         retrain_stale=stale,
         micro_batches=switches.micro_batches,

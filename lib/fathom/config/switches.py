@@ -144,10 +144,7 @@ class Switches(Section):
     device: Annotated[str, Pattern(DEVICE, "cuda:1", DEVICES)] = Doc(
         "cpu, cuda or cuda:<n>; auto uses CUDA where there is a device.", "auto"
     )
-    kernels: Literal["fast", "fairseq"] = Doc(
-        "fast computes real tokens alone; fairseq is its own layers, the reference.", "fast"
-    )
-    compile: bool = Doc("Compile layers by torch.compile, in training with fast kernels.", False)
+    compile: bool = Doc("Compile layers by torch.compile, in training.", False)
     seeds: Annotated[
         tuple[int, ...] | None,
         BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),

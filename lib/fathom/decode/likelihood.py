@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
+from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.loss import nll_by_task
-from fathom.nn.network import choose_backend
 from fathom.results.measurements import NO_LAYER, Measurements, Number, Record
 from fathom.train.batches.held_out import held_out
 
@@ -32,7 +32,7 @@ def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
     run.require_finished()
     batches = held_out(run.tensors, split, run.spec)
     no_layer = run.tasks_without_layers(gates)
-    network = run.network(gates).set_backend(choose_backend(run.kernels, run.device))
+    network = run.network(gates).set_matmul(choose_matmul_precision(run.device))
     sums = nll_by_task(network, batches, len(run.tasks))
     summed = zip(run.tasks, sums.nats.tolist(), sums.tokens.tolist(), strict=True)
     by_task = {task: (nats, int(tokens)) for task, nats, tokens in summed if task not in no_layer}

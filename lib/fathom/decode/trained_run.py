@@ -19,23 +19,17 @@ from fathom.decode.ready import averaged
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.methods import build as loader
-from fathom.nn.network import FAST, Network
+from fathom.nn.network import Network
 from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
 from fathom.results import training_record
 from fathom.results.training_record import Ended, TrainingRecord
 
 
 class TrainedRun:
-    """A finished, diverged or failed training of one seed.
+    """A finished, diverged or failed training of one seed."""
 
-    `kernels` compute likelihoods and translate: "fast" or "fairseq".
-    """
-
-    def __init__(
-        self, spec: Spec, seed: int, paths: Paths, device: torch.device, kernels: str = FAST
-    ):
+    def __init__(self, spec: Spec, seed: int, paths: Paths, device: torch.device):
         self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
-        self.kernels = kernels
         self.folder = paths.run(spec, seed)
         self.name = f"run {spec.run}"  # in messages
         self._network: Network | None = None

@@ -7,7 +7,6 @@ layer has none: both are results, and decoding.json records them.
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import islice
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -20,32 +19,15 @@ from fathom.data.tensors import PAD
 from fathom.data.vocabulary import Ids
 from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
-from fathom.decode.fairseq_beam import FairseqBeam
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.records import hashes
-from fathom.nn.network import FAIRSEQ
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
 
 # Bound of a batch's source tokens, padding included.
 TOKENS = 8192
-
-
-class Search(Protocol):
-    """What finds the best hypotheses of a batch."""
-
-    sentences: int  # that are searched together, at most
-
-    def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
-        """Return the best hypothesis of each sentence, without the end symbol.
-
-        Args:
-            source: (B, S) right-padded, each sentence with its end symbol.
-            tasks: (B,) the task of each sentence.
-        """
-        ...
 
 
 def translate(
@@ -158,12 +140,11 @@ def decode(
     return hypotheses(searcher(run, gates, update), sources, tasks, run.device)
 
 
-def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Search:
+def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Beam:
     """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
-    kind = FairseqBeam if run.kernels == FAIRSEQ else Beam
     network = run.network(gates, update)
     text = run.tensors
-    return kind(network, text.target_dictionary, run.require_decoder(), text.starts)
+    return Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
 
 
 def versions(settings: Decoding) -> dict[str, str]:
@@ -175,7 +156,7 @@ def versions(settings: Decoding) -> dict[str, str]:
 
 
 def hypotheses(
-    search: Search,
+    search: Beam,
     sources: Sequence[Tensor],
     tasks: Sequence[int],
     device: torch.device,

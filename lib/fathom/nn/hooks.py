@@ -3,7 +3,7 @@
 `nn/stack.py` has the one loop over layers and calls the hooks. Hidden states are of one of two
 shapes, (T, B, D) in the docstrings of hooks and methods:
 
-- (S, B, D) or (T, B, D), time-first, as fairseq's layers need them;
+- (S, B, D) or (T, B, D), time-first, as the layers of RNMT+ need them;
 - packed, (1, rows, D): the real tokens of a batch one after the other (nn/packing.py). A row
   is then a sentence of one token: B is the number of rows, and `begin` gets the task of each row.
 

@@ -10,39 +10,12 @@ from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.config.schema.section import STACKS
-from fathom.io.errors import FathomError
-from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision
+from fathom.nn.cpu import MatmulPrecision
 from fathom.nn.hooks import Method, Stack
 from fathom.nn.packing import Packing
 from fathom.nn.stack import Observer, Steps
 
-FAST, FAIRSEQ = "fast", "fairseq"
 HIGHEST = MatmulPrecision("highest", {})
-
-
-@dataclass(frozen=True)
-class Backend:
-    """What a network computes with: fast kernels on packed states, or fairseq's layers on padded.
-
-    Both are the same mathematics; only rounding and the draws of dropout differ.
-    """
-
-    kernels: str = FAST
-    matmul: MatmulPrecision = HIGHEST
-
-    def record(self) -> dict[str, Any]:
-        """Return the choice as training.json records it."""
-        if self.kernels == FAIRSEQ:
-            return {"kernels": FAIRSEQ}
-        products = {"precision": self.matmul.precision, "errors": self.matmul.errors}
-        return {"kernels": FAST, "products": products}
-
-
-def choose_backend(kernels: str, device: torch.device) -> Backend:
-    """Return the backend for a device; the precision of matrix products is measured."""
-    if kernels == FAIRSEQ:
-        return Backend(FAIRSEQ)
-    return Backend(FAST, choose_matmul_precision(device))
 
 
 class Examples(Protocol):
@@ -110,7 +83,6 @@ class LayerStack(Protocol):
 
     method: Method
     layers: nn.ModuleList  # from the bottom up
-    task: int | None  # of every sentence, where a call gives none
     observer: Observer | None  # called with the embeddings and each layer's output
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -121,50 +93,26 @@ class LayerStack(Protocol):
 class Network(nn.Module, ABC):
     """The part of a network that does not depend on its layers.
 
-    A kind of network is a folder of nn/; the class in its network.py derives from this one and from
-    a model class of fairseq. It is built from a `Model`, the dictionaries of source and target, and
-    the methods by stack. Called with (source, previous_target, tasks), it returns logits,
-    (B, T, V), by fairseq's layers. `predict` returns those of a batch's targets alone, by the
-    backend that is set.
+    A kind of network is a folder of nn/; the class in its network.py derives from this one. It is
+    built from a `Model`, the dictionaries of source and target, and the methods by stack.
     """
 
-    # fairseq's model classes set these.
     encoder: nn.Module
-    decoder: nn.Module
-    backend = Backend()
+    decoder: nn.Module  # only where the network has one
+    matmul = HIGHEST  # the precision of `predict`
 
     @staticmethod
     @abstractmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
         """Return what a method knows of each stack, by the stack's name."""
 
-    def forward(self, source: Tensor, previous_target: Tensor, tasks: Tensor) -> Tensor:
-        """Return the logits of every target position, (B, T, V).
-
-        A network without a decoder overrides this.
-
-        Args:
-            source: (B, S) right-padded.
-            previous_target: (B, T) the target shifted by one, right-padded.
-            tasks: (B,) the task of each sentence.
-        """
-        memory = self.encoder(source, tasks=tasks)
-        return self.decoder(previous_target, encoder_out=memory, tasks=tasks)[0]
-
     def steps(self, source: Tensor, tasks: Tensor) -> Steps:
         """Encode a batch; return its decoder, which a search calls position by position."""
         raise RuntimeError("a network without a decoder has no positions to decode")
 
+    @abstractmethod
     def predict(self, batch: Examples) -> Predicted:
-        """Return the logits of a batch's targets.
-
-        This is fairseq's way, in which padding is computed too; a network that the fast kernels
-        serve overrides it.
-        """
-        logits = self(batch.source, batch.previous_target, batch.tasks)
-        real = batch.target.ne(self.padding)
-        tasks = batch.tasks.unsqueeze(1).expand_as(real)
-        return Predicted(logits[real], batch.target[real], tasks[real])
+        """Return the logits of a batch's targets."""
 
     @property
     def padding(self) -> int:
@@ -188,25 +136,14 @@ class Network(nn.Module, ABC):
         for method in self.methods.values():
             method.start_update(seed, update)
 
-    def for_task(self, task: int) -> Self:
-        """Set the task of all sentences whose caller gives none, and return the network.
-
-        fairseq's generator passes no tasks, so it translates one task at a time.
-        """
-        for stack in self.stacks.values():
-            stack.task = task
+    def set_matmul(self, matmul: MatmulPrecision) -> Self:
+        """Set the precision of `predict`, and return the network."""
+        self.matmul = matmul
         return self
 
-    def set_backend(self, backend: Backend) -> Self:
-        """Set what `predict` computes with, and return the network."""
-        self.backend = backend
-        return self
-
-    def compile_layers(self, backend: str = "inductor") -> Self:
-        """Compile what `predict` runs of each layer, and return the network."""
-        fast = self.backend.kernels == FAST
-        remedy = "write compile: false" if fast else "write kernels: fast"
-        raise FathomError("only layers on packed states are compiled", "compile: true", remedy)
+    def compile_layers(self, backend: str = "inductor") -> bool:
+        """Compile what `predict` runs of each layer; return whether this kind of network can."""
+        return False
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
         """Set plain, soft or hard gates for inference, and return the network."""

@@ -13,10 +13,6 @@ from fathom.nn.hooks import Method
 
 # Adds a sub-layer's output to its input: (part, x, fx) → x + fx, or what a method makes of it.
 Residual = Callable[[str, Tensor, Tensor], Tensor]
-# What an encoder returns: "encoder_out" and "encoder_padding_mask".
-Memory = dict[str, list[Tensor]]
-# What fairseq keeps between two steps of decoding.
-State = dict[str, dict[str, Tensor | None]]
 Observer = Callable[[Sequence[Tensor]], None]
 
 
@@ -73,24 +69,6 @@ def residual(model: Model, method: Method, layer: int) -> Residual:
 def plain_residual(part: str, x: Tensor, fx: Tensor) -> Tensor:
     """Return x + fx, as `Method.residual` does without a layer."""
     return x + fx
-
-
-def tasks_of(tokens: Tensor, tasks: Tensor | None, task: int | None) -> Tensor:
-    """Return the task of each sentence of tokens (B, T), as (B,): `tasks`, or else `task`."""
-    if tasks is not None:
-        return tasks
-    if task is None:
-        raise RuntimeError("give the tasks of the sentences, or call for_task first")
-    return tokens.new_full((tokens.size(0),), task)
-
-
-def reordered(encoder_out: Memory, new_order: Tensor) -> Memory:
-    """Return the sentences of an encoded batch whose indices are in `new_order`."""
-    memories, paddings = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
-    return {
-        "encoder_out": apply_once(lambda memory: memory.index_select(1, new_order), memories),
-        "encoder_padding_mask": [padding.index_select(0, new_order) for padding in paddings],
-    }
 
 
 def apply_once(function: Callable[[Tensor], Tensor], tensors: list[Tensor]) -> list[Tensor]:

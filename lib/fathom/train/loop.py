@@ -10,7 +10,8 @@ from fathom.config.spec import Spec
 from fathom.data.tensors import Tensors
 from fathom.io.metrics import Metrics
 from fathom.methods.build import build
-from fathom.nn.network import FAST, Network, choose_backend
+from fathom.nn.cpu import choose_matmul_precision
+from fathom.nn.network import Network
 from fathom.results.training_record import Ended
 from fathom.train import environment, outcomes, schedules
 from fathom.train import state as training_state
@@ -42,7 +43,6 @@ class RuntimeOptions:
     save_minutes: float  # after which the state is saved also between validations; 0 for never
     diagnose_first: int  # record diagnostics for the first n updates,
     diagnose_every: int  # then for every n-th update; 0 for none
-    kernels: str = FAST  # "fast" or "fairseq"
     compile: bool = False  # compile each layer
     retrain_stale: bool = False  # delete a training of an older recipe first
     micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes
@@ -82,9 +82,9 @@ class Training:
             tensors.source_dictionary,
             tensors.target_dictionary,
         ).to(self.device)
-        self.network.set_backend(choose_backend(options.kernels, self.device))
-        if options.compile:
-            self.network.compile_layers()
+        self.network.set_matmul(choose_matmul_precision(self.device))
+        if options.compile and not self.network.compile_layers() and self.ranks.is_main:
+            reporter.line("compile: true has no effect: RNMT+ is not compiled")
         self.inherited: Ended | None = None
         if spec.start is not None:
             if paths.start is None:

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -193,7 +194,7 @@ def described(training: Training) -> dict[str, Any]:
             "seconds": round(training.seconds, 3),
         },
         "device": environment.device_facts(training.device, training.ranks.world)
-        | training.network.backend.record(),
+        | {"products": asdict(training.network.matmul)},
         "versions": environment.versions(),
     }
 

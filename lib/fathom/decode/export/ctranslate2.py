@@ -26,7 +26,9 @@ from fathom.data.tensors import EOS, PAD, Pairs
 from fathom.decode.export.plain import Plain, plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
+from fathom.nn.loss import token_nll
 from fathom.nn.network import Network
+from fathom.train.batches.collate import Batch
 
 # What CTranslate2 calls padding.
 BLANK = "<blank>"
@@ -236,13 +238,14 @@ def _log_probabilities(
     network: Network, task: int, source: Tensor, target: Tensor, start: int
 ) -> Tensor:
     """Return what our network gives each piece of a target, (T,)."""
-    device = next(network.parameters()).device
-    source, target = source.to(device), target.to(device)
     previous = target.roll(1)
     previous[0] = start
-    logits = network(source[None], previous[None], torch.tensor([task], device=device))[0]
-    chosen = logits.float().log_softmax(-1).gather(1, target[:, None].long())
-    return chosen[:, 0].cpu()
+    source, previous, rows = (side[None].long() for side in (source, previous, target))
+    # The sentence's number in its split is not used.
+    tasks, sentences = torch.tensor([task]), torch.zeros(1, dtype=torch.long)
+    batch = Batch(source, previous, rows, tasks, sentences, len(target))
+    predicted = network.predict(batch.to(next(network.parameters()).device))
+    return -token_nll(predicted).cpu()
 
 
 class Exports:

@@ -6,20 +6,18 @@ the embeddings are normalised, and there is no last norm. Both have equally many
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import torch
-from fairseq.models import FairseqEncoderModel
 from fairseq.modules import LearnedPositionalEmbedding
 from fairseq.utils import get_activation_fn
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import FAIRSEQ, Examples, Network, Predicted
+from fathom.nn.network import Examples, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike
-from fathom.nn.transformer.layers import PackedPass, compile_packed
+from fathom.nn.transformer.layers import PackedPass, compile_each
 from fathom.nn.transformer.stacks import TransformerEncoder, output_table
 
 # The standard deviation of BERT's initial weights, for any width.
@@ -76,7 +74,7 @@ class MaskedEncoder(TransformerEncoder):
         return self.embedding_norm(super().embed(tokens, positions))
 
 
-class MaskedLm(Network, FairseqEncoderModel):
+class MaskedLm(Network):
     """A masked language model in the shape of XLM-R; it has one dictionary and no decoder."""
 
     encoder: MaskedEncoder
@@ -88,14 +86,13 @@ class MaskedLm(Network, FairseqEncoderModel):
         target_dictionary: DictionaryLike,
         methods: dict[str, Method],
     ):
-        super().__init__(MaskedEncoder(model, source_dictionary, methods["encoder"]))
+        super().__init__()
+        self.encoder = MaskedEncoder(model, source_dictionary, methods["encoder"])
 
-    def compile_layers(self, backend: str = "inductor") -> Self:
-        """Compile what `predict` runs of each layer, and return the network."""
-        if self.backend.kernels == FAIRSEQ:
-            return super().compile_layers(backend)
-        compile_packed(self, backend)
-        return self
+    def compile_layers(self, backend: str = "inductor") -> bool:
+        """Compile what `predict` runs of each layer; return that this kind of network can."""
+        compile_each(self, backend)
+        return True
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
@@ -113,20 +110,13 @@ class MaskedLm(Network, FairseqEncoderModel):
             )
         }
 
-    def forward(self, source: Tensor, previous_target: Tensor | None, tasks: Tensor) -> Tensor:
-        """Return the logits of every position of (B, S), (B, S, V), V with the mask symbol."""
-        (x,) = self.encoder(source, tasks=tasks)["encoder_out"]  # (S, B, D)
-        return self.encoder.head(x.transpose(0, 1))
-
     def predict(self, batch: Examples) -> Predicted:
         """Return the logits of a batch's hidden pieces; no others reach the head."""
-        if self.backend.kernels == FAIRSEQ:
-            return super().predict(batch)
-        precision, multiple = self.backend.matmul.precision, self.backend.matmul.multiple
+        precision, multiple = self.matmul.precision, self.matmul.multiple
         packing = Packing.of(batch.source.eq(self.padding), multiple, batch.source_lengths)
         counts = packing.rows_by_task(batch.task_of_each)
         this = PackedPass(packing, precision, rows_by_task=counts)
-        (x,) = self.encoder.packed(batch.source, batch.tasks, this)  # (1, rows, D)
+        (x,) = self.encoder(batch.source, batch.tasks, this)  # (1, rows, D)
         real = Predicted.of(x[0], batch, packing)
         predicted = real.target.ne(self.padding)
         hidden = predicted.nonzero_static(size=batch.tokens).squeeze(1)

@@ -5,29 +5,23 @@ attention; all other layers and the output read its context. Cells, residuals an
 follow the published code (lingvo) where the paper is silent.
 """
 
-from typing import cast
-
-from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import FAIRSEQ, Examples, Network, Predicted
+from fathom.nn.network import Examples, Network, Predicted
 from fathom.nn.packing import Packing
-from fathom.nn.rnmt_plus.stacks import QueryLayer, RnmtDecoder, RnmtEncoder, RnmtPass
-from fathom.nn.stack import DictionaryLike, Memory, Steps
+from fathom.nn.rnmt_plus.stacks import RnmtDecoder, RnmtEncoder, RnmtPass
+from fathom.nn.stack import DictionaryLike, Steps
 
 
 class RnmtSteps(Steps):
     """The decoder at one position after another; the source is prepared once per sentence."""
 
-    def __init__(self, decoder: RnmtDecoder, memory: Memory, tasks: Tensor):
+    def __init__(self, decoder: RnmtDecoder, memory: Tensor, padding: Tensor, tasks: Tensor):
         super().__init__(decoder.method, decoder.output_projection, tasks)
-        self.decoder = decoder
-        (states,), (padding,) = memory["encoder_out"], memory["encoder_padding_mask"]
-        attention = cast(QueryLayer, decoder.layers[0]).attention
-        self.shared = RnmtPass(attention.prepare(states, padding), {})
+        self.decoder, self.shared = decoder, decoder.start_pass(memory, padding)
 
     def advance(self, pieces: Tensor) -> Tensor:
         """Return the stack's output and the context, (B · K, 2c), of one more piece (B · K,)."""
@@ -45,7 +39,7 @@ class RnmtSteps(Steps):
         self.shared = RnmtPass(source, past)
 
 
-class RnmtPlus(Network, FairseqEncoderDecoderModel):
+class RnmtPlus(Network):
     """An encoder and a decoder of LSTM layers; the width is a cell's and an embedding's, c."""
 
     encoder: RnmtEncoder
@@ -61,21 +55,20 @@ class RnmtPlus(Network, FairseqEncoderDecoderModel):
         if model.tie_embeddings != "none":
             what = "the output of RNMT+ is wider than its embeddings, they cannot be tied"
             raise FathomError(what, "model.tie_embeddings", "write none")
-        super().__init__(
-            RnmtEncoder(model, source_dictionary, methods["encoder"]),
-            RnmtDecoder(model, target_dictionary, methods["decoder"]),
-        )
+        super().__init__()
+        self.encoder = RnmtEncoder(model, source_dictionary, methods["encoder"])
+        self.decoder = RnmtDecoder(model, target_dictionary, methods["decoder"])
 
     def steps(self, source: Tensor, tasks: Tensor) -> RnmtSteps:
         """Encode a batch, and return its decoder position by position."""
-        return RnmtSteps(self.decoder, self.encoder(source, tasks=tasks), tasks)
+        padding = source.eq(self.padding)
+        return RnmtSteps(self.decoder, self.encoder(source, tasks), padding, tasks)
 
     def predict(self, batch: Examples) -> Predicted:
-        """Return the logits of a batch's targets; the fast kernels project no padding."""
-        if self.backend.kernels == FAIRSEQ:
-            return super().predict(batch)
-        memory = self.encoder(batch.source, tasks=batch.tasks)
-        states = self.decoder.states(batch.previous_target, memory, tasks=batch.tasks)
+        """Return the logits of a batch's targets; no padding is projected."""
+        padding = batch.source.eq(self.padding)
+        memory = self.encoder(batch.source, batch.tasks)
+        states = self.decoder(batch.previous_target, memory, padding, batch.tasks)
         packing = Packing.of(batch.target.eq(self.padding), lengths=batch.target_lengths)
         real = states.flatten(0, 1).index_select(0, packing.index)
         return Predicted.of(self.decoder.output_projection(real), batch, packing)

@@ -4,35 +4,21 @@ The encoder is bidirectional, and the last layer's output is projected. In the d
 layer queries the source, and all others read its context.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
 import torch
-from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.nn.hooks import Method
 from fathom.nn.rnmt_plus.cells import INIT, AdditiveAttention, LstmLayer, PreparedSource, step
-from fathom.nn.stack import (
-    DictionaryLike,
-    Memory,
-    Observer,
-    Residual,
-    State,
-    reordered,
-    residual,
-    run_layers,
-    tasks_of,
-)
+from fathom.nn.stack import DictionaryLike, Observer, Residual, residual, run_layers
 
 # The first layer, from 0, whose input is added to its output.
 FIRST_RESIDUAL = 2
-# Sentences may have any length; fairseq wants a number.
+# Sentences may have any length; the search wants a number.
 LONGEST = 100_000
-# The key of the state of earlier steps.
-PAST = "past"
 
 
 class BidirectionalLayer(nn.Module):
@@ -50,7 +36,7 @@ class BidirectionalLayer(nn.Module):
         return self.residual("recurrence", x, self.dropout(y))
 
 
-class RnmtEncoder(FairseqEncoder):
+class RnmtEncoder(nn.Module):
     """A stack of bidirectional layers, and the projection of its output.
 
     Every tensor between layers is 2c wide. The embeddings are repeated to that width, so that a
@@ -61,9 +47,8 @@ class RnmtEncoder(FairseqEncoder):
     """
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
-        super().__init__(dictionary)
-        self.method = method
-        self.task: int | None = None
+        super().__init__()
+        self.dictionary, self.method = dictionary, method
         self.observer: Observer | None = None
         self.embed_tokens = recurrent_table(dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
@@ -79,41 +64,22 @@ class RnmtEncoder(FairseqEncoder):
         nn.init.xavier_uniform_(self.projection.weight)
         nn.init.zeros_(self.projection.bias)
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Tensor | None = None,
-        tasks: Tensor | None = None,
-    ) -> Memory:
-        """Encode a batch; fairseq's generator passes the first two arguments by name.
+    def forward(self, source: Tensor, tasks: Tensor) -> Tensor:
+        """Return the one memory that the decoder attends to, (S, B, c).
 
         Args:
-            src_tokens: (B, S) right-padded.
-            src_lengths: not used.
-            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
-
-        Returns:
-            "encoder_out": the one memory that the decoder attends to, (S, B, c);
-            "encoder_padding_mask": one tensor (B, S), true at padding.
+            source: (B, S) right-padded.
+            tasks: (B,) the task of each sentence.
         """
-        padding = src_tokens.eq(self.dictionary.pad())
-        steps_padding = padding.t()
-        self.method.begin(tasks_of(src_tokens, tasks, self.task))
-        x = self.dropout(self.embed_tokens(src_tokens)).transpose(0, 1)  # (S, B, c)
+        padding = source.eq(self.dictionary.pad()).t()
+        self.method.begin(tasks)
+        x = self.dropout(self.embed_tokens(source)).transpose(0, 1)  # (S, B, c)
         outputs = [torch.cat([x, x], dim=-1)]  # (S, B, 2c)
-        run_layers(self.method, self.layers, outputs, lambda _, layer, x: layer(x, steps_padding))
+        run_layers(self.method, self.layers, outputs, lambda _, layer, x: layer(x, padding))
         if self.observer:
             self.observer(outputs)
         (memory,) = self.method.memory(outputs, 1)
-        return {"encoder_out": [self.projection(memory)], "encoder_padding_mask": [padding]}
-
-    def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
-        """Return the sentences of an encoded batch whose indices are in `new_order`."""
-        return reordered(encoder_out, new_order)
-
-    def max_positions(self) -> int:
-        """Return a length that is longer than any source (pieces)."""
-        return LONGEST
+        return self.projection(memory)
 
 
 def recurrent_table(vocabulary: DictionaryLike, width: int) -> nn.Embedding:
@@ -194,21 +160,16 @@ class ContextLayer(nn.Module):
         return self.residual("recurrence", x, self.dropout(y))
 
 
-class RnmtDecoder(FairseqIncrementalDecoder):
+class RnmtDecoder(nn.Module):
     """A stack of layers, and the projection of output and context to the target vocabulary.
 
     Attributes:
         observer: if set, called with the embeddings and each layer's output, (T, B, c) each.
     """
 
-    # fairseq adds both with a decorator, of which its types do not know.
-    get_incremental_state: Callable[[State | None, str], dict[str, Tensor] | None]
-    set_incremental_state: Callable[[State | None, str, dict[str, Tensor]], State | None]
-
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
-        super().__init__(dictionary)
+        super().__init__()
         self.method = method
-        self.task: int | None = None
         self.observer: Observer | None = None
         self.embed_tokens = recurrent_table(dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
@@ -224,41 +185,19 @@ class RnmtDecoder(FairseqIncrementalDecoder):
             nn.init.zeros_(self.output_projection.bias)
 
     def forward(
-        self,
-        previous_target: Tensor,
-        encoder_out: Memory,
-        incremental_state: State | None = None,
-        tasks: Tensor | None = None,
-    ) -> tuple[Tensor, dict[str, list[None]]]:
-        """Decode a batch with teacher forcing, or its last position incrementally.
+        self, previous_target: Tensor, memory: Tensor, padding: Tensor, tasks: Tensor
+    ) -> Tensor:
+        """Return what is projected to logits, (B, T, 2c), with teacher forcing.
 
         Args:
             previous_target: (B, T) the target shifted by one, right-padded.
-            encoder_out: what the encoder returned; fairseq's generator passes it by this name.
-            incremental_state: cells and context of the previous step, and the prepared source; with
-                it only the last position is decoded.
-            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
-
-        Returns:
-            The logits, (B, T, V) or (B, 1, V), and that there are no attention weights.
+            memory: (S, B, c) from the encoder.
+            padding: (B, S) true at padding of the source.
+            tasks: (B,) the task of each sentence.
         """
-        states = self.states(previous_target, encoder_out, incremental_state, tasks)
-        return self.output_projection(states), {"attn": [None]}
-
-    def states(
-        self,
-        previous_target: Tensor,
-        encoder_out: Memory,
-        incremental_state: State | None = None,
-        tasks: Tensor | None = None,
-    ) -> Tensor:
-        """Return what is projected to logits, (B, T, 2c) or (B, 1, 2c); arguments of `forward`."""
-        tokens = previous_target if incremental_state is None else previous_target[:, -1:]
-        shared = self.start_pass(encoder_out, incremental_state)
-        self.method.begin(tasks_of(previous_target, tasks, self.task))
-        x = self.run(tokens, shared).transpose(0, 1)  # (B, T, 2c)
-        self.set_incremental_state(incremental_state, PAST, shared.past)
-        return x
+        shared = self.start_pass(memory, padding)
+        self.method.begin(tasks)
+        return self.run(previous_target, shared).transpose(0, 1)
 
     def run(self, tokens: Tensor, shared: RnmtPass) -> Tensor:
         """Return the stack's output next to the context, (T, B, 2c), of tokens (B, T).
@@ -275,23 +214,10 @@ class RnmtDecoder(FairseqIncrementalDecoder):
         x = self.method.source(len(self.layers), outputs)
         return torch.cat([x, shared.contexts], dim=-1)
 
-    def start_pass(self, encoder_out: Memory, incremental_state: State | None) -> RnmtPass:
-        """Return what the layers share, with the source prepared now or at an earlier step."""
-        past = dict(self.get_incremental_state(incremental_state, PAST) or {})
-        if past:
-            source = PreparedSource(past["keys"], past["values"], past["blocked"], past.get("mask"))
-            return RnmtPass(source, past)
-        (memory,), (padding,) = encoder_out["encoder_out"], encoder_out["encoder_padding_mask"]
-        source = cast(QueryLayer, self.layers[0]).attention.prepare(memory, padding)
-        tensors = source._asdict().items()
-        return RnmtPass(source, {name: tensor for name, tensor in tensors if tensor is not None})
-
-    def reorder_incremental_state(self, incremental_state: State, new_order: Tensor) -> None:
-        """Select the sentences whose indices are in `new_order`, in the state of earlier steps."""
-        past = self.get_incremental_state(incremental_state, PAST)
-        if past is not None:
-            selected = {name: past[name].index_select(0, new_order) for name in past}
-            self.set_incremental_state(incremental_state, PAST, selected)
+    def start_pass(self, memory: Tensor, padding: Tensor) -> RnmtPass:
+        """Return what the layers share at the first step, with the source prepared."""
+        attention = cast(QueryLayer, self.layers[0]).attention
+        return RnmtPass(attention.prepare(memory, padding), {})
 
     def max_positions(self) -> int:
         """Return a length that is longer than any target (pieces)."""

@@ -1,8 +1,7 @@
-"""fairseq's layers with our residual connections.
+"""Transformer layers: fairseq's parameters, our residual connections.
 
-A layer has two ways to one result: `forward` calls fairseq's modules on padded states, and `packed`
-computes with their weights on packed states (nn/packing.py), (1, rows, D), where only attention
-needs to know which rows are a sentence.
+They compute on packed states (nn/packing.py), (1, rows, D), where only attention needs to know
+which rows are a sentence. fairseq's own `forward` is not used.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +26,7 @@ from fathom.config.schema.run import Model
 from fathom.nn.attention import attend_packed
 from fathom.nn.cpu import dropout, linear
 from fathom.nn.packing import Packing
-from fathom.nn.stack import Residual, State
+from fathom.nn.stack import Residual
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ class _SubLayers(nn.Module):
         Args:
             part: "self_attention", "cross_attention" or "ffn".
             norm: its layer norm.
-            x: (T, B, D) its input, or packed, (1, rows, D).
+            x: (1, rows, D) its input.
             function: what it computes, of the shape of x.
             drop: dropout of its output; None for fairseq's.
         """
@@ -156,7 +155,7 @@ class _SubLayers(nn.Module):
         return self.residual(part, skip, drop(function(y)))
 
     def feed_forward(self, x: Tensor) -> Tensor:
-        """Return W2 activation(W1 x), (T, B, D)."""
+        """Return W2 activation(W1 x), of the shape of x."""
         return self.fc2(self.activation_dropout_module(self.activation_fn(self.fc1(x))))
 
 
@@ -167,21 +166,7 @@ class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
         super().__init__(fairseq_config(model))
         self.prepare(model, residual)
 
-    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
-        """Return the layer's output, (S, B, D).
-
-        Args:
-            x: (S, B, D) hidden states.
-            padding: (B, S) true at padding.
-        """
-
-        def attend(y: Tensor) -> Tensor:
-            return self.self_attn(y, y, y, key_padding_mask=padding, need_weights=False)[0]
-
-        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
-        return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
-
-    def packed(self, x: Tensor, this: PackedPass) -> Tensor:
+    def forward(self, x: Tensor, this: PackedPass) -> Tensor:
         """Return the layer's output for packed hidden states; both are (1, rows, D)."""
         drop = partial(this.dropout, self.dropout_module)
         attend = partial(this.self_attention, self.self_attn)
@@ -199,53 +184,7 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
         super().__init__(fairseq_config(model))
         self.prepare(model, residual)
 
-    def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        memory_padding: Tensor,
-        state: State | None,
-        future: Tensor | None,
-        padding: Tensor | None,
-    ) -> Tensor:
-        """Return the layer's output, (T, B, D).
-
-        Args:
-            x: (T, B, D) hidden states; T is 1 when decoding incrementally.
-            memory: (S, B, D) what the layer attends to.
-            memory_padding: (B, S) true at padding.
-            state: keys and values of earlier positions when decoding incrementally.
-            future: (T, T) true where attention is not allowed; None when decoding incrementally.
-            padding: (B, T) true at padding; None if there is none.
-        """
-
-        def attend(y: Tensor) -> Tensor:
-            return self.self_attn(
-                y,
-                y,
-                y,
-                key_padding_mask=padding,
-                incremental_state=state,
-                need_weights=False,
-                attn_mask=future,
-            )[0]
-
-        def attend_to_memory(y: Tensor) -> Tensor:
-            return self.encoder_attn(
-                y,
-                memory,
-                memory,
-                key_padding_mask=memory_padding,
-                incremental_state=state,
-                static_kv=True,
-                need_weights=False,
-            )[0]
-
-        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend)
-        x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend_to_memory)
-        return self.sub_layer("ffn", self.final_layer_norm, x, self.feed_forward)
-
-    def packed(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
         """Return the layer's output for packed hidden states; both are (1, rows, D).
 
         Args:
@@ -262,15 +201,9 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
         return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
 
 
-def future_mask(tokens: Tensor) -> Tensor:
-    """Return (T, T), true where the column is later than the row, for tokens (B, T)."""
-    length = tokens.size(1)
-    return torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
-
-
-def compile_packed(network: nn.Module, backend: str) -> None:
-    """Compile the packed way of each layer of a network."""
+def compile_each(network: nn.Module, backend: str) -> None:
+    """Compile each layer of a network."""
     for module in network.modules():
         if isinstance(module, EncoderLayer | DecoderLayer):
             layer: Any = module  # both kinds take other arguments
-            layer.packed = torch.compile(layer.packed, backend=backend)
+            layer.forward = torch.compile(layer.forward, backend=backend)

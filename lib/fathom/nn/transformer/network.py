@@ -1,22 +1,19 @@
 """The Transformer: an encoder and a decoder, each with its method."""
 
-from typing import Self
-
-from fairseq.models import FairseqEncoderDecoderModel
 from torch import Tensor
 
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import FAIRSEQ, Examples, Network, Predicted
+from fathom.nn.network import Examples, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, apply_once
-from fathom.nn.transformer.layers import PackedPass, compile_packed
+from fathom.nn.transformer.layers import PackedPass, compile_each
 from fathom.nn.transformer.stacks import TransformerDecoder, TransformerEncoder
 from fathom.nn.transformer.steps import TransformerSteps
 
 
-class Transformer(Network, FairseqEncoderDecoderModel):
+class Transformer(Network):
     """A Transformer as fairseq builds it; if all embeddings are tied, with one dictionary."""
 
     encoder: TransformerEncoder
@@ -35,42 +32,37 @@ class Transformer(Network, FairseqEncoderDecoderModel):
                 "model.tie_embeddings: all",
                 "write data.subwords.joint, or tie_embeddings: decoder",
             )
-        super().__init__(
-            TransformerEncoder(model, source_dictionary, methods["encoder"]),
-            TransformerDecoder(model, target_dictionary, methods["decoder"]),
-        )
+        super().__init__()
+        self.encoder = TransformerEncoder(model, source_dictionary, methods["encoder"])
+        self.decoder = TransformerDecoder(model, target_dictionary, methods["decoder"])
         if model.tie_embeddings == "all":
             self.encoder.embed_tokens = self.decoder.embed_tokens
 
     def steps(self, source: Tensor, tasks: Tensor) -> TransformerSteps:
         """Encode a batch, and return its decoder position by position."""
         packing = Packing.of(source.eq(self.padding))
-        this = PackedPass(packing, self.backend.matmul.precision)
-        memories = apply_once(packing.pad, self.encoder.packed(source, tasks, this))
+        this = PackedPass(packing, self.matmul.precision)
+        memories = apply_once(packing.pad, self.encoder(source, tasks, this))
         return TransformerSteps(self.decoder, memories, packing.padding, tasks)
 
     def predict(self, batch: Examples) -> Predicted:
-        """Return the logits of a batch's targets; the fast kernels compute on packed states."""
-        if self.backend.kernels == FAIRSEQ:
-            return super().predict(batch)
-        precision, multiple = self.backend.matmul.precision, self.backend.matmul.multiple
+        """Return the logits of a batch's targets."""
+        precision, multiple = self.matmul.precision, self.matmul.multiple
         sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]
         source, rows = Packing.together(
             sides, multiple, [batch.source_lengths, batch.target_lengths]
         )
         counts = [packing.rows_by_task(batch.task_of_each) for packing in (source, rows)]
         this = PackedPass(source, precision, rows_by_task=counts[0])
-        memories = self.encoder.packed(batch.source, batch.tasks, this)
+        memories = self.encoder(batch.source, batch.tasks, this)
         this = PackedPass(rows, precision, causal=True, memory=source, rows_by_task=counts[1])
-        logits = self.decoder.packed(batch.previous_target, memories, batch.tasks, this)
+        logits = self.decoder(batch.previous_target, memories, batch.tasks, this)
         return Predicted.of(logits, batch, rows)
 
-    def compile_layers(self, backend: str = "inductor") -> Self:
-        """Compile what `predict` runs of each layer, and return the network."""
-        if self.backend.kernels == FAIRSEQ:
-            return super().compile_layers(backend)
-        compile_packed(self, backend)
-        return self
+    def compile_layers(self, backend: str = "inductor") -> bool:
+        """Compile what `predict` runs of each layer; return that this kind of network can."""
+        compile_each(self, backend)
+        return True
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

@@ -4,25 +4,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.nn.hooks import Method
 from fathom.nn.packing import Packing
-from fathom.nn.stack import (
-    DictionaryLike,
-    Memory,
-    Observer,
-    State,
-    apply_once,
-    reordered,
-    residual,
-    run_layers,
-    tasks_of,
-)
-from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer, PackedPass, future_mask
+from fathom.nn.stack import DictionaryLike, Observer, apply_once, residual, run_layers
+from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer, PackedPass
 
 # Sinusoids are made for this many positions at first, and for more when a sentence needs them.
 POSITIONS = 1024
@@ -68,15 +57,19 @@ def packed_positions(table: Any, packing: Packing) -> Tensor:
 
 
 class _Stack(nn.Module):
-    """Embeddings, positions, layers and last norm; the other base is fairseq's class of stacks."""
+    """Embeddings, positions, layers and last norm."""
 
-    dictionary: Any
-
-    def prepare(self, model: Model, method: Method, layer_class: type, layers: int) -> None:
-        self.method = method
-        # Of every sentence, where a call gives no tasks (generation).
-        self.task: int | None = None
-        # Called with the embeddings and each layer's output, (T, B, D), or packed, (1, rows, D).
+    def __init__(
+        self,
+        model: Model,
+        dictionary: DictionaryLike,
+        method: Method,
+        layer_class: type,
+        layers: int,
+    ):
+        super().__init__()
+        self.dictionary, self.method = dictionary, method
+        # Called with the embeddings and each layer's output, (1, rows, D).
         self.observer: Observer | None = None
         self.embed_scale = math.sqrt(model.width)
         self.embed_tokens = embedding_table(self.dictionary, model.width)
@@ -101,7 +94,7 @@ class _Stack(nn.Module):
         """Return the embeddings x and each layer's output, of the shape of x.
 
         Args:
-            x: (T, B, D), or packed, (1, rows, D).
+            x: (1, rows, D).
             call: (number, layer, x) → the layer's output.
         """
         outputs = [x]
@@ -115,98 +108,33 @@ class _Stack(nn.Module):
         return self.embed_positions.max_positions
 
 
-class TransformerEncoder(_Stack, FairseqEncoder):
+class TransformerEncoder(_Stack):
     """A stack of encoder layers."""
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
-        super().__init__(dictionary)
+        super().__init__(model, dictionary, method, EncoderLayer, model.encoder_layers)
         self.memories = model.decoder_layers  # that the decoder attends to, M
-        self.prepare(model, method, EncoderLayer, model.encoder_layers)
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Tensor | None = None,
-        tasks: Tensor | None = None,
-    ) -> Memory:
-        """Encode a batch; fairseq's generator passes the first two arguments by name.
-
-        Args:
-            src_tokens: (B, S) right-padded.
-            src_lengths: not used.
-            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
-
-        Returns:
-            "encoder_out": what each decoder layer attends to, (S, B, D) each;
-            "encoder_padding_mask": one tensor (B, S), true at padding.
-        """
-        padding = src_tokens.eq(self.dictionary.pad())
-        self.method.begin(tasks_of(src_tokens, tasks, self.task))
-        x = self.embed(src_tokens, self.embed_positions(src_tokens))
-        x = self.dropout(x).transpose(0, 1)  # (S, B, D)
-        memories = self.run(x, lambda _, layer, x: layer(x, padding))
-        return {"encoder_out": memories, "encoder_padding_mask": [padding]}
-
-    def packed(self, src_tokens: Tensor, tasks: Tensor, this: PackedPass) -> list[Tensor]:
+    def forward(self, source: Tensor, tasks: Tensor, this: PackedPass) -> list[Tensor]:
         """Return what each decoder layer attends to, (1, rows, D) each, of tokens (B, S)."""
         self.method.begin(this.packing.of_tokens(tasks), this.rows_by_task)
-        x = self.embed_packed(src_tokens, this)
-        return self.run(x, lambda _, layer, x: layer.packed(x, this))
+        x = self.embed_packed(source, this)
+        return self.run(x, lambda _, layer, x: layer(x, this))
 
     def run(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> list[Tensor]:
         """Return what each decoder layer attends to; arguments as for `outputs`."""
         outputs = self.outputs(x, call)
         return apply_once(self.layer_norm, self.method.memory(outputs, self.memories))
 
-    def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
-        """Return the sentences of an encoded batch whose indices are in `new_order`."""
-        return reordered(encoder_out, new_order)
 
-
-class TransformerDecoder(_Stack, FairseqIncrementalDecoder):
+class TransformerDecoder(_Stack):
     """A stack of decoder layers, and the projection to the target vocabulary."""
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
-        super().__init__(dictionary)
-        self.prepare(model, method, DecoderLayer, model.decoder_layers)
+        super().__init__(model, dictionary, method, DecoderLayer, model.decoder_layers)
         self.output_projection = output_table(model, self.embed_tokens)
 
     def forward(
-        self,
-        previous_target: Tensor,
-        encoder_out: Memory,
-        incremental_state: State | None = None,
-        tasks: Tensor | None = None,
-    ) -> tuple[Tensor, dict[str, list[None]]]:
-        """Decode a batch with teacher forcing, or its last position incrementally.
-
-        Args:
-            previous_target: (B, T) the target shifted by one, right-padded.
-            encoder_out: what the encoder returned; fairseq's generator passes it by this name.
-            incremental_state: keys and values of earlier positions; then only the last is decoded.
-            tasks: (B,) the task of each sentence; None takes the one of `for_task`.
-
-        Returns:
-            The logits, (B, T, V) or (B, 1, V), and that there are no attention weights.
-        """
-        memories = encoder_out["encoder_out"]
-        memory_padding = encoder_out["encoder_padding_mask"][0]
-        positions = self.embed_positions(previous_target, incremental_state=incremental_state)
-        if incremental_state is None:
-            tokens, future = previous_target, future_mask(previous_target)
-            padding = previous_target.eq(self.dictionary.pad())
-        else:
-            tokens, future, padding = previous_target[:, -1:], None, None
-        x = self.embed(tokens, positions)
-        self.method.begin(tasks_of(previous_target, tasks, self.task))
-        x = self.dropout(x).transpose(0, 1)  # (T, B, D)
-
-        def call(number: int, layer: nn.Module, x: Tensor) -> Tensor:
-            return layer(x, memories[number], memory_padding, incremental_state, future, padding)
-
-        return self.output_projection(self.run(x, call).transpose(0, 1)), {"attn": [None]}
-
-    def packed(
         self, previous_target: Tensor, memories: list[Tensor], tasks: Tensor, this: PackedPass
     ) -> Tensor:
         """Return the logits of the real targets in the order of the batch, with teacher forcing.
@@ -215,13 +143,13 @@ class TransformerDecoder(_Stack, FairseqIncrementalDecoder):
 
         Args:
             previous_target: (B, T) the target shifted by one, right-padded.
-            memories: (1, source rows, D) for each layer, from the encoder's `packed`.
+            memories: (1, source rows, D) for each layer, from the encoder.
             tasks: (B,) the task of each sentence.
             this: the pass, with the packings of both sides.
         """
         self.method.begin(this.packing.of_tokens(tasks), this.rows_by_task)
         x = self.embed_packed(previous_target, this)
-        x = self.run(x, lambda number, layer, x: layer.packed(x, memories[number], this))
+        x = self.run(x, lambda number, layer, x: layer(x, memories[number], this))
         return this.linear(self.output_projection, this.packing.unpadded(x)).squeeze(0)
 
     def run(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> Tensor:

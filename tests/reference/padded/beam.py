@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from fathom.config.schema.run import Decoding
 from fathom.decode.beam import cap
 from fathom.nn.network import Network
+from tests.reference.padded.networks import padded
 
 
 class CappedSearch(BeamSearch):
@@ -71,11 +72,11 @@ class FairseqBeam:
 
         `starts` are what the decoder of each task reads first; None is the end symbol for all.
         """
-        self.starts = starts
-        self.network, self.settings = network, settings
+        self.network, self.settings, self.starts = network, settings, starts
+        self.model = padded(network) if isinstance(network, Network) else network
         self.search = CappedSearch(dictionary)
         self.generator = SequenceGenerator(
-            [network],
+            [self.model],
             dictionary,
             beam_size=settings.beam,
             len_penalty=settings.length_penalty,
@@ -95,7 +96,7 @@ class FairseqBeam:
             return self.of_one_task(source)
         results: list[list[int] | None] = [None] * len(source)
         for task in tasks.unique().tolist():
-            self.network.for_task(task)
+            self.model.encoder.task = self.model.decoder.task = task
             rows = (tasks == task).nonzero().squeeze(1)
             start = None if self.starts is None else self.starts[task]
             best = self.of_one_task(source[rows], start)
