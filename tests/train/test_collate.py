@@ -9,12 +9,13 @@ from torch.nn.utils.rnn import pad_sequence
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import EOS, PAD
-from fathom.train.batches.collate import collate, ordered
+from fathom.train.batches.collate import collate
 from fathom.train.batches.held_out import (
     TOKENS,
     held_out,
     held_out_blocks,
     held_out_pairs,
+    ordered,
     sampled_blocks,
     sampled_pairs,
 )

@@ -296,4 +296,5 @@ def starts_of_messages(_, announced, said):
 
 
 def test_messages_start_during_the_last_backward_pass():
-    assert start_together(None, 2, starts_of_messages) == [(0, 8, 8), (1, 8, 8)]
+    # One more says between the hosts which parameters were used.
+    assert start_together(None, 2, starts_of_messages) == [(0, 8, 9), (1, 8, 9)]

@@ -43,24 +43,6 @@ class AllTasks:
         """Return the update that is a task's `time`-th; both count from 1."""
         return time
 
-    def updates_until(
-        self, updates: int | str, task: int, tokens: int, quota: int, pool: int = 1
-    ) -> int:
-        """Return a number of updates as it is, and "75 epochs" in updates, rounded up.
-
-        Args:
-            updates: the setting.
-            task: whose passes are counted.
-            tokens: all of its training tokens.
-            quota: how many of them are in `pool` updates with this task.
-            pool: a number of updates.
-        """
-        if isinstance(updates, int):
-            return updates
-        epochs = int(updates.removesuffix(" epochs"))
-        # In integers, so that an exact number of updates is not rounded up.
-        return self.update_of(task, -(-epochs * tokens * pool // quota))
-
 
 class OneTask(AllTasks):
     """Every update holds one task, drawn with the probability of its share.
