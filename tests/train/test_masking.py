@@ -15,7 +15,7 @@ from fathom.train.batches.masking import (
     predicted,
     texts,
 )
-from fathom.train.batches.update_tasks import AllTasks, OneTask
+from fathom.train.batches.sampler import AllTasks, OneTask
 from tests.support.refused import refused
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from fathom.config.schema.run import BatchSettings, Temperature
-from fathom.train.batches.sampler import Sampler, Stream, permutation
-from fathom.train.batches.update_tasks import (
+from fathom.train.batches.sampler import (
+    Sampler,
+    Stream,
+    permutation,
     task_tokens,
     tasks_of_updates,
     temperature_shares,

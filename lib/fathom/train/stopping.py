@@ -81,7 +81,7 @@ class Stopping:
 
         Preemption and limit send the same signal, and a user may send it, too. What wrote the stop
         file knows; else the time that is left decides. `stopped` is a signal inside a job for which
-        neither does; the next attempt knows more (attempts.py).
+        neither does; the next attempt knows more (session.py).
         """
         if number == _END:
             return LIMIT

@@ -37,8 +37,7 @@ from fathom.train.batches.masking import (
     predicted,
     texts,
 )
-from fathom.train.batches.sampler import Member, Sampler
-from fathom.train.batches.update_tasks import tasks_of_updates
+from fathom.train.batches.sampler import Member, Sampler, tasks_of_updates
 from fathom.train.ranks import Ranks
 
 B = TypeVar("B")

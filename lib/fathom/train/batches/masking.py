@@ -23,8 +23,7 @@ from fathom.data.tensors import PAD, Tensors
 from fathom.data.vocabulary import BOS, SPECIAL
 from fathom.io.errors import FathomError
 from fathom.train.batches.collate import Batch
-from fathom.train.batches.sampler import Member, Order, equal_mass
-from fathom.train.batches.update_tasks import AllTasks
+from fathom.train.batches.sampler import AllTasks, Member, Order, equal_mass
 
 # Random numbers of 53 bits, as many as a float64 holds.
 _BITS, _DROPPED = 53, 11
