@@ -52,10 +52,11 @@ POOLS = pytest.mark.parametrize("pool", [POOL, 1])
 
 
 @POOLS
+@pytest.mark.parametrize("one_task", [False, True])
 @pytest.mark.parametrize("n", [1, 16, 17, 137, 5000])
-def test_an_update_is_the_same_however_it_is_reached(pool, n):
-    fresh = sampler(pool=pool).update(n)
-    used = sampler(pool=pool)
+def test_an_update_is_the_same_however_it_is_reached(pool, one_task, n):
+    fresh = sampler(pool=pool, one_task=one_task).update(n)
+    used = sampler(pool=pool, one_task=one_task)
     for other in (n + 40, max(1, n - 30), n + 1):
         used.update(other)
     assert used.update(n) == used.update(n) == fresh
@@ -268,14 +269,6 @@ def test_tasks_are_drawn_with_the_probabilities_of_their_shares(shares, expected
     assert counts.sum() == updates
     deviation = np.sqrt(updates * expected * (1 - expected))
     assert np.all(np.abs(counts - updates * expected) < 4 * deviation)
-
-
-@pytest.mark.parametrize("n", [1, 2, 17, 1000])
-def test_an_update_holds_the_same_task_however_it_is_reached(n):
-    fresh, used = drawn().at(n), drawn()
-    for other in (n + 4000, max(1, n - 30), n + 1):
-        used.at(other)
-    assert used.at(n) == used.at(n) == fresh
 
 
 def test_another_seed_draws_other_tasks():

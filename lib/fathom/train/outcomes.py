@@ -50,11 +50,9 @@ class PendingMetrics:
         self._results.append(result)
 
     def read(self) -> tuple[StepResult, Ended | None]:
-        """Read what decides, with one transfer.
+        """Read what decides, with one transfer; updates after a diverged one count for nothing.
 
-        Returns:
-            The update that diverged and how the run ended, or the newest update and None. Updates
-            after a diverged one count for nothing.
+        Returns the update that diverged and how the run ended, or the newest update and None.
         """
         results, self._results = self._results, []
         numbers = read_together(

@@ -52,8 +52,7 @@ class Stopping:
     def asked(self, save_seconds: float) -> int:
         """Return 0 to train on; called once after each update, and the largest number wins.
 
-        Args:
-            save_seconds: of the longest save so far.
+        `save_seconds` are those of the longest save so far.
         """
         if not self._reads:
             return self._signal.number

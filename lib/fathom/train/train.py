@@ -51,11 +51,7 @@ def train(
     another process trains it, this one waits, and then finds it ended, or trains on.
 
     Args:
-        spec: the run.
         seed: of weights, order of data, gates and dropout.
-        paths: the folders that are read and written.
-        options: options that do not change the result.
-        report: called with each line for the user.
         alive: asks a scheduler about the job of a process that trains this run on another host.
 
     Raises:

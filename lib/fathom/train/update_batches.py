@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from fathom.nn.device import to_device
 from fathom.train.batches.collate import Batch, collate
 from fathom.train.batches.held_out import (
     held_out_blocks,
-    held_out_pairs,
+    ordered,
     sampled_blocks,
     sampled_pairs,
 )
@@ -71,16 +71,18 @@ class RunBatches(ABC):
 
     def __init__(
         self,
-        sampler: Sampler | BlockSampler,
+        tensors: Tensors,
         training: TrainingSettings,
+        seed: int,
         ranks: Ranks,
         device: torch.device,
         tokens_per_device: int,
         micro_batches: int = 0,
     ):
-        self.sampler, self.ranks, self.device = sampler, ranks, device
-        self.updates = sampler.updates_until(training.updates)
+        self.seed, self.ranks, self.device = seed, ranks, device
         self._most, self._multiple = tokens_per_device, micro_batches
+        self.sampler = self._read(tensors, training)
+        self.updates = self.sampler.updates_until(training.updates)
 
     def micro_batches(self, update: int) -> MicroBatches:
         """Return an update's batch as this process sees it; `update` counts from 1."""
@@ -99,6 +101,10 @@ class RunBatches(ABC):
         return MicroBatches(there, tokens, to_device(present, self.device), numbers)
 
     @abstractmethod
+    def _read(self, tensors: Tensors, training: TrainingSettings) -> Sampler | BlockSampler:
+        """Read all text, and return the order of the training text."""
+
+    @abstractmethod
     def _collated(
         self, update: int, members: list[Member], parts: list[list[Member]]
     ) -> tuple[int, list[Batch]]:
@@ -112,29 +118,19 @@ class RunBatches(ABC):
 class UpdateBatches(RunBatches):
     """The batches of a translation: pairs of sentences."""
 
-    def __init__(
-        self,
-        tensors: Tensors,
-        training: TrainingSettings,
-        seed: int,
-        ranks: Ranks,
-        device: torch.device,
-        tokens_per_device: int,
-        micro_batches: int = 0,
-    ):
+    def _read(self, tensors: Tensors, training: TrainingSettings) -> Sampler:
         self.pairs = tensors.splits("train")
-        sampler = Sampler(
+        self.unigram_nll = tensors.unigram_nll
+        self.validation = ordered(tensors.splits("valid"))
+        self.training_sample = sampled_pairs(tensors)
+        return Sampler(
             [pairs.target_lengths for pairs in self.pairs],
             [pairs.source_lengths for pairs in self.pairs],
             training.batch,
             training.shares,
-            seed,
+            self.seed,
             training.one_task_per_batch,
         )
-        super().__init__(sampler, training, ranks, device, tokens_per_device, micro_batches)
-        self.unigram_nll = tensors.unigram_nll
-        self.validation = held_out_pairs(tensors, "valid")
-        self.training_sample = sampled_pairs(tensors)
 
     def _collated(
         self, update: int, members: list[Member], parts: list[list[Member]]
@@ -146,7 +142,7 @@ class UpdateBatches(RunBatches):
 class MaskedUpdateBatches(RunBatches):
     """The same for a masked language model: blocks of the source with hidden pieces.
 
-    A block has at most `block_tokens` tokens, start symbol included.
+    A block has at most `block_tokens` tokens, start symbol included; `shared` is from the seed on.
     """
 
     def __init__(
@@ -155,22 +151,20 @@ class MaskedUpdateBatches(RunBatches):
         training: TrainingSettings,
         masking: Masking,
         block_tokens: int,
-        seed: int,
-        ranks: Ranks,
-        device: torch.device,
-        tokens_per_device: int,
-        micro_batches: int = 0,
+        *shared: Any,
     ):
-        self.masking, self.seed = masking, seed
+        self.masking, self.block_tokens = masking, block_tokens
+        super().__init__(tensors, training, *shared)
+
+    def _read(self, tensors: Tensors, training: TrainingSettings) -> BlockSampler:
         self.entries = len(tensors.source_dictionary)
-        self.texts = texts(tensors, "train", block_tokens)
+        self.texts = texts(tensors, "train", self.block_tokens)
+        self.validation = held_out_blocks(tensors, "valid", self.masking, self.block_tokens)
+        self.training_sample = sampled_blocks(tensors, self.masking, self.block_tokens)
         lines = [text.lines for text in self.texts]
         single = training.one_task_per_batch
-        tasks = tasks_of_updates(lines, training.batch, training.shares, seed, single)
-        sampler = BlockSampler([text.lengths for text in self.texts], tasks, seed)
-        super().__init__(sampler, training, ranks, device, tokens_per_device, micro_batches)
-        self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
-        self.training_sample = sampled_blocks(tensors, masking, block_tokens)
+        tasks = tasks_of_updates(lines, training.batch, training.shares, self.seed, single)
+        return BlockSampler([text.lengths for text in self.texts], tasks, self.seed)
 
     def _collated(
         self, update: int, members: list[Member], parts: list[list[Member]]

@@ -28,13 +28,8 @@ def held_out(tensors: Tensors, split: str, spec: Spec) -> list[Batch]:
     A split of which nothing is predicted for some task raises FathomError.
     """
     if spec.masking is None or spec.model.block is None:
-        return held_out_pairs(tensors, split)
+        return ordered(tensors.splits(split))
     return held_out_blocks(tensors, split, spec.masking, spec.model.block)
-
-
-def held_out_pairs(tensors: Tensors, split: str) -> list[Batch]:
-    """Return every pair of a split once."""
-    return ordered(tensors.splits(split))
 
 
 def sampled_pairs(tensors: Tensors) -> list[Batch]:
@@ -62,26 +57,16 @@ def ordered(
 
 
 def held_out_blocks(
-    tensors: Tensors, split: str, masking: Masking, block_tokens: int
-) -> list[Batch]:
-    """Return every block of a split once, with the same pieces hidden."""
-    return _masked(tensors, split, masking, block_tokens)
-
-
-def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> list[Batch]:
-    """Return training blocks, evenly spaced: of each task as many as its validation text has."""
-    counts = {text.task: len(text) for text in texts(tensors, "valid", block_tokens)}
-    return _masked(tensors, "train", masking, block_tokens, counts)
-
-
-def _masked(
     tensors: Tensors,
     split: str,
     masking: Masking,
     block_tokens: int,
     counts: Mapping[int, int] | None = None,
 ) -> list[Batch]:
-    """Return blocks with hidden pieces, which follow from task and block alone."""
+    """Return the blocks of a split with hidden pieces, which follow from task and block alone.
+
+    `counts` are how many blocks of each task, evenly spaced; None for all.
+    """
     entries = len(tensors.source_dictionary)
     rows = {}
     for text in texts(tensors, split, block_tokens):
@@ -100,6 +85,12 @@ def _masked(
         rows |= of_task
     groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
     return [collate_masked([rows[member] for member in group], group) for group in groups]
+
+
+def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> list[Batch]:
+    """Return training blocks, evenly spaced: of each task as many as its validation text has."""
+    counts = {text.task: len(text) for text in texts(tensors, "valid", block_tokens)}
+    return held_out_blocks(tensors, "train", masking, block_tokens, counts)
 
 
 def _places(task: int, length: int, counts: Mapping[int, int] | None) -> Sequence[int]:

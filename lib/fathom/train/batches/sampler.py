@@ -244,9 +244,6 @@ class Sampler(Order):
     Args:
         target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
         source_lengths: the same for the source.
-        batch: the size of an update, and the pool.
-        shares: each task's share of an update.
-        seed: of the run, at least 0.
         one_task: whether an update holds one task only, drawn by its share.
     """
 
@@ -298,7 +295,7 @@ class Sampler(Order):
             for task in tasks:
                 drawn = self._stretch(task, block)
                 source, target = self._source[task][drawn], self._target[task][drawn]
-                order = np.argsort(self._length(source, target), kind="stable")
+                order = np.argsort(self._sort_key(source, target), kind="stable")
                 chunks = equal_mass(target[order], pool)
                 for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
                     ranks[rank].append((task, sentence))
@@ -307,7 +304,7 @@ class Sampler(Order):
             self._latest[tasks] = (block, updates)
         return updates
 
-    def _length(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def _sort_key(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return the length by which pairs are sorted, that of the longer side, (n,).
 
         Each side is measured in its mean length over all tasks. The numbers are integers, so that
@@ -324,7 +321,7 @@ class Sampler(Order):
             return [members]
         source = np.array([self._source[task][sentence] for task, sentence in members])
         target = np.array([self._target[task][sentence] for task, sentence in members])
-        order = np.argsort(self._length(source, target), kind="stable")
+        order = np.argsort(self._sort_key(source, target), kind="stable")
         filled = min(parts, len(members))
         group = equal_mass(target[order], filled)
         cuts = [0, *np.searchsorted(group, np.arange(1, filled)).tolist(), len(members)]
