@@ -69,7 +69,7 @@ def of_fathom(source: list[np.ndarray], target: list[np.ndarray], limit: int) ->
     sampler = Sampler(target, source, batch, "equal", seed=1)
     tokens = np.zeros(len(target))
     for number in range(1, UPDATES + 1):
-        for task, sentence in sampler.update(number)[0]:
+        for task, sentence in sampler.update(number):
             tokens[task] += target[task][sentence]
     return tokens / UPDATES
 

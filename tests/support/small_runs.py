@@ -158,7 +158,7 @@ class Run:
     def micro_batches(self, number, micro=1, only=None):
         members = [
             [pair for pair in part if only is None or pair[0] in only]
-            for part in self.sampler.update(number, micro)
+            for part in self.sampler.split(self.sampler.update(number), micro)
         ]
         batches = [collate(self.pairs, part) for part in members if part]
         tokens = sum(batch.tokens for batch in batches)

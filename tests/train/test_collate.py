@@ -2,19 +2,18 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import EOS, PAD
-from fathom.train.batches.collate import collate, ordered
+from fathom.train.batches.collate import collate
 from fathom.train.batches.held_out import (
     TOKENS,
     held_out,
     held_out_blocks,
-    held_out_pairs,
+    ordered,
     sampled_blocks,
     sampled_pairs,
 )
@@ -51,26 +50,6 @@ def test_the_decoder_reads_the_target_one_place_later_after_the_end_symbol(train
         ids = training[task].target(sentence).tolist()
         expected = [EOS, *ids[:-1]] + [PAD] * (batch.target.shape[1] - len(ids))
         assert batch.previous_target[row].tolist() == expected
-
-
-@pytest.mark.parametrize("tokens", [1, 50, 1000, 10**6])
-def test_ordered_batches_hold_every_sentence_once_and_the_longest_too(loaded, tokens):
-    pairs = loaded.splits("test")
-    found = [
-        (task, sentence)
-        for batch in ordered(pairs, tokens)
-        for task, sentence in zip(batch.tasks.tolist(), batch.sentences.tolist(), strict=True)
-    ]
-    everything = [(each.task, i) for each in pairs for i in range(len(each))]
-    assert sorted(found) == everything
-    longest = max(pairs, key=lambda each: each.source_lengths.max())
-    assert (longest.task, int(np.argmax(longest.source_lengths))) in found
-
-
-def test_ordered_batches_stay_within_their_tokens_but_for_single_sentences(loaded):
-    for batch in ordered(loaded.splits("valid"), 100):
-        width = max(batch.source.shape[1], batch.target.shape[1])
-        assert len(batch.tasks) == 1 or len(batch.tasks) * width <= 100
 
 
 def test_the_host_knows_the_tokens_of_each_side(batch):
@@ -111,16 +90,17 @@ def same(first, second):
     )
 
 
-@pytest.mark.parametrize("split", ["valid", "test"])
-def test_each_pair_stands_once_with_all_its_target_tokens(loaded, split):
-    found = held_out_pairs(loaded, split)
-    pairs = loaded.splits(split)
-    assert sorted(members(found)) == [
-        (each.task, sentence) for each in pairs for sentence in range(len(each))
-    ]
-    assert sum(batch.tokens for batch in found) == sum(
+@pytest.mark.parametrize("tokens", [1, 50, 1000, TOKENS])
+def test_ordered_batches_hold_every_pair_once_within_their_tokens(loaded, tokens):
+    pairs = loaded.splits("test")
+    batches = ordered(pairs, tokens)
+    assert sorted(members(batches)) == [(each.task, i) for each in pairs for i in range(len(each))]
+    assert sum(batch.tokens for batch in batches) == sum(
         int(each.target_lengths.sum()) for each in pairs
     )
+    for batch in batches:
+        width = max(batch.source.shape[1], batch.target.shape[1])
+        assert len(batch.tasks) == 1 or len(batch.tasks) * width <= tokens
 
 
 @pytest.mark.parametrize("split", ["valid", "test"])
@@ -156,10 +136,11 @@ def test_held_out_pieces_are_not_drawn_as_a_trainings_are(loaded):
 
 
 def test_a_run_says_whether_pairs_or_blocks_are_predicted(loaded):
-    assert same(held_out(loaded, "test", specification()), held_out_pairs(loaded, "test"))
+    pairs = ordered(loaded.splits("test"))
+    assert same(held_out(loaded, "test", specification()), pairs)
     blocks = held_out_blocks(loaded, "test", MASKING, BLOCK)
     assert same(held_out(loaded, "test", masked()), blocks)
-    assert not same(blocks, held_out_pairs(loaded, "test"))
+    assert not same(blocks, pairs)
 
 
 def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(loaded):

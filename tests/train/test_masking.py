@@ -13,10 +13,9 @@ from fathom.train.batches.masking import (
     mask,
     mask_symbol,
     predicted,
-    split_evenly,
     texts,
 )
-from fathom.train.batches.update_tasks import AllTasks, OneTask
+from fathom.train.batches.sampler import AllTasks, OneTask
 from tests.support.refused import refused
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
@@ -178,9 +177,10 @@ def test_an_update_is_sorted_by_length_and_cut_into_equal_parts():
     members = drawn.update(2)
     tokens = [sizes[task][block] for task, block in members]
     assert tokens == sorted(tokens) == [drawn.length(member) for member in members]
-    parts = split_evenly(tokens, 4)
-    assert [i for part in parts for i in part] == list(range(len(members)))
-    assert max(abs(sum(tokens[i] for i in part) - sum(tokens) / 4) for part in parts) <= 100
+    parts = drawn.split(members, 4)
+    assert [member for part in parts for member in part] == members
+    counts = [sum(map(drawn.length, part)) for part in parts]
+    assert max(abs(count - sum(tokens) / 4) for count in counts) <= 100
 
 
 def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():

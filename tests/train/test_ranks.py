@@ -16,7 +16,7 @@ from fathom.io import locks
 from fathom.io.files import read_json
 from fathom.io.signals import Stopped
 from fathom.results.run_state import read_state
-from fathom.train import train as one_message
+from fathom.train import session
 from fathom.train.loop import TrainPaths
 from fathom.train.ranks import GradientSums
 from fathom.train.train import train
@@ -132,7 +132,7 @@ def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tenso
 @pytest.mark.parametrize("rank", [0, 2])
 def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path, monkeypatch, rank):
     """Field fault 16: it was a bug of fathom, in gloo's words."""
-    monkeypatch.setattr(one_message, "PATIENCE", 1.0)
+    monkeypatch.setattr(session, "PATIENCE", 1.0)
 
     def be_killed(training):
         if training.ranks.rank == rank and training.update == 2:
@@ -153,7 +153,7 @@ def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path,
 @pytest.mark.parametrize("rank", [0, 1])
 def test_one_process_without_memory_ends_all_with_its_message(tensors, tmp_path, monkeypatch, rank):
     """Field fault 16, by torch's own error."""
-    monkeypatch.setattr(one_message, "PATIENCE", 1.0)
+    monkeypatch.setattr(session, "PATIENCE", 1.0)
 
     def full(training):
         if training.ranks.rank == rank and training.update == 2:
@@ -296,4 +296,5 @@ def starts_of_messages(_, announced, said):
 
 
 def test_messages_start_during_the_last_backward_pass():
-    assert start_together(None, 2, starts_of_messages) == [(0, 8, 8), (1, 8, 8)]
+    # One more says between the hosts which parameters were used.
+    assert start_together(None, 2, starts_of_messages) == [(0, 8, 9), (1, 8, 9)]

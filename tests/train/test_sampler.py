@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from fathom.config.schema.run import BatchSettings, Temperature
-from fathom.train.batches.sampler import Sampler, Stream, permutation
-from fathom.train.batches.update_tasks import (
-    AllTasks,
+from fathom.train.batches.sampler import (
+    Sampler,
+    Stream,
+    permutation,
     task_tokens,
     tasks_of_updates,
     temperature_shares,
@@ -51,10 +52,11 @@ POOLS = pytest.mark.parametrize("pool", [POOL, 1])
 
 
 @POOLS
+@pytest.mark.parametrize("one_task", [False, True])
 @pytest.mark.parametrize("n", [1, 16, 17, 137, 5000])
-def test_an_update_is_the_same_however_it_is_reached(pool, n):
-    fresh = sampler(pool=pool).update(n)
-    used = sampler(pool=pool)
+def test_an_update_is_the_same_however_it_is_reached(pool, one_task, n):
+    fresh = sampler(pool=pool, one_task=one_task).update(n)
+    used = sampler(pool=pool, one_task=one_task)
     for other in (n + 40, max(1, n - 30), n + 1):
         used.update(other)
     assert used.update(n) == used.update(n) == fresh
@@ -73,7 +75,7 @@ def test_every_sentence_comes_once_a_pass(pool):
     # All blocks of a pool are complete, and every task has ended two passes.
     updates = POOL * int(np.ceil(2.1 * max(t.sum() for t in TARGET) / TOKENS / POOL))
     for n in range(1, updates + 1):
-        for task, sentence in one.update(n)[0]:
+        for task, sentence in one.update(n):
             drawn[task].append(sentence)
     for task, lengths in enumerate(TARGET):
         times = np.bincount(drawn[task], minlength=len(lengths))
@@ -86,7 +88,7 @@ def test_every_sentence_comes_once_a_pass(pool):
 def test_each_task_has_its_share_in_every_update(pool):
     one = sampler(pool=pool)
     for n in range(1, 200):
-        for tokens, lengths in zip(tokens_by_task(one.update(n)[0]), TARGET, strict=True):
+        for tokens, lengths in zip(tokens_by_task(one.update(n)), TARGET, strict=True):
             # As the module says: chunks end between sentences, and so do blocks.
             assert abs(tokens - TOKENS) <= lengths.max() * (1 + 1 / pool) + 0.5
 
@@ -95,7 +97,7 @@ def test_each_task_has_its_share_in_every_update(pool):
 def test_shares_are_exact_over_many_updates(pool):
     one = sampler(pool=pool)
     updates = 20 * POOL
-    total = np.sum([tokens_by_task(one.update(n)[0]) for n in range(1, updates + 1)], axis=0)
+    total = np.sum([tokens_by_task(one.update(n)) for n in range(1, updates + 1)], axis=0)
     for tokens, lengths in zip(total, TARGET, strict=True):
         assert abs(tokens - updates * TOKENS) <= lengths.max()
 
@@ -123,7 +125,7 @@ def test_an_update_of_one_task_is_cut_from_that_tasks_text():
     one = sampler(tokens=1024, per="update", shares="proportional", one_task=True)
     held = Counter()
     for n in range(1, 200):
-        (members,) = one.update(n)
+        members = one.update(n)
         [task] = {task for task, _ in members}
         held[task] += 1
         tokens = tokens_by_task(members)[task]
@@ -137,15 +139,15 @@ def test_the_only_task_gives_the_same_updates_in_both_ways():
     every, one = (
         Sampler(*lengths, batch(), "equal", 2**40, one_task) for one_task in (False, True)
     )
-    assert [every.update(n, 2) for n in range(1, 40)] == [one.update(n, 2) for n in range(1, 40)]
+    assert [every.update(n) for n in range(1, 40)] == [one.update(n) for n in range(1, 40)]
 
 
 @pytest.mark.parametrize("parts", [2, 3, 8, 32])
 def test_parts_hold_the_whole_update_and_nothing_else(parts):
     one = sampler()
     for n in (1, 20, 137):
-        (whole,) = one.update(n)
-        split = one.update(n, parts)
+        whole = one.update(n)
+        split = one.split(whole, parts)
         assert len(split) == parts
         assert all(split)
         assert sorted(member for part in split for member in part) == sorted(whole)
@@ -154,14 +156,14 @@ def test_parts_hold_the_whole_update_and_nothing_else(parts):
 def test_fewer_sentences_than_parts_leave_the_last_parts_empty():
     lengths = [np.array([9, 9])]
     one = Sampler(lengths, lengths, batch(tokens=18, pool=1), "equal", SEED)
-    split = one.update(1, parts=4)
+    split = one.split(one.update(1), 4)
     assert [len(part) for part in split] == [1, 1, 0, 0]
 
 
 def test_a_very_long_sentence_leaves_no_part_empty():
     lengths = [np.array([1000, 2, 2, 2, 2])]
     one = Sampler(lengths, lengths, batch(tokens=1008, pool=1), "equal", SEED)
-    assert all(one.update(1, parts=5))
+    assert all(one.split(one.update(1), 5))
 
 
 def padded_share(parts, lengths):
@@ -175,7 +177,7 @@ def test_a_pool_fills_both_sides_and_micro_batches_fill_them_more():
     for lengths in (SOURCE, TARGET):
         mean = {
             (which, parts): np.mean(
-                [padded_share(drawn.update(n, parts), lengths) for n in range(1, 65)]
+                [padded_share(drawn.split(drawn.update(n), parts), lengths) for n in range(1, 65)]
             )
             for which, drawn in (("pool", one), ("independent", plain))
             for parts in (1, 4)
@@ -192,10 +194,9 @@ def test_a_task_without_sentences_is_refused():
         Sampler(lengths, lengths, batch(), "equal", SEED)
 
 
-def test_updates_and_parts_count_from_one():
-    for n, parts in ((0, 1), (1, 0)):
-        with pytest.raises(IndexError, match="count from 1"):
-            sampler().update(n, parts)
+def test_updates_count_from_one():
+    with pytest.raises(IndexError, match="count from 1"):
+        sampler().update(0)
 
 
 def test_an_update_too_small_for_any_sentence_is_refused():
@@ -270,14 +271,6 @@ def test_tasks_are_drawn_with_the_probabilities_of_their_shares(shares, expected
     assert np.all(np.abs(counts - updates * expected) < 4 * deviation)
 
 
-@pytest.mark.parametrize("n", [1, 2, 17, 1000])
-def test_an_update_holds_the_same_task_however_it_is_reached(n):
-    fresh, used = drawn().at(n), drawn()
-    for other in (n + 4000, max(1, n - 30), n + 1):
-        used.at(other)
-    assert used.at(n) == used.at(n) == fresh
-
-
 def test_another_seed_draws_other_tasks():
     one, other = drawn(), drawn(seed=SEED + 1)
     assert [one.at(n) for n in range(1, 50)] != [other.at(n) for n in range(1, 50)]
@@ -290,12 +283,3 @@ def test_the_updates_before_with_the_same_task_are_counted():
         assert before == counts[task] == one.times(task, n - 1)
         counts[task] += 1
         assert one.update_of(task, counts[task]) == n
-
-
-def test_epochs_end_with_the_update_that_ends_the_last_pass():
-    for tasks in (drawn(), AllTasks([64, 192, 25.6])):
-        assert tasks.updates_until(70, 1, 1000, TOKENS) == 70
-        # 3 · 1000 · 4 / (4 · 128) = 23.4
-        updates = tasks.updates_until("3 epochs", 1, 1000, 4 * TOKENS, pool=4)
-        assert tasks.times(1, updates) == 24
-        assert tasks.times(1, updates - 1) == 23

@@ -38,69 +38,54 @@ def at(*seconds):
     return lambda: next(times)
 
 
-def why(stopping):
-    """Return what stops the training, as the user reads it and as it is recorded."""
-    number = stopping.asked(0.0)
-    assert number
-    return str(stopping.stopped(number, 7)), stopping.why
-
-
 def test_nothing_asks_a_training_to_stop_that_has_no_end_and_no_signal():
     assert Stopping(Pending()).asked(0.0) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
-def test_outside_of_a_job_a_signal_is_a_user_who_cancels(number):
-    line, reason = why(Stopping(sent(number)))
-    assert reason == "cancelled"
-    says(f"stopped by {signal.Signals(number).name} after update 7").check(line)
-
-
-def test_inside_a_job_a_signal_may_be_anyones(monkeypatch):
-    """Field fault 3: the next attempt knows whether the job was put back into the queue."""
-    monkeypatch.setenv("PBS_JOBID", "41")
-    assert why(Stopping(sent(signal.SIGTERM)))[1] == "stopped"
-    assert why(Stopping(sent(signal.SIGINT)))[1] == "cancelled"
-
-
-@pytest.mark.parametrize(("now", "reason"), [(100.0, "stopped"), (9_900.0, "limit")])
-def test_a_signal_near_the_end_of_the_job_is_the_warning_of_its_limit(monkeypatch, now, reason):
-    """Field fault 3: by the time that is left, not by the name of the signal."""
-    monkeypatch.setenv("SLURM_JOB_ID", "41")
-    monkeypatch.setenv(END_TIME, "10000")
-    assert why(Stopping(sent(signal.SIGUSR1), clock=at(now)))[1] == reason
+TERM, INT, USR1 = signal.SIGTERM, signal.SIGINT, signal.SIGUSR1
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("number", "job", "left", "content", "reason"),
     [
-        ("limit\n", "limit"),
-        ("preempted by job 9", "preempted"),
-        ("", "cancelled"),
-        ("x", "cancelled"),
+        # Outside of a job a signal is a user who cancels.
+        (TERM, None, None, None, "cancelled"),
+        (INT, None, None, None, "cancelled"),
+        (USR1, None, None, None, "cancelled"),
+        # Inside a job it may be anyone's: the next attempt knows whether the job runs again.
+        (TERM, "41", None, None, "stopped"),
+        (INT, "41", None, None, "cancelled"),
+        # Near the end of the job it is the warning of its limit, by the time and not by its name.
+        (USR1, "41", 9_900, None, "stopped"),
+        (USR1, "41", 100, None, "limit"),
+        # A stop file explains a signal, and stops without one.
+        (TERM, "41", None, "preempted", "preempted"),
+        (0, None, None, "limit\n", "limit"),
+        (0, None, None, "preempted by job 9", "preempted"),
+        (0, None, None, "", "cancelled"),
+        (0, None, None, "x", "cancelled"),
     ],
 )
-def test_a_stop_file_stops_and_may_say_why(tmp_path, monkeypatch, content, reason):
-    """Field fault 2: a warning that comes while torch is imported reaches no handler."""
+def test_a_training_says_what_stops_it_and_why(
+    tmp_path, monkeypatch, number, job, left, content, reason
+):
+    """Field faults 2 and 3: a warning that comes while torch is imported reaches no handler."""
     path = tmp_path / "stop"
     monkeypatch.setenv(STOP_FILE, str(path))
-    stopping = Stopping(Pending())
-    assert stopping.asked(0.0) == 0
-    path.write_text(content, encoding="utf-8")
-    line, recorded = why(stopping)
-    assert recorded == reason
-    says("stopped by its stop file after update 7").check(line)
-    assert stopping.stopped(stopping.asked(0.0), 7).code == 143
-
-
-def test_a_stop_file_explains_a_signal(tmp_path, monkeypatch):
-    monkeypatch.setenv("SLURM_JOB_ID", "41")
-    monkeypatch.setenv(STOP_FILE, str(tmp_path / "stop"))
-    stopping = Stopping(sent(signal.SIGTERM))
-    number = stopping.asked(0.0)
-    (tmp_path / "stop").write_text("preempted", encoding="utf-8")
-    stopping.stopped(number, 7)
-    assert stopping.why == "preempted"
+    if job:
+        monkeypatch.setenv("SLURM_JOB_ID", job)
+    if left:
+        monkeypatch.setenv(END_TIME, str(1000 + left))
+    stopping = Stopping(sent(number), clock=at(1000.0))
+    agreed = stopping.asked(0.0)
+    assert agreed == number
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    stopped = stopping.stopped(agreed or stopping.asked(0.0), 7)
+    assert stopping.why == reason
+    by = signal.Signals(number).name if number else "its stop file"
+    says(f"stopped by {by} after update 7").check(str(stopped))
+    assert stopped.code == 128 + (INT if number == INT else TERM)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +105,10 @@ def test_a_training_stops_while_there_is_time_for_an_update_and_a_save(
 def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch):
     monkeypatch.setenv(END_TIME, "1000")
     stopping = Stopping(Pending(), clock=at(995.0))
-    line, reason = why(stopping)
-    assert reason == "limit"
-    says("stopped by the end of its job's time after update 7").check(line)
-    assert stopping.stopped(stopping.asked(0.0), 7).code == 143
+    stopped = stopping.stopped(stopping.asked(0.0), 7)
+    assert stopping.why == "limit"
+    says("stopped by the end of its job's time after update 7").check(str(stopped))
+    assert stopped.code == 143
 
 
 def test_one_process_reads_file_and_clock_for_all(tmp_path, monkeypatch):

@@ -9,11 +9,14 @@ import pytest
 import yaml
 
 from fathom.io import locks
-from fathom.io.locks import only_writer
+from fathom.io.files import read_json
+from fathom.io.locks import HOLDER, Holder, only_writer, write_holder
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
+from fathom.results import training_record
+from fathom.results.run_state import read_state
 from tests.support.processes import FORK
-from tests.support.refused import says
+from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import OPTIONS, latent, specification, train_run
 
@@ -62,6 +65,33 @@ def test_compile_has_no_effect_on_a_recurrent_network_and_a_line_says_so(tensors
     spec, lines = specification(changes={"model": model, "training": {"updates": 3}}), []
     train_run(spec, tensors, tmp_path, replace(OPTIONS, compile=True), lines.append)
     assert lines.count("compile: true has no effect: RNMT+ is not compiled") == 1
+
+
+def test_the_state_says_how_a_training_ended_only_after_training_json(
+    tensors, tmp_path, monkeypatch
+):
+    def full(*_):
+        assert read_state(tmp_path).state == "training"
+        raise OSError("full")
+
+    monkeypatch.setattr(training_record, "write_ended", full)
+    with pytest.raises(OSError, match="full"):
+        train_run(specification(), tensors, tmp_path)
+    assert read_state(tmp_path).state == "failed"
+    [attempt] = read_json(tmp_path / "attempts.json")["attempts"]
+    assert (attempt["ended_as"], attempt["to_update"]) == ("failed_to_train", 6)
+
+
+def test_nothing_is_saved_after_another_process_has_taken_the_lock(tensors, tmp_path):
+    other = Holder.here()
+
+    def take_over(line):
+        if "update 2 of" in line:
+            write_holder(tmp_path / HOLDER, other, new=False)
+
+    with refused(f"{other} has taken the lock over"):
+        train_run(specification(), tensors, tmp_path, report=take_over)
+    assert not (tmp_path / "checkpoints").exists()
 
 
 class Seen(Exception):

@@ -9,7 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from fathom.data.tensors import PAD
 from fathom.nn.hooks import Loss
-from fathom.train.two_level import objective, weighted_sum
+from fathom.train.two_level import objective
 from tests.reference.padded.networks import padded_logits
 from tests.support.small_runs import Run, latent, specification, without_dropout
 
@@ -240,13 +240,9 @@ def test_an_update_reads_nothing_from_the_device_and_its_numbers_together(tensor
     assert numbers["gradient_norm_phi"] == float(result.gradient_norm_phi)
 
 
-def test_the_methods_losses_are_weighted_and_added_once():
-    losses = {"a": Loss(torch.tensor(2.0), 0.5), "b": Loss(torch.tensor(4.0), 0.25)}
-    extra = weighted_sum(losses)
-    assert float(extra) == 2.0
-    parts = [objective(torch.tensor(6.0), 10, extra), objective(torch.tensor(4.0), 10, None)]
-    assert float(sum(parts)) == pytest.approx(3.0)
-
-
-def test_a_weight_of_zero_leaves_a_loss_out_even_where_it_is_not_finite():
-    assert weighted_sum({"a": Loss(torch.tensor(float("inf")), 0.0)}) is None
+def test_the_methods_losses_are_weighted_and_added_and_a_weight_of_zero_leaves_one_out():
+    values = {"a": (2.0, 0.5), "b": (4.0, 0.25), "c": (float("inf"), 0.0)}
+    losses = {name: Loss(torch.tensor(value), weight) for name, (value, weight) in values.items()}
+    assert float(objective(torch.tensor(6.0), 10, losses)) == pytest.approx(2.6)
+    for none in ({}, {"c": losses["c"]}):
+        assert float(objective(torch.tensor(4.0), 10, none)) == pytest.approx(0.4)

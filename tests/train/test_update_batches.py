@@ -130,13 +130,6 @@ def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
     assert drawn == {0, 1, 2}
 
 
-def test_losses_are_divided_by_what_the_whole_update_predicts(tensors):
-    parts = made_of(tensors).micro_batches(3)
-    assert parts.tokens == sum(int((batch.target != PAD).sum()) for batch in parts.batches)
-    read = sum(int((batch.source != PAD).sum()) for batch in parts.batches)
-    assert parts.tokens == pytest.approx(0.14 * read, rel=0.15)
-
-
 def test_another_update_hides_other_pieces_of_the_same_block(tensors):
     made, by_block = made_of(tensors), {}
     for update in range(1, 30):

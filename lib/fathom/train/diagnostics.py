@@ -53,13 +53,9 @@ class Diagnostics:
         self._recorded: list[_Record] = []
         self._on_device: list[_Record] = []
 
-    def is_due(self, update: int) -> bool:
-        """Return whether an update is recorded; updates count from 1."""
-        return update <= self.first or (self.every > 0 and update % self.every == 0)
-
     def start_update(self, update: int) -> None:
         """Set the observer if the update is recorded; called before its first forward pass."""
-        self.recording = self.is_due(update)
+        self.recording = update <= self.first or (self.every > 0 and update % self.every == 0)
         if self.recording and COMPARED in self.network.stacks:
             stack = self.network.stacks[COMPARED]
             device = next(stack.parameters()).device
@@ -91,7 +87,11 @@ class Diagnostics:
             # The sums are over all positions of the update; roots and ratio come afterwards.
             squares = ranks.sum(squares)
         if ranks.is_main:
-            self._remember(update, list(self._readings(squares)))
+            # The arrays stay on the device until they are written.
+            readings = list(self._readings(squares))
+            quantities = [self._quantity(*reading) for reading in readings]
+            values = [reading.values.detach().reshape(-1).float() for _, _, reading in readings]
+            self._on_device.append((update, quantities, torch.cat(values)))
 
     def _readings(self, squares: Tensor) -> Iterator[tuple[str, str, DiagnosticArray]]:
         """Yield stack, name and array of each quantity."""
@@ -102,12 +102,6 @@ class Diagnostics:
                 yield name, quantity, reading
             if name == COMPARED and stack.method.stack.layers > 1:
                 yield name, "gradient_ratio", DiagnosticArray((), gradient_ratio(*squares))
-
-    def _remember(self, update: int, readings: list[tuple[str, str, DiagnosticArray]]) -> None:
-        """Remember the arrays of an update; they stay on the device until they are written."""
-        quantities = [self._quantity(*reading) for reading in readings]
-        values = [reading.values.detach().reshape(-1).float() for _, _, reading in readings]
-        self._on_device.append((update, quantities, torch.cat(values)))
 
     def drop_after(self, update: int) -> None:
         """Drop what was recorded after an update."""
@@ -138,11 +132,7 @@ class Diagnostics:
         return self._quantities[stack, name, shape]
 
     def write(self, complete: int | None = None) -> None:
-        """Append what was recorded and is not written yet.
-
-        Args:
-            complete: writes only the members that are complete after this update; else all.
-        """
+        """Append what is not written yet: all, or only the members complete by an update."""
         for member, records in groupby(self._read(), lambda record: _member(record[0])):
             if complete is None or member * MEMBER <= complete:
                 self._append(records)
@@ -175,11 +165,9 @@ class Diagnostics:
         ]
 
     def resume(self, update: int, state: list) -> list[str]:
-        """Drop what was written after an update; return the names of tables with damaged rows.
+        """Go back to a checkpoint's update and state; return the names of tables with damaged rows.
 
-        Args:
-            update: from which the training resumes.
-            state: of the checkpoint.
+        What was written after the update is dropped.
         """
         self._recorded = [
             (number, [_Quantity(*fields) for fields in quantities], values)
@@ -215,9 +203,7 @@ def gradient_ratio(first: Tensor, last: Tensor) -> Tensor:
 
     [transparent_attention r_t]
 
-    Args:
-        first: the sum of squares of ∂L/∂h¹ over all positions of the update.
-        last: that of ∂L/∂h^N.
+    `first` is the sum of squares of ∂L/∂h¹ over all positions of the update, `last` of ∂L/∂h^N.
     """
     return first.sqrt() / last.sqrt()
 

@@ -13,16 +13,17 @@ from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.network import Network
 from fathom.results.training_record import Ended
-from fathom.train import environment, outcomes, schedules
+from fathom.train import environment, schedules
 from fathom.train import state as training_state
-from fathom.train.attempts import Attempt
+from fathom.train.batches.collate import Batch
 from fathom.train.diagnostics import Diagnostics
-from fathom.train.outcomes import MadeStep, PendingMetrics, ValidationNll, validate
+from fathom.train.outcomes import PendingMetrics, ValidationNll, judge, validate
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
+from fathom.train.session import Attempt
 from fathom.train.state import inherited, load_weights_from
 from fathom.train.stopping import Stopping
-from fathom.train.two_level import Result, TwoLevel
+from fathom.train.two_level import StepResult, TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches, MicroBatches, Prefetcher, UpdateBatches
 
 COLUMNS = (
@@ -103,11 +104,10 @@ class Training:
             options.diagnose_every,
             options.diagnose_first,
         )
-        self.watch = outcomes.DivergenceWatch(spec.outcome)
-        self.pending = PendingMetrics(self.watch)
+        self.pending = PendingMetrics(spec.outcome)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
-        self.update, self.tokens, self.seconds = 0, 0, 0.0
+        self.update, self.seconds = 0, 0.0
         self.save_seconds = 0.0  # of the longest save
         self.validation: ValidationNll | None = None
         self.train_nll: float | None = None
@@ -140,8 +140,8 @@ class Training:
         if state is not None:
             self.network.load_state_dict(state["model"])
             self.two_level.load_state_dict(state["optimisers"])
-            self.update, self.tokens = state["update"], state["tokens"]
-            self.seconds, self.watch.exploding = state["seconds"], state["exploding"]
+            self.update, self.seconds = state["update"], state["seconds"]
+            self.pending.tokens, self.pending.exploding = state["tokens"], state["exploding"]
             torch.set_rng_state(state["rng"])
             recorded = state.get("diagnostics", recorded)
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
@@ -158,7 +158,7 @@ class Training:
         if not self.ranks.is_main:
             return
         if self.attempt:
-            self.attempt.before_save()
+            self.attempt.held.require()
         started = time.monotonic()
         self.metrics.sync()
         self.diagnostics.write(complete=self.update)
@@ -166,9 +166,9 @@ class Training:
             "model": self.network.state_dict(),
             "optimisers": self.two_level.state_dict(),
             "update": self.update,
-            "tokens": self.tokens,
+            "tokens": self.pending.tokens,
             "seconds": self.seconds,
-            "exploding": self.watch.exploding,
+            "exploding": self.pending.exploding,
             "rng": torch.get_rng_state(),
             "diagnostics": self.diagnostics.state(),
         }
@@ -176,36 +176,30 @@ class Training:
         self._saved = time.monotonic()
         self.save_seconds = max(self.save_seconds, self._saved - started)
         if self.attempt:
-            self.attempt.saved(self.update)
+            self.attempt.write(update=self.update)
 
     def run(self, stopping: Stopping) -> Ended:
         """Train to the last update, or until the run diverges; raise Stopped if asked to stop."""
         if self.inherited:
             return self.inherited
         self._stopping = stopping
-        ended = self._make_updates()
+        ended = None
+        with Prefetcher(self.batches.micro_batches, self.updates) as self._prefetcher:
+            if self.ranks.is_main:
+                self.reporter.start(self.spec.folder, self.update, self.updates)
+            try:
+                while self.update < self.updates and ended is None:
+                    ended = self._one_update()
+            finally:
+                self.reporter.stop()
         if self.ranks.is_main:
             self.diagnostics.write()
         if ended:
             return ended
         if self.validation is None:
-            self.validation = self._validate()
+            self.validation = self._validate(self.batches.validation)
         unigram = self.batches.unigram_nll
-        return outcomes.judge(self.update, self.validation.nll, unigram, self.spec.outcome)
-
-    def _make_updates(self) -> Ended | None:
-        """Make all updates that are left; what asks to stop waits for the end of an update."""
-        with Prefetcher(self.batches.micro_batches, self.updates) as self._prefetcher:
-            if self.ranks.is_main:
-                self.reporter.start(self.spec.folder, self.update, self.updates)
-            try:
-                while self.update < self.updates:
-                    ended = self._one_update()
-                    if ended is not None:
-                        return ended
-            finally:
-                self.reporter.stop()
-        return None
+        return judge(self.update, self.validation.nll, unigram, self.spec.outcome)
 
     def _one_update(self) -> Ended | None:
         """Make one update, and what follows it: validation, files, then lines for the user.
@@ -215,27 +209,26 @@ class Training:
         started = time.perf_counter()
         self.update += 1
         micro_batches = self._prefetcher.take(self.update)
-        self.tokens += micro_batches.tokens
-        result = self.two_level.update(self.update, micro_batches)
-        made = MadeStep(self.update, self.tokens, result)
-        self.pending.add(made)
-        reads, ended = self._reads(), None
+        result, ended = self.two_level.update(self.update, micro_batches), None
+        self.pending.add(result)
+        reads = self._reads()
         if reads:
-            made, ended = self._read()
+            result, ended = self._read()
         self.validation, self.train_nll = None, None
         if self._is_due(self.settings.validate_every):
-            self.validation, self.train_nll = self._validate(), self._nll_of_training_text()
+            self.validation = self._validate(self.batches.validation)
+            self.train_nll = self._validate(self.batches.training_sample).nll
         self.seconds += time.perf_counter() - started
         # A signal may reach one process only, or two after different updates.
         number = self.ranks.all_reduce_max(self._stopping.asked(self.save_seconds))
         if self.update == self.updates:
             number = 0
         if number and not reads:
-            made, ended = self._read()
+            result, ended = self._read()
         logged = ended is not None or self._is_logged()
         if self.ranks.is_main:
             if logged:
-                self.metrics.append(self._row(made.result))
+                self.metrics.append(self._row(result))
                 self.times.append({"update": self.update, "seconds": self.seconds})
             if ended is None and (reads or number):
                 self._save_if_due(now=self.validation is not None or number > 0)
@@ -249,13 +242,13 @@ class Training:
         every = self.settings.save_every or self.settings.validate_every
         return environment.reads_at_once(self.device) or self._is_logged() or self._is_due(every)
 
-    def _read(self) -> tuple[MadeStep, Ended | None]:
+    def _read(self) -> tuple[StepResult, Ended | None]:
         """Read the updates since the last reading, and go back to the one that diverged."""
-        made, ended = self.pending.read()
+        result, ended = self.pending.read()
         if ended:
-            self.update, self.tokens = made.update, made.tokens
-            self.diagnostics.drop_after(made.update)
-        return made, ended
+            self.update = result.update
+            self.diagnostics.drop_after(result.update)
+        return result, ended
 
     def _save_if_due(self, now: bool) -> None:
         """Save weights and state where they are due; the state also `now`."""
@@ -274,20 +267,16 @@ class Training:
         """Return whether something is done at this update; the last update does everything."""
         return self.update % every == 0 or self.update == self.updates
 
-    def _validate(self) -> ValidationNll:
+    def _validate(self, batches: list[Batch]) -> ValidationNll:
         self.network.use_gates(self.spec.gates[0])
-        return validate(self.network, self.batches.validation, len(self.tensors.tasks))
+        return validate(self.network, batches, len(self.tensors.tasks))
 
-    def _nll_of_training_text(self) -> float:
-        """Return the NLL of a sample of the training text, measured as validation is."""
-        return validate(self.network, self.batches.training_sample, len(self.tensors.tasks)).nll
-
-    def _row(self, result: Result) -> dict[str, float | int | None]:
+    def _row(self, result: StepResult) -> dict[str, float | int | None]:
         """Return the update's row of metrics.tsv."""
         return {
             "update": self.update,
             "epoch": self.batches.epoch(self.update),
-            "tokens": self.tokens,
+            "tokens": self.pending.tokens,
             "valid_nll": self.validation.nll if self.validation else None,
             "train_nll": self.train_nll,
         } | result.numbers()

@@ -11,11 +11,7 @@ from fathom.nn.hooks import ParameterGroup
 
 
 def clip(parameters: Iterable[Parameter], limit: float) -> Tensor:
-    """Clip the gradients of a group to a norm, and return their norm before.
-
-    Args:
-        limit: the largest norm; 0 does not clip.
-    """
+    """Clip the gradients of a group to a norm, or not at all (0); return their norm before."""
     with_gradient = [parameter for parameter in parameters if parameter.grad is not None]
     if not with_gradient:
         return torch.zeros(())
@@ -24,10 +20,9 @@ def clip(parameters: Iterable[Parameter], limit: float) -> Tensor:
 
 
 def clip_each(parameters: Iterable[Parameter], limit: float) -> Tensor:
-    """Clip each vector along the gradients' last dimension; return the norm of all before.
+    """Clip each vector along the gradients' last dimension, or none (0).
 
-    Args:
-        limit: the largest norm of a vector; 0 does not clip.
+    Returns the norm of all before.
     """
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if not gradients:
@@ -64,7 +59,7 @@ class LazyAdam:
         ]
 
     @torch.no_grad()
-    def step(self, learning_rate: float, present: Tensor, finite: Tensor) -> None:
+    def step(self, rate: float, present: Tensor, finite: Tensor) -> None:
         """Move the rows of the present tasks, or nothing.
 
         Args:
@@ -72,33 +67,23 @@ class LazyAdam:
             finite: (), whether anything moves; it stays on the device.
         """
         rows = present if self.group.rows_are_tasks else present.new_zeros(1)
-        for position, parameter in enumerate(self.group.parameters):
-            if parameter.grad is not None:
-                self._move(position, parameter, parameter.grad, rows, learning_rate, finite)
-
-    def _move(
-        self,
-        position: int,
-        parameter: Parameter,
-        gradient: Tensor,
-        rows: Tensor,
-        rate: float,
-        finite: Tensor,
-    ) -> None:
-        tensors = (parameter, gradient, self.first[position], self.second[position])
-        if not self.group.rows_are_tasks:
-            tensors = tuple(tensor.unsqueeze(0) for tensor in tensors)
-        value, gradient, first, second = tensors
-        steps, gradient = self.steps[position], gradient[rows]
         decay_first, decay_second = self.betas
-        counted = steps[rows] + 1
-        mean = decay_first * first[rows] + (1 - decay_first) * gradient
-        square = decay_second * second[rows] + (1 - decay_second) * gradient**2
-        count = counted.view(-1, *[1] * (value.dim() - 1))  # (n, 1, …)
-        root = (square / (1 - decay_second**count)).sqrt() + self.eps
-        moved = value[rows] - rate * (mean / (1 - decay_first**count)) / root
-        for tensor, new in ((steps, counted), (first, mean), (second, square), (value, moved)):
-            tensor[rows] = torch.where(finite, new, tensor[rows])
+        for place, parameter in enumerate(self.group.parameters):
+            if parameter.grad is None:
+                continue
+            tensors = (parameter, parameter.grad, self.first[place], self.second[place])
+            if not self.group.rows_are_tasks:
+                tensors = tuple(tensor.unsqueeze(0) for tensor in tensors)
+            value, gradient, first, second = tensors
+            steps, gradient = self.steps[place], gradient[rows]
+            counted = steps[rows] + 1
+            mean = decay_first * first[rows] + (1 - decay_first) * gradient
+            square = decay_second * second[rows] + (1 - decay_second) * gradient**2
+            count = counted.view(-1, *[1] * (value.dim() - 1))  # (n, 1, …)
+            root = (square / (1 - decay_second**count)).sqrt() + self.eps
+            moved = value[rows] - rate * (mean / (1 - decay_first**count)) / root
+            for tensor, new in ((steps, counted), (first, mean), (second, square), (value, moved)):
+                tensor[rows] = torch.where(finite, new, tensor[rows])
 
     def state_dict(self) -> dict[str, list[Tensor]]:
         """Return moments and counts, as plain tensors."""

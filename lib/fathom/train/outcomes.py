@@ -8,35 +8,7 @@ from fathom.nn.loss import nll_by_task
 from fathom.nn.network import Network
 from fathom.results.training_record import Ended
 from fathom.train.batches.collate import Batch
-from fathom.train.two_level import Result, read_together
-
-
-class DivergenceWatch:
-    """Checks each update of a run for divergence."""
-
-    def __init__(self, limits: Outcome):
-        self.limits, self.exploding = limits, 0
-
-    def check(self, update: int, nll: float, gradient_norm: float) -> Ended | None:
-        """Return how the run ended if it has diverged at this update.
-
-        Args:
-            update: its number.
-            nll: training NLL in nats per token.
-            gradient_norm: of Θ, before clipping.
-        """
-        reason = ""
-        self.exploding = self.exploding + 1 if nll > self.limits.exploded_above else 0
-        if not math.isfinite(nll):
-            reason = "the training loss is not finite"
-        elif not math.isfinite(gradient_norm):
-            reason = "the gradient norm is not finite"
-        elif self.exploding >= self.limits.exploded_for:
-            reason = (
-                f"the training NLL was above {self.limits.exploded_above:g} nats per token"
-                f" for {self.exploding} updates"
-            )
-        return Ended(kind="diverged", update=update, reason=reason) if reason else None
+from fathom.train.two_level import StepResult, read_together
 
 
 def judge(update: int, nll: float, unigram_nll: float, limits: Outcome) -> Ended:
@@ -64,40 +36,43 @@ def validate(network: Network, batches: list[Batch], tasks: int) -> ValidationNl
     return ValidationNll(float(sums.nats.sum() / sums.tokens.sum()), tuple(by_task))
 
 
-@dataclass(frozen=True)
-class MadeStep:
-    """An update whose numbers may still be on the device."""
-
-    update: int
-    tokens: int  # target tokens of the training up to it
-    result: Result
-
-
 class PendingMetrics:
     """The updates since the last reading: to read each number would make the host wait."""
 
-    def __init__(self, watch: DivergenceWatch):
-        self._watch, self._made = watch, list[MadeStep]()
-        self.nll = float("nan")  # training NLL of the newest update that was read, per token
+    def __init__(self, limits: Outcome):
+        self.limits, self._results = limits, list[StepResult]()
+        # Of the newest update that was read: target tokens of the training up to it, training NLL
+        # in nats per token, and the updates in a row whose NLL was above the limit.
+        self.tokens, self.nll, self.exploding = 0, float("nan"), 0
 
-    def add(self, made: MadeStep) -> None:
+    def add(self, result: StepResult) -> None:
         """Add the newest update."""
-        self._made.append(made)
+        self._results.append(result)
 
-    def read(self) -> tuple[MadeStep, Ended | None]:
-        """Read what decides, with one transfer.
+    def read(self) -> tuple[StepResult, Ended | None]:
+        """Read what decides, with one transfer; updates after a diverged one count for nothing.
 
-        Returns:
-            The update that diverged and how the run ended, or the newest update and None. Updates
-            after a diverged one count for nothing.
+        Returns the update that diverged and how the run ended, or the newest update and None.
         """
-        made, self._made = self._made, []
-        results = [step.result for step in made]
+        results, self._results = self._results, []
         numbers = read_together(
             number for result in results for number in (result.nll, result.gradient_norm)
         )
-        for step, self.nll, norm in zip(made, numbers[::2], numbers[1::2], strict=True):
-            ended = self._watch.check(step.update, self.nll, norm)
-            if ended:
-                return step, ended
-        return made[-1], None
+        for result, self.nll, norm in zip(results, numbers[::2], numbers[1::2], strict=True):
+            self.tokens += result.tokens
+            if reason := self._diverged(norm):
+                return result, Ended(kind="diverged", update=result.update, reason=reason)
+        return results[-1], None
+
+    def _diverged(self, gradient_norm: float) -> str:
+        """Return why the run has diverged at this update; empty if it has not."""
+        limit = self.limits.exploded_above
+        self.exploding = self.exploding + 1 if self.nll > limit else 0
+        if not math.isfinite(self.nll):
+            return "the training loss is not finite"
+        if not math.isfinite(gradient_norm):
+            return "the gradient norm is not finite"
+        if self.exploding >= self.limits.exploded_for:
+            above = f"the training NLL was above {limit:g} nats per token"
+            return f"{above} for {self.exploding} updates"
+        return ""

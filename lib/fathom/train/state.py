@@ -1,7 +1,6 @@
 """What a training resumes or starts from: its states on disk, and another run's weights."""
 
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,25 +10,18 @@ from torch import Tensor, nn
 
 from fathom.config.spec import StartSpec
 from fathom.io.errors import FathomError
-from fathom.io.locks import HOLDER, LOCK
-from fathom.io.records import Recorded
 from fathom.nn.weights import (
     LAST,
     final_weights,
     read_checkpoint,
-    saved_updates,
     saved_weights,
     weights_path,
     write_checkpoint,
 )
 from fathom.results import training_record
-from fathom.results.recipe import RECIPE
-from fathom.results.training_record import WEIGHTS, Ended, unfit_weights
-from fathom.train.attempts import recipe_of, recorded
+from fathom.results.training_record import Ended
 
 FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
-# What stays of a stale training: the lines of all attempts, and the lock, which is held.
-STAYS = ("train.log", LOCK, HOLDER)
 # Part of the names of all parameters that belong to a method.
 _OF_METHOD = ".method."
 
@@ -105,48 +97,6 @@ def delete_weights_after(folder: Path, update: int) -> None:
     for later, path in saved_weights(folder).items():
         if later > update:
             path.unlink()
-
-
-def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
-    """Prepare a training whose weights or record were lost after its end.
-
-    training.json and what cannot be resumed from are deleted, with a line for each file. Weights
-    that were saved along the way are made again from a state before them. A series that has changed
-    too cannot be made again, and raises FathomError.
-    """
-    path = folder / "training.json"
-    try:
-        ended = training_record.read(path)
-    except FathomError as error:
-        report(f"{error.where}: {error.what}; resuming")
-        path.unlink(missing_ok=True)
-        return
-    Recorded(path, ended.files).require(
-        *(name for name in ended.files if not name.startswith(WEIGHTS))
-    )
-    unfit = unfit_weights(path, ended)
-    for name, reason in unfit.items():
-        there = (folder / name).exists()
-        what = f"{reason}; renamed to {set_aside(folder / name)}" if there else reason
-        report(f"{folder / name}: {what}; resuming")
-    along = saved_updates(name.removeprefix(WEIGHTS) for name in unfit)
-    delete_states_after(folder / WEIGHTS, min(along) - 1 if along else ended.outcome.update)
-    path.unlink()
-
-
-def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
-    """Delete what a training of an older recipe left, its translations and measurements too."""
-    attempts = recorded(folder / "attempts.json") or []
-    recipe = min(map(recipe_of, attempts), default=RECIPE["training"])
-    if recipe >= RECIPE["training"]:
-        return
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name not in STAYS:
-            path.unlink()
-    today = RECIPE["training"]
-    report(f"{folder}: of recipe {recipe}, but today's is {today}: trained again from nothing")
 
 
 def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> None:

@@ -52,8 +52,7 @@ class Stopping:
     def asked(self, save_seconds: float) -> int:
         """Return 0 to train on; called once after each update, and the largest number wins.
 
-        Args:
-            save_seconds: of the longest save so far.
+        `save_seconds` are those of the longest save so far.
         """
         if not self._reads:
             return self._signal.number
@@ -81,7 +80,7 @@ class Stopping:
 
         Preemption and limit send the same signal, and a user may send it, too. What wrote the stop
         file knows; else the time that is left decides. `stopped` is a signal inside a job for which
-        neither does; the next attempt knows more (attempts.py).
+        neither does; the next attempt knows more (session.py).
         """
         if number == _END:
             return LIMIT

@@ -23,12 +23,14 @@ from fathom.train.update_batches import MicroBatches
 
 
 @dataclass(frozen=True)
-class Result:
+class StepResult:
     """What happened in an update; losses in nats per token, norms before clipping.
 
     Everything stays on the device until `numbers` reads it.
     """
 
+    update: int  # its number
+    tokens: int  # target tokens of the update
     nll: Tensor  # without label smoothing
     learning_rate: float  # of Θ
     gradient_norm: Tensor  # of Θ
@@ -79,17 +81,14 @@ class TwoLevel:
             for parameter in network.parameters()
             if parameter.requires_grad and id(parameter) not in in_phi
         ]
-        added = {
-            id(parameter)
-            for method in network.methods.values()
-            for parameter in method.parameters()
-        }
+        methods = network.methods.values()
+        added = {id(parameter) for method in methods for parameter in method.parameters()}
         of_network = [parameter for parameter in self.theta if id(parameter) not in added]
         of_methods = [parameter for parameter in self.theta if id(parameter) in added]
         self.theta_adam = theta_adam(of_network, of_methods, training)
         self.phi_adam = [LazyAdam(group, training.adam) for group in self.phi]
 
-    def update(self, number: int, micro_batches: MicroBatches) -> Result:
+    def update(self, number: int, micro_batches: MicroBatches) -> StepResult:
         """Make an update, from number 1 on: one passage through lines 5 to 10 of the algorithm.
 
         [latent_depth Alg. 2]
@@ -107,27 +106,25 @@ class TwoLevel:
             self.diagnostics.end_update(number, self.ranks)
         nll, smoothed = self.ranks.sum(sums) / micro_batches.tokens
         rate = self.schedule(number)
-        # φ is updated at the last of every I updates of Θ; its gradients of other updates are lost.
-        moving = [
-            (group, adam)
-            for group, adam in zip(self.phi, self.phi_adam, strict=True)
-            if number % group.every == 0
-        ]
         norm = clip(self.theta, self.training.clip).to(nll.device)
         # A gradient that is not finite moves nothing; the host does not wait to know.
         self.theta_adam.step(rate, norm.isfinite())  # line 9
         norms = []
-        for group, adam in moving:
-            clipped = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
-            norms.append(clipped.to(nll.device))
-            adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())  # line 10
+        for group, adam in zip(self.phi, self.phi_adam, strict=True):
+            # line 10: at the last of I updates of Θ; φ's gradients of the others are lost
+            if number % group.every == 0:
+                clipped = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
+                norms.append(clipped.to(nll.device))
+                adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())
         self.network.zero_grad(set_to_none=True)
-        return Result(
+        return StepResult(
+            update=number,
+            tokens=micro_batches.tokens,
             nll=nll,
             learning_rate=rate,
             gradient_norm=norm,
             smoothed=smoothed,
-            gradient_norm_phi=torch.stack(norms).norm() if moving else None,
+            gradient_norm_phi=torch.stack(norms).norm() if norms else None,
             losses=losses,
         )
 
@@ -137,10 +134,7 @@ class TwoLevel:
         return GradientSums(self.network.parameters()) if self.ranks.world > 1 else None
 
     def _seed_dropout(self, update: int, micro_batch: int) -> None:
-        """Make dropout a function of seed, update and micro-batch.
-
-        So a resumed run draws the same, and so does another number of processes.
-        """
+        # So a resumed run draws the same, and so does another number of processes.
         torch.manual_seed(stream_seed(self.seed, update, "dropout", micro_batch))
 
     def _gradients(
@@ -151,7 +145,7 @@ class TwoLevel:
         sums = torch.zeros(2, dtype=torch.float64, device=device)
         losses = self.losses(micro_batches)
         # The losses count once in an update: in the first process, with its first micro-batch.
-        extra = weighted_sum(losses) if self.ranks.is_main else None
+        added = losses if self.ranks.is_main else {}
         low = self.training.precision == "bf16"
         numbers = micro_batches.numbers
         for place, batch in enumerate(micro_batches.batches):
@@ -162,8 +156,8 @@ class TwoLevel:
             smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
-            objective(smoothed, micro_batches.tokens, extra).backward()
-            extra = None
+            objective(smoothed, micro_batches.tokens, added).backward()
+            added = {}
             sums += torch.stack([nll.detach(), smoothed.detach()])
         return sums, {name: Loss(loss.value.detach(), loss.weight) for name, loss in losses.items()}
 
@@ -189,24 +183,19 @@ class TwoLevel:
             adam.load_state_dict(saved)
 
 
-def objective(smoothed: Tensor, update_tokens: int, extra: Tensor | None) -> Tensor:
+def objective(smoothed: Tensor, update_tokens: int, losses: dict[str, Loss]) -> Tensor:
     """Return a micro-batch's part of L_LL = −(1/T) Σ log p(y | x, z) + β D_KL + λ L_K, in nats.
 
     [latent_depth Eq. 8]
 
     T are the target tokens of the update over all micro-batches and processes. The first term is
-    label-smoothed; other methods have other losses than β D_KL + λ L_K (`weighted_sum`).
+    label-smoothed; other methods have other losses than D_KL and L_K, with weights as β and λ.
 
     Args:
         smoothed: the sum of the micro-batch's token losses.
         update_tokens: T.
-        extra: the weighted losses of the methods, for one micro-batch of the update only.
+        losses: of the methods, for one micro-batch of the update; the others have none.
     """
-    part = smoothed / update_tokens
-    return part if extra is None else part + extra
-
-
-def weighted_sum(losses: dict[str, Loss]) -> Tensor | None:
-    """Return the weighted sum of the methods' losses; None if there are none."""
+    likelihood = smoothed / update_tokens
     terms = [loss.weight * loss.value for loss in losses.values() if loss.weight != 0]
-    return torch.stack(terms).sum() if terms else None
+    return likelihood + torch.stack(terms).sum() if terms else likelihood

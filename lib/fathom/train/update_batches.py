@@ -4,11 +4,12 @@ Which pieces of a training block are hidden depends on seed, update, task and bl
 held-out block are always the same (batches/held_out.py).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from fathom.nn.device import to_device
 from fathom.train.batches.collate import Batch, collate
 from fathom.train.batches.held_out import (
     held_out_blocks,
-    held_out_pairs,
+    ordered,
     sampled_blocks,
     sampled_pairs,
 )
@@ -34,15 +35,12 @@ from fathom.train.batches.masking import (
     collate_masked,
     mask,
     predicted,
-    split_evenly,
     texts,
 )
-from fathom.train.batches.sampler import Member, Sampler
-from fathom.train.batches.update_tasks import tasks_of_updates
+from fathom.train.batches.sampler import Member, Sampler, tasks_of_updates
 from fathom.train.ranks import Ranks
 
 B = TypeVar("B")
-P = TypeVar("P")
 # The second word of every seed: hidden pieces are independent of the order of blocks, and of the
 # hidden pieces of held-out text.
 _TRAINING = 2
@@ -60,42 +58,11 @@ class MicroBatches:
     numbers: Sequence[int] = ()
 
 
-@dataclass(frozen=True)
-class MicroBatchSplit:
-    """The micro-batches of an update, and those of this process."""
-
-    ranks: Ranks
-    most: int  # target tokens of a micro-batch at most, without padding
-    # An update has a multiple of this many micro-batches; 0 for the number of processes.
-    multiple: int = 0
-
-    def count(self, tokens: int) -> int:
-        """Return how many micro-batches an update has, over all processes, by its tokens."""
-        multiple = self.multiple or self.ranks.world
-        return multiple * -(-tokens // (self.most * multiple))
-
-    def own(self, parts: Sequence[P]) -> Sequence[P]:
-        """Return this process's micro-batches, of which some may be empty: the last ones."""
-        return [part for part in parts[self.ranks.rank :: self.ranks.world] if part]
-
-    def numbers(self, count: int) -> Sequence[int]:
-        """Return the numbers of this process's micro-batches; none if it makes the update alone.
-
-        Then an update draws its dropout in one stream.
-        """
-        if self.ranks.world == 1 and not self.multiple:
-            return ()
-        return range(self.ranks.rank, count, self.ranks.world)
-
-
-class UpdateBatches:
+class RunBatches(ABC):
     """The training batches of a run as a function of the update, and its held-out batches.
 
-    Attributes:
-        updates: the updates of the run.
-        unigram_nll: NLL of the unigram baseline on the validation targets, in nats per token.
-        validation: every validation pair once.
-        training_sample: as many training pairs.
+    `validation` has every validation text once, and `training_sample` as many training texts;
+    `unigram_nll` is that of the unigram baseline on the validation targets, in nats per token.
 
     Args:
         tokens_per_device: bound of a micro-batch's target tokens, without padding.
@@ -112,43 +79,70 @@ class UpdateBatches:
         tokens_per_device: int,
         micro_batches: int = 0,
     ):
-        self.device, self.split = device, MicroBatchSplit(ranks, tokens_per_device, micro_batches)
-        self.pairs = tensors.splits("train")
-        self.sampler = Sampler(
-            [pairs.target_lengths for pairs in self.pairs],
-            [pairs.source_lengths for pairs in self.pairs],
-            training.batch,
-            training.shares,
-            seed,
-            training.one_task_per_batch,
-        )
+        self.seed, self.ranks, self.device = seed, ranks, device
+        self._most, self._multiple = tokens_per_device, micro_batches
+        self.sampler = self._read(tensors, training)
         self.updates = self.sampler.updates_until(training.updates)
-        self.unigram_nll = tensors.unigram_nll
-        self.validation = held_out_pairs(tensors, "valid")
-        self.training_sample = sampled_pairs(tensors)
 
     def micro_batches(self, update: int) -> MicroBatches:
         """Return an update's batch as this process sees it; `update` counts from 1."""
-        members = self.sampler.update(update)[0]
-        drawn, sentences = np.array(members).T
-        tasks = np.unique(drawn)
-        lengths = (self.pairs[task].target_lengths[sentences[drawn == task]] for task in tasks)
-        tokens = sum(int(of_task.sum()) for of_task in lengths)
-        count = self.split.count(tokens)
-        parts = self.split.own(self.sampler.update(update, count))
-        batches = [collate(self.pairs, part).to(self.device) for part in parts]
-        present = to_device(torch.from_numpy(tasks), self.device)
-        return MicroBatches(batches, tokens, present, self.split.numbers(count))
+        rank, world = self.ranks.rank, self.ranks.world
+        members = self.sampler.update(update)
+        length = sum(map(self.sampler.length, members))
+        multiple = self._multiple or world
+        count = multiple * -(-length // (self._most * multiple))
+        # Some may be empty: the last ones.
+        parts = [part for part in self.sampler.split(members, count)[rank::world] if part]
+        tokens, batches = self._collated(update, members, parts)
+        # A process that makes the update alone draws its dropout in one stream.
+        numbers = range(rank, count, world) if self._multiple or world > 1 else ()
+        present = torch.tensor(sorted({task for task, _ in members}))
+        there = [batch.to(self.device) for batch in batches]
+        return MicroBatches(there, tokens, to_device(present, self.device), numbers)
+
+    @abstractmethod
+    def _read(self, tensors: Tensors, training: TrainingSettings) -> Sampler | BlockSampler:
+        """Read all text, and return the order of the training text."""
+
+    @abstractmethod
+    def _collated(
+        self, update: int, members: list[Member], parts: list[list[Member]]
+    ) -> tuple[int, list[Batch]]:
+        """Return the target tokens of an update's texts, and the batches of this process's."""
 
     def epoch(self, update: int) -> float:
         """Return the epochs of the first updates: passes over the largest task."""
         return self.sampler.passes(update)
 
 
-class MaskedUpdateBatches:
+class UpdateBatches(RunBatches):
+    """The batches of a translation: pairs of sentences."""
+
+    def _read(self, tensors: Tensors, training: TrainingSettings) -> Sampler:
+        self.pairs = tensors.splits("train")
+        self.unigram_nll = tensors.unigram_nll
+        self.validation = ordered(tensors.splits("valid"))
+        self.training_sample = sampled_pairs(tensors)
+        return Sampler(
+            [pairs.target_lengths for pairs in self.pairs],
+            [pairs.source_lengths for pairs in self.pairs],
+            training.batch,
+            training.shares,
+            self.seed,
+            training.one_task_per_batch,
+        )
+
+    def _collated(
+        self, update: int, members: list[Member], parts: list[list[Member]]
+    ) -> tuple[int, list[Batch]]:
+        tokens = sum(map(self.sampler.length, members))
+        return tokens, [collate(self.pairs, part) for part in parts]
+
+
+class MaskedUpdateBatches(RunBatches):
     """The same for a masked language model: blocks of the source with hidden pieces.
 
-    A block has at most `block_tokens` tokens, start symbol included.
+    A block has at most `block_tokens` tokens, start symbol included; `shared` is from the seed on.
     """
 
     def __init__(
@@ -157,47 +151,37 @@ class MaskedUpdateBatches:
         training: TrainingSettings,
         masking: Masking,
         block_tokens: int,
-        seed: int,
-        ranks: Ranks,
-        device: torch.device,
-        tokens_per_device: int,
-        micro_batches: int = 0,
+        *shared: Any,
     ):
-        self.device, self.split = device, MicroBatchSplit(ranks, tokens_per_device, micro_batches)
-        self.masking, self.seed = masking, seed
+        self.masking, self.block_tokens = masking, block_tokens
+        super().__init__(tensors, training, *shared)
+
+    def _read(self, tensors: Tensors, training: TrainingSettings) -> BlockSampler:
         self.entries = len(tensors.source_dictionary)
-        self.texts = texts(tensors, "train", block_tokens)
+        self.texts = texts(tensors, "train", self.block_tokens)
+        self.validation = held_out_blocks(tensors, "valid", self.masking, self.block_tokens)
+        self.training_sample = sampled_blocks(tensors, self.masking, self.block_tokens)
         lines = [text.lines for text in self.texts]
         single = training.one_task_per_batch
-        tasks = tasks_of_updates(lines, training.batch, training.shares, seed, single)
-        self.order = BlockSampler([text.lengths for text in self.texts], tasks, seed)
-        self.updates = self.order.updates_until(training.updates)
-        self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
-        self.training_sample = sampled_blocks(tensors, masking, block_tokens)
+        tasks = tasks_of_updates(lines, training.batch, training.shares, self.seed, single)
+        return BlockSampler([text.lengths for text in self.texts], tasks, self.seed)
 
-    def micro_batches(self, update: int) -> MicroBatches:
-        """Return an update's batch as this process sees it; `update` counts from 1."""
-        members = self.order.update(update)
-        lengths = [self.order.length(member) for member in members]
-        count = self.split.count(sum(lengths))
-        parts = self.split.own(split_evenly(lengths, count))
+    def _collated(
+        self, update: int, members: list[Member], parts: list[list[Member]]
+    ) -> tuple[int, list[Batch]]:
         # Losses are divided by the predicted tokens of the update: every process masks all of it.
-        rows = [self._masked(member, update) for member in members]
-        tokens = sum(map(predicted, rows))
+        rows = {member: self._masked(member, update) for member in members}
+        tokens = sum(predicted(rows[member]) for member in members)
         if not tokens:
             what = f"nothing is predicted in update {update}"
             raise FathomError(what, "training.batch.tokens", "raise it")
-        batches = [
-            collate_masked([rows[i] for i in part], [members[i] for i in part]).to(self.device)
-            for part in parts
-        ]
-        present = torch.tensor(sorted({task for task, _ in members}))
-        tasks = to_device(present, self.device)
-        return MicroBatches(batches, tokens, tasks, self.split.numbers(count))
+        return tokens, [collate_masked([rows[member] for member in part], part) for part in parts]
 
-    def epoch(self, update: int) -> float:
-        """Return the epochs of the first updates: passes over the largest task."""
-        return self.order.passes(update)
+    def _masked(self, member: Member, update: int) -> Masked:
+        """Return a training block's input and target at an update."""
+        task, block = member
+        tokens = self.texts[task].block(block)
+        return mask(tokens, self.entries, self.masking, self.seed, _TRAINING, update, task, block)
 
     @cached_property
     def unigram_nll(self) -> float:
@@ -207,12 +191,6 @@ class MaskedUpdateBatches:
         targets = (batch.target[batch.target != PAD].numpy() for batch in self.validation)
         nats, tokens = vocabulary.unigram_nll(distribution, targets)
         return nats / tokens
-
-    def _masked(self, member: Member, update: int) -> Masked:
-        """Return a training block's input and target at an update."""
-        task, block = member
-        tokens = self.texts[task].block(block)
-        return mask(tokens, self.entries, self.masking, self.seed, _TRAINING, update, task, block)
 
 
 def pieces(text: BlockedText, block: int) -> np.ndarray:

@@ -5,7 +5,7 @@ one place, with the end symbol or the token of the target language first (teache
 fairseq).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,15 +51,14 @@ def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
         pairs: one split of the tasks that occur, in any order.
         members: (task, sentence) of each row, at least one.
     """
-    of_task = {split.task: split for split in pairs}
     rows = np.array(members, dtype=np.int64)  # (B, 2)
-    sources = {task: split.sources for task, split in of_task.items()}
-    targets = {task: split.targets for task, split in of_task.items()}
+    sources = {split.task: split.sources for split in pairs}
+    targets = {split.task: split.targets for split in pairs}
     source_lengths, target_lengths = counted(sources, rows), counted(targets, rows)
     source = gathered(sources, rows, source_lengths)
     target = gathered(targets, rows, target_lengths)  # (B, T)
     previous = np.roll(target, 1, axis=1)
-    starts = {task: split.start for task, split in of_task.items()}
+    starts = {split.task: split.start for split in pairs}
     previous[:, 0] = [starts[task] for task in rows[:, 0].tolist()]
     # A shorter row's end symbol was rolled to where its padding starts.
     previous[target == PAD] = PAD
@@ -103,30 +102,6 @@ def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarr
         first = sides[task].starts[sentences[here]]
         padded[np.repeat(here, counts), inside] = sides[task].ids[np.repeat(first, counts) + inside]
     return padded
-
-
-def ordered(pairs: Sequence[Pairs], tokens: int) -> Iterator[Batch]:
-    """Yield every sentence of a split once, in batches of similar length, the short ones first.
-
-    Args:
-        pairs: the split of each task.
-        tokens: bound of a batch's rows times its longest side; a longer sentence is a batch alone.
-    """
-    for members in arranged(pairs, tokens):
-        yield collate(pairs, members)
-
-
-def arranged(pairs: Sequence[Pairs], tokens: int) -> list[list[Member]]:
-    """Return the (task, sentence) of each batch that `ordered` yields."""
-    longest = {
-        split.task: np.maximum(split.source_lengths, split.target_lengths) for split in pairs
-    }
-    by_member = (
-        ((task, sentence), int(length))
-        for task, lengths in longest.items()
-        for sentence, length in enumerate(lengths)
-    )
-    return grouped(dict(by_member), tokens)
 
 
 def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:

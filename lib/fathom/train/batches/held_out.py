@@ -5,16 +5,16 @@ and seeds are compared on one set of pieces. A sample of the training text is pr
 way, to see how much better a network knows the text that it learns from.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fathom.config.schema.run import Masking
 from fathom.config.spec import Spec
-from fathom.data.tensors import Tensors
+from fathom.data.tensors import Pairs, Tensors
 from fathom.io.errors import FathomError
-from fathom.train.batches.collate import Batch, collate, grouped, ordered
-from fathom.train.batches.masking import BlockedText, collate_masked, mask, predicted, texts
+from fathom.train.batches.collate import Batch, collate, grouped
+from fathom.train.batches.masking import collate_masked, mask, predicted, texts
 
 # Bound of a batch's rows times its longest side.
 TOKENS = 8192
@@ -28,67 +28,53 @@ def held_out(tensors: Tensors, split: str, spec: Spec) -> list[Batch]:
     A split of which nothing is predicted for some task raises FathomError.
     """
     if spec.masking is None or spec.model.block is None:
-        return held_out_pairs(tensors, split)
+        return ordered(tensors.splits(split))
     return held_out_blocks(tensors, split, spec.masking, spec.model.block)
-
-
-def held_out_pairs(tensors: Tensors, split: str) -> list[Batch]:
-    """Return every pair of a split once."""
-    return list(ordered(tensors.splits(split), TOKENS))
-
-
-def held_out_blocks(
-    tensors: Tensors, split: str, masking: Masking, block_tokens: int
-) -> list[Batch]:
-    """Return every block of a split once, with the same pieces hidden."""
-    chosen = [(text, range(len(text))) for text in texts(tensors, split, block_tokens)]
-    return _masked(tensors, split, masking, chosen)
 
 
 def sampled_pairs(tensors: Tensors) -> list[Batch]:
     """Return training pairs, evenly spaced: of each task as many as its validation text has."""
-    training = tensors.splits("train")
     counts = {split.task: len(split) for split in tensors.splits("valid")}
-    lengths = {
-        (split.task, sentence): int(
-            max(split.source_lengths[sentence], split.target_lengths[sentence])
-        )
-        for split in training
-        for sentence in evenly_spaced(len(split), counts[split.task])
-    }
-    return [collate(training, group) for group in grouped(lengths, TOKENS)]
+    return ordered(tensors.splits("train"), counts=counts)
 
 
-def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> list[Batch]:
-    """Return training blocks, evenly spaced: of each task as many as its validation text has."""
-    training, valid = (texts(tensors, split, block_tokens) for split in ("train", "valid"))
-    chosen = [
-        (text, evenly_spaced(len(text), len(held_out)))
-        for text, held_out in zip(training, valid, strict=True)
-    ]
-    return _masked(tensors, "train", masking, chosen)
+def ordered(
+    pairs: Sequence[Pairs], tokens: int = TOKENS, counts: Mapping[int, int] | None = None
+) -> list[Batch]:
+    """Return the pairs of a split in batches of similar length, the short ones first.
+
+    Args:
+        pairs: the split of each task.
+        tokens: bound of a batch's rows times its longest side; a longer sentence is a batch alone.
+        counts: how many pairs of each task, evenly spaced; None for all.
+    """
+    lengths = {}
+    for split in pairs:
+        longest = np.maximum(split.source_lengths, split.target_lengths)
+        for place in _places(split.task, len(split), counts):
+            lengths[split.task, place] = int(longest[place])
+    return [collate(pairs, group) for group in grouped(lengths, tokens)]
 
 
-def evenly_spaced(length: int, count: int) -> list[int]:
-    """Return `count` places of a text of that length, or all if it has no more."""
-    return np.linspace(0, length - 1, min(count, length)).round().astype(int).tolist()
-
-
-def _masked(
+def held_out_blocks(
     tensors: Tensors,
     split: str,
     masking: Masking,
-    chosen: Iterable[tuple[BlockedText, Sequence[int]]],
+    block_tokens: int,
+    counts: Mapping[int, int] | None = None,
 ) -> list[Batch]:
-    """Return blocks with hidden pieces, which follow from task and block alone."""
+    """Return the blocks of a split with hidden pieces, which follow from task and block alone.
+
+    `counts` are how many blocks of each task, evenly spaced; None for all.
+    """
     entries = len(tensors.source_dictionary)
     rows = {}
-    for text, blocks in chosen:
+    for text in texts(tensors, split, block_tokens):
         of_task = {
             (text.task, block): mask(
                 text.block(block), entries, masking, 0, _HELD_OUT, text.task, block
             )
-            for block in blocks
+            for block in _places(text.task, len(text), counts)
         }
         if not any(map(predicted, of_task.values())):
             raise FathomError(
@@ -99,3 +85,16 @@ def _masked(
         rows |= of_task
     groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
     return [collate_masked([rows[member] for member in group], group) for group in groups]
+
+
+def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> list[Batch]:
+    """Return training blocks, evenly spaced: of each task as many as its validation text has."""
+    counts = {text.task: len(text) for text in texts(tensors, "valid", block_tokens)}
+    return held_out_blocks(tensors, "train", masking, block_tokens, counts)
+
+
+def _places(task: int, length: int, counts: Mapping[int, int] | None) -> Sequence[int]:
+    """Return the places of a task's texts that are chosen, of all its texts."""
+    if counts is None or counts[task] >= length:
+        return range(length)
+    return np.linspace(0, length - 1, counts[task]).round().astype(int).tolist()

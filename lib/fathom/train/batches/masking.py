@@ -23,11 +23,8 @@ from fathom.data.tensors import PAD, Tensors
 from fathom.data.vocabulary import BOS, SPECIAL
 from fathom.io.errors import FathomError
 from fathom.train.batches.collate import Batch
-from fathom.train.batches.sampler import Member, Stream, equal_mass
-from fathom.train.batches.update_tasks import AllTasks
+from fathom.train.batches.sampler import AllTasks, Member, Order, equal_mass
 
-# The second word of the streams' seeds.
-_BLOCKS = 0
 # Random numbers of 53 bits, as many as a float64 holds.
 _BITS, _DROPPED = 53, 11
 
@@ -92,7 +89,7 @@ def texts(tensors: Tensors, split: str, longest: int) -> list[BlockedText]:
     return splits
 
 
-class BlockSampler:
+class BlockSampler(Order):
     """Which blocks an update holds: a pure function of the seed and the update's number.
 
     Args:
@@ -100,11 +97,11 @@ class BlockSampler:
     """
 
     def __init__(self, lengths: Sequence[np.ndarray], tasks: AllTasks, seed: int):
-        self._lengths, self._tasks = lengths, tasks
-        self._tokens = [max(1, round(tokens)) for tokens in tasks.tokens]
+        totals = [int(of_task.sum()) for of_task in lengths]
+        super().__init__(lengths, tasks, seed, [1] * len(lengths), totals.index(max(totals)))
         # A stretch as long as the longest block always contains the start of a block.
         longest = [int(of_task.max()) for of_task in lengths]
-        certain = [tokens >= most for tokens, most in zip(self._tokens, longest, strict=True)]
+        certain = [tokens >= most for tokens, most in zip(self._quotas, longest, strict=True)]
         if not (all(certain) if tasks.single else any(certain)):
             needed = max(longest) if tasks.single else min(longest)
             raise FathomError(
@@ -112,51 +109,25 @@ class BlockSampler:
                 "training.batch.tokens",
                 f"give a task {needed} tokens, the length of its longest block",
             )
-        self._streams = [
-            Stream(of_task, seed, _BLOCKS, task) for task, of_task in enumerate(lengths)
-        ]
-        self._largest = max(range(len(lengths)), key=lambda task: self._streams[task].tokens)
 
     def update(self, n: int) -> list[Member]:
         """Return the (task, block) pairs of update n, sorted by their tokens.
 
         A task whose share is smaller than a block is in some of the updates. Updates count from 1.
         """
-        if n < 1:
-            raise IndexError(f"updates count from 1, not {n}")
-        tasks, before = self._tasks.at(n)
+        tasks, before = self._tasks_at(n)
         members = [
             (task, block) for task in tasks for block in self._stretch(task, before).tolist()
         ]
         return sorted(members, key=self.length)
 
-    def _stretch(self, task: int, before: int) -> np.ndarray:
-        """Return the blocks that a task gives to an update, after `before` updates with it."""
-        tokens = self._tokens[task]
-        return self._streams[task].between(before * tokens, (before + 1) * tokens)
-
-    def updates_until(self, updates: int | str) -> int:
-        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
-        task = self._largest
-        tokens, quota = self._streams[task].tokens, self._tokens[task]
-        return self._tasks.updates_until(updates, task, tokens, quota)
-
-    def length(self, member: Member) -> int:
-        """Return the tokens of a block."""
-        task, block = member
-        return int(self._lengths[task][block])
-
-    def passes(self, n: int) -> float:
-        """Return the epochs of n updates: passes over the task with the most tokens."""
-        task = self._largest
-        return self._tasks.times(task, n) * self._tokens[task] / self._streams[task].tokens
-
-
-def split_evenly(lengths: Sequence[int], parts: int) -> list[list[int]]:
-    """Return the places of a list in consecutive parts of about equal tokens, empty ones last."""
-    part_of = equal_mass(np.asarray(lengths, dtype=np.int64), parts)
-    places = [np.flatnonzero(part_of == part).tolist() for part in range(parts)]
-    return sorted(places, key=lambda part: not part)
+    def split(self, members: list[Member], parts: int) -> list[list[Member]]:
+        """Cut an update into consecutive parts of about equal tokens, empty ones last."""
+        part_of = equal_mass(np.array([*map(self.length, members)], dtype=np.int64), parts)
+        split: list[list[Member]] = [[] for _ in range(parts)]
+        for member, part in zip(members, part_of.tolist(), strict=True):
+            split[part].append(member)
+        return sorted(split, key=lambda part: not part)
 
 
 def mask_symbol(entries: int) -> int:

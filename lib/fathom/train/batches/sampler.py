@@ -11,21 +11,24 @@ P = 1 sentences are used in the order of the stream.
 A task's tokens in an update differ from its share by at most (1 + 1 / P) times its longest sentence
 and half a token, because chunks and blocks end between sentences.
 
-If an update holds one task only (update_tasks.py), each task has its own blocks: P updates that
+If an update holds one task only (`OneTask`), each task has its own blocks: P updates that
 hold this task, or fewer, so that a block is no longer than a pass. Else copies of a sentence, which
 have one length, would meet in an update.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from fathom.config.schema.run import BatchSettings
+from fathom.config.schema.run import BatchSettings, Temperature
 from fathom.io.errors import FathomError
-from fathom.train.batches.update_tasks import Shares, tasks_of_updates
 
-# The second word of every seed: orders of sentences and orders of ranks are independent.
-_SENTENCES, _RANKS = 0, 1
+# The second word of every seed, so that draws are independent: orders of texts and of ranks, and
+# the tasks. Others are in update_batches.py and held_out.py.
+_TEXTS, _RANKS, _TASKS = 0, 1, 4
+
+Shares = Literal["equal", "proportional"] | Temperature
 
 # (task, sentence), or (task, block) of text without pairs.
 Member = tuple[int, int]
@@ -79,15 +82,168 @@ class Stream:
         return self._latest[1], self._latest[2]
 
 
-class Sampler:
-    """The order of data of one run.
+class AllTasks:
+    """Every update holds all tasks.
+
+    Attributes:
+        tokens: (N,) a task's target tokens in an update that holds it.
+        single: whether an update holds one task only.
+    """
+
+    single = False
+
+    def __init__(self, tokens: Sequence[float]):
+        self.tokens = list(tokens)
+        self._every_task = tuple(range(len(self.tokens)))
+
+    def at(self, update: int) -> tuple[tuple[int, ...], int]:
+        """Return the tasks of an update, and how many updates before it held them."""
+        return self._every_task, update - 1
+
+    def times(self, task: int, updates: int) -> int:
+        """Return how many of the first `updates` updates hold a task."""
+        return updates
+
+    def update_of(self, task: int, time: int) -> int:
+        """Return the update that is a task's `time`-th; both count from 1."""
+        return time
+
+
+class OneTask(AllTasks):
+    """Every update holds one task, drawn with the probability of its share.
+
+    This is line 2 of lamgd's Alg. 1, whose gradients are those of methods/group_dropout. Shares are
+    (N,), up to a common factor.
+    """
+
+    single = True
+
+    def __init__(self, tokens: int, shares: Sequence[float], seed: int):
+        super().__init__([tokens] * len(shares))
+        bounds = np.cumsum(shares)
+        self._bounds, self._seed = bounds / bounds[-1], seed
+        self._drawn = np.zeros(0, dtype=np.int64)
+
+    def at(self, update: int) -> tuple[tuple[int, ...], int]:
+        """Return the task of an update, and how many updates before it held that task."""
+        drawn = self._first(update)
+        task = int(drawn[-1])
+        return (task,), int(np.count_nonzero(drawn[:-1] == task))
+
+    def times(self, task: int, updates: int) -> int:
+        """Return how many of the first `updates` updates hold a task."""
+        return int(np.count_nonzero(self._first(updates) == task))
+
+    def update_of(self, task: int, time: int) -> int:
+        """Return the update that is a task's `time`-th; both count from 1."""
+        drawn = self._first(time)
+        while np.count_nonzero(drawn == task) < time:
+            drawn = self._first(2 * len(drawn))
+        return int(np.flatnonzero(drawn == task)[time - 1]) + 1
+
+    def _first(self, updates: int) -> np.ndarray:
+        """Return the tasks of the first `updates` updates, (updates,)."""
+        if updates > len(self._drawn):
+            # A longer draw starts with the shorter one. Twice as many, so that few draws are made.
+            stream = np.random.PCG64(np.random.SeedSequence((self._seed, _TASKS)))
+            uniform = (stream.random_raw(2 * updates) >> 11) * 2.0**-53
+            self._drawn = np.searchsorted(self._bounds, uniform, side="right")
+        return self._drawn[:updates]
+
+
+def tasks_of_updates(
+    lines: Sequence[int], batch: BatchSettings, shares: Shares, seed: int, one_task: bool
+) -> AllTasks:
+    """Return which of N tasks each update of a run holds."""
+    tokens = task_tokens(lines, batch, shares)
+    return OneTask(batch.tokens, tokens, seed) if one_task else AllTasks(tokens)
+
+
+def task_tokens(lines: Sequence[int], batch: BatchSettings, shares: Shares) -> list[float]:
+    """Return the target tokens of each of N tasks in an update of all, by their training pairs."""
+    total = batch.tokens * (len(lines) if batch.per == "task" else 1)
+    if isinstance(shares, Temperature):
+        return (total * temperature_shares(lines, shares.temperature)).tolist()
+    weights = lines if shares == "proportional" else [1] * len(lines)
+    return [total * weight / sum(weights) for weight in weights]
+
+
+def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
+    """Return how often each of N tasks is drawn, (N,), in all 1: q_n ∝ (lines_n / Σ lines)^α.
+
+    XLM-R's sampling (Lample and Conneau, 2019, §3.1): α = 1 draws tasks by their size, 0 equally.
+    """
+    counts = np.asarray(lines, dtype=np.float64)
+    weights = (counts / counts.sum()) ** temperature
+    return weights / weights.sum()
+
+
+class Order:
+    """Where an update's texts lie in the streams of N tasks.
+
+    Args:
+        lengths: for each task (texts,) tokens of each text.
+        tasks: which tasks an update holds.
+        seed: of the run, at least 0.
+        pools: for each task, P: the updates that share a stretch of its stream.
+        largest: the task whose passes are the epochs.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[np.ndarray],
+        tasks: AllTasks,
+        seed: int,
+        pools: Sequence[int],
+        largest: int,
+    ):
+        self._lengths, self._tasks, self._pools, self._largest = lengths, tasks, pools, largest
+        # Tokens of a stretch; whole numbers, so that places in a stream are exact.
+        self._quotas = [
+            max(1, round(pool * tokens)) for pool, tokens in zip(pools, tasks.tokens, strict=True)
+        ]
+        self._streams = [
+            Stream(of_task, seed, _TEXTS, task) for task, of_task in enumerate(lengths)
+        ]
+
+    def length(self, member: Member) -> int:
+        """Return the tokens of a text."""
+        task, text = member
+        return int(self._lengths[task][text])
+
+    def passes(self, n: int) -> float:
+        """Return the epochs of n updates: passes over the largest task."""
+        task = self._largest
+        drawn = self._tasks.times(task, n) * self._quotas[task] / self._pools[task]
+        return drawn / self._streams[task].tokens
+
+    def updates_until(self, updates: int | str) -> int:
+        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
+        if isinstance(updates, int):
+            return updates
+        task, epochs = self._largest, int(updates.removesuffix(" epochs"))
+        # In integers, so that an exact number of updates is not rounded up.
+        tokens = epochs * self._streams[task].tokens
+        return self._tasks.update_of(task, -(-tokens * self._pools[task] // self._quotas[task]))
+
+    def _tasks_at(self, n: int) -> tuple[tuple[int, ...], int]:
+        """Return the tasks of update n, from 1 on, and how many updates before it held them."""
+        if n < 1:
+            raise IndexError(f"updates count from 1, not {n}")
+        return self._tasks.at(n)
+
+    def _stretch(self, task: int, number: int) -> np.ndarray:
+        """Return the texts of a task's stretch; stretches count from 0."""
+        quota = self._quotas[task]
+        return self._streams[task].between(number * quota, (number + 1) * quota)
+
+
+class Sampler(Order):
+    """The order of data of one run on pairs of sentences.
 
     Args:
         target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
         source_lengths: the same for the source.
-        batch: the size of an update, and the pool.
-        shares: each task's share of an update.
-        seed: of the run, at least 0.
         one_task: whether an update holds one task only, drawn by its share.
     """
 
@@ -100,46 +256,26 @@ class Sampler:
         seed: int,
         one_task: bool = False,
     ):
+        self.seed = seed
         self._target = [np.asarray(lengths, dtype=np.int64) for lengths in target_lengths]
         self._source = [np.asarray(lengths, dtype=np.int64) for lengths in source_lengths]
-        for task, lengths in enumerate(self._target):
-            if not len(lengths):
-                raise FathomError(
-                    f"task {task} has no training pairs",
-                    "tensors",
-                    "check the counts in corpus.json",
-                )
-        self.seed = seed
         self._target_tokens = sum(int(lengths.sum()) for lengths in self._target)
         self._source_tokens = sum(int(lengths.sum()) for lengths in self._source)
         lines = [len(lengths) for lengths in self._target]
-        self._tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
-        # Updates of each task's blocks.
-        self._pools = [batch.pool] * len(lines)
+        if 0 in lines:
+            what = f"task {lines.index(0)} has no training pairs"
+            raise FathomError(what, "tensors", "check the counts in corpus.json")
+        pools = [batch.pool] * len(lines)
         if one_task:
             passes = [int(lengths.sum()) // batch.tokens for lengths in self._target]
-            self._pools = [max(1, min(batch.pool, updates)) for updates in passes]
-        # Tokens in a block; whole numbers, so that places in a stream are exact.
-        self._quotas = [
-            max(1, round(pool * tokens))
-            for pool, tokens in zip(self._pools, self._tasks.tokens, strict=True)
-        ]
-        self._streams = [
-            Stream(lengths, seed, _SENTENCES, task) for task, lengths in enumerate(self._target)
-        ]
-        self._largest = max(range(len(lines)), key=lines.__getitem__)
+            pools = [max(1, min(batch.pool, updates)) for updates in passes]
+        tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
+        super().__init__(self._target, tasks, seed, pools, lines.index(max(lines)))
         self._latest: dict[tuple[int, ...], tuple[int, list[list[Member]]]] = {}
 
-    def update(self, n: int, parts: int = 1) -> list[list[Member]]:
-        """Return the sentences of update n as (task, sentence), in `parts` micro-batches.
-
-        The parts hold the same sentences for any number of parts. The sentences of a part have
-        similar lengths, and all parts about equally many target tokens. If there are fewer
-        sentences than parts, the last parts are empty. Updates count from 1.
-        """
-        if n < 1 or parts < 1:
-            raise IndexError(f"updates and parts count from 1, not {n} and {parts}")
-        tasks, before = self._tasks.at(n)
+    def update(self, n: int) -> list[Member]:
+        """Return the sentences of update n as (task, sentence); updates count from 1."""
+        tasks, before = self._tasks_at(n)
         block, place = divmod(before, self._pools[tasks[0]])
         members = self._block(tasks, block)[place]
         if not members:
@@ -148,19 +284,7 @@ class Sampler:
                 "training.batch.tokens",
                 f"raise it; the longest sentence has {max(map(np.max, self._target))} tokens",
             )
-        return [list(members)] if parts == 1 else self._split(members, parts)
-
-    def passes(self, n: int) -> float:
-        """Return the epochs of n updates: passes over the task with the most lines."""
-        task = self._largest
-        drawn = self._tasks.times(task, n) * self._quotas[task] / self._pools[task]
-        return drawn / self._streams[task].tokens
-
-    def updates_until(self, updates: int | str) -> int:
-        """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
-        task = self._largest
-        tokens, quota = self._streams[task].tokens, self._quotas[task]
-        return self._tasks.updates_until(updates, task, tokens, quota, self._pools[task])
+        return members
 
     def _block(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
         """Return the updates of a block of some tasks; their latest block is cached."""
@@ -169,10 +293,9 @@ class Sampler:
             pool = self._pools[tasks[0]]
             ranks: list[list[Member]] = [[] for _ in range(pool)]
             for task in tasks:
-                quota = self._quotas[task]
-                drawn = self._streams[task].between(block * quota, (block + 1) * quota)
+                drawn = self._stretch(task, block)
                 source, target = self._source[task][drawn], self._target[task][drawn]
-                order = np.argsort(self._length(source, target), kind="stable")
+                order = np.argsort(self._sort_key(source, target), kind="stable")
                 chunks = equal_mass(target[order], pool)
                 for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
                     ranks[rank].append((task, sentence))
@@ -181,7 +304,7 @@ class Sampler:
             self._latest[tasks] = (block, updates)
         return updates
 
-    def _length(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def _sort_key(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return the length by which pairs are sorted, that of the longer side, (n,).
 
         Each side is measured in its mean length over all tasks. The numbers are integers, so that
@@ -189,11 +312,16 @@ class Sampler:
         """
         return np.maximum(source * self._target_tokens, target * self._source_tokens)
 
-    def _split(self, members: list[Member], parts: int) -> list[list[Member]]:
-        """Cut an update, sorted by length, into micro-batches of about equal target tokens."""
+    def split(self, members: list[Member], parts: int) -> list[list[Member]]:
+        """Cut an update, sorted by length, into micro-batches of about equal target tokens.
+
+        If there are fewer sentences than parts, the last parts are empty.
+        """
+        if parts == 1:
+            return [members]
         source = np.array([self._source[task][sentence] for task, sentence in members])
         target = np.array([self._target[task][sentence] for task, sentence in members])
-        order = np.argsort(self._length(source, target), kind="stable")
+        order = np.argsort(self._sort_key(source, target), kind="stable")
         filled = min(parts, len(members))
         group = equal_mass(target[order], filled)
         cuts = [0, *np.searchsorted(group, np.arange(1, filled)).tolist(), len(members)]

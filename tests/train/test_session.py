@@ -7,28 +7,37 @@ import torch
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
-from fathom.io.locks import HOLDER, Holder, only_writer, write_holder
+from fathom.io.locks import HOLDER, Held, Holder, only_writer
 from fathom.io.signals import Stopped
 from fathom.results.recipe import RECIPE
 from fathom.results.run_state import FAILED, OUT_OF_MEMORY, fail, read_state
-from fathom.results.training_record import Ended
-from fathom.train import train as one_message
-from fathom.train.attempts import DAMAGED, Attempt, Attempts, recipe_of, recorded
+from fathom.train import session
 from fathom.train.ranks import PeerLost, Ranks
-from fathom.train.state import delete_stale
+from fathom.train.session import (
+    ATTEMPTS,
+    DAMAGED,
+    Attempt,
+    Session,
+    delete_stale,
+    recipe_of,
+    recorded,
+)
 from fathom.train.stopping import END_TIME
-from fathom.train.train import OneMessage
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 
 
+def begun(folder, last_seen=None, report=silent):
+    """Begin an attempt; `last_seen` is when a process that was killed before it was seen last."""
+    return Attempt(folder, Held(folder / HOLDER, Holder.here(), last_seen), report)
+
+
 def test_an_attempt_without_an_end_was_killed_and_stays_in_the_list(tmp_path):
-    path = tmp_path / "attempts.json"
-    Attempts(path, silent).start(0, recipe=2)
-    second = Attempts(path, silent)
-    second.start(40, recipe=3)
+    begun(tmp_path).start(0, 100)
+    second = begun(tmp_path)
+    second.start(40, 100)
     second.end(100, "finished")
-    first, last = Attempts(path, silent).all
+    first, last = recorded(tmp_path)
     assert (first["from_update"], first["end"], first["ended_as"]) == (0, None, "killed")
     assert (last["from_update"], last["to_update"], last["ended_as"]) == (40, 100, "finished")
     assert last["pid"]
@@ -36,15 +45,13 @@ def test_an_attempt_without_an_end_was_killed_and_stays_in_the_list(tmp_path):
 
 def ended_before(tmp_path, ended_as, last_seen=None, job="41"):
     """Return what the next attempt finds out about how one ended."""
-    path = tmp_path / "attempts.json"
-    first = Attempts(path, silent)
-    first.start(0, recipe=2)
+    first = begun(tmp_path)
+    first.start(0, 100)
     if ended_as:
         first.end(40, ended_as)
     os.environ["SLURM_JOB_ID"] = job  # in_job puts it back
-    second = Attempts(path, silent)
-    second.start(40, recipe=2, last_seen=last_seen)
-    return second.all[0]["ended_as"]
+    begun(tmp_path, last_seen).start(40, 100)
+    return recorded(tmp_path)[0]["ended_as"]
 
 
 @pytest.fixture
@@ -55,26 +62,31 @@ def in_job(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("last_seen", "ended_as"), [(9_995, "limit"), (10_020, "limit"), (5_000, "killed")]
+    ("recorded_as", "last_seen", "job", "ended_as"),
+    [
+        # Both are SIGKILL to the process: the time tells a kill at the limit from another.
+        (None, 9_995, "41", "limit"),
+        (None, 10_020, "41", "limit"),
+        (None, 5_000, "41", "killed"),
+        # Preemption and scancel send the same signal: a job that was preempted runs again.
+        ("stopped", None, "41", "preempted"),
+        ("stopped", None, "42", "cancelled"),
+    ],
 )
 @pytest.mark.usefixtures("in_job")
-def test_a_kill_at_the_limit_is_told_from_another_by_the_time(tmp_path, last_seen, ended_as):
-    """Field fault 3: both are SIGKILL to the process."""
-    assert ended_before(tmp_path, None, last_seen) == ended_as
+def test_the_next_attempt_finds_out_why_a_job_ended(
+    tmp_path, recorded_as, last_seen, job, ended_as
+):
+    """Field fault 3."""
+    assert ended_before(tmp_path, recorded_as, last_seen, job) == ended_as
 
 
-@pytest.mark.parametrize(("job", "ended_as"), [("41", "preempted"), ("42", "cancelled")])
-@pytest.mark.usefixtures("in_job")
-def test_a_job_that_runs_again_under_its_id_was_preempted(tmp_path, job, ended_as):
-    """Field fault 3: preemption and scancel send the same signal."""
-    assert ended_before(tmp_path, "stopped", job=job) == ended_as
-
-
-def test_a_resumed_training_has_the_lowest_recipe_of_its_attempts(tmp_path):
-    attempts = Attempts(tmp_path / "attempts.json", silent)
+def test_a_resumed_training_has_the_lowest_recipe_of_its_attempts(tmp_path, monkeypatch):
     for recipe in (3, 2, 4):
-        attempts.start(0, recipe)
-    assert attempts.recipe == 2
+        monkeypatch.setitem(RECIPE, "training", recipe)
+        attempt = begun(tmp_path)
+        attempt.start(0, 100)
+    assert attempt.recipe == 2
 
 
 DAMAGES = [b"", b"{}", b"[]", b"\0\0\0", b"\xff", b'{"attempts": {}}', b'{"attempts": [1]}']
@@ -82,17 +94,15 @@ DAMAGES = [b"", b"{}", b"[]", b"\0\0\0", b"\xff", b'{"attempts": {}}', b'{"attem
 
 @pytest.mark.parametrize("content", DAMAGES)
 def test_a_damaged_list_is_set_aside_with_one_line_and_begins_again(tmp_path, content):
-    path = tmp_path / "attempts.json"
-    path.write_bytes(content)
-    assert recorded(path) is None
+    (tmp_path / ATTEMPTS).write_bytes(content)
+    assert recorded(tmp_path) is None
     lines = []
-    attempts = Attempts(path, lines.append)
+    attempt = begun(tmp_path, report=lines.append)
     assert len(lines) == 1
-    says("damaged; renamed to", where="attempts.json").check(lines)
-    assert attempts.all == []
+    says("damaged; renamed to", where=ATTEMPTS).check(lines)
     assert (tmp_path / DAMAGED).read_bytes() == content
-    attempts.start(3, recipe=2)
-    assert [one["from_update"] for one in recorded(path)] == [3]
+    attempt.start(3, 100)
+    assert [entry["from_update"] for entry in recorded(tmp_path)] == [3]
 
 
 @pytest.mark.parametrize("attempt", [{}, {"recipe": None}, {"recipe": "2"}])
@@ -109,11 +119,6 @@ def attempt(tmp_path):
         yield attempt
 
 
-def state(tmp_path):
-    read = read_state(tmp_path)
-    return read.state, read.reason, read.update
-
-
 def last(tmp_path):
     attempt = read_json(tmp_path / "attempts.json")["attempts"][-1]
     return attempt["ended_as"], attempt.get("to_update")
@@ -126,34 +131,9 @@ def test_an_attempt_begins_with_a_number_and_a_place(tmp_path, attempt):
     assert last(tmp_path) == (None, None)
 
 
-def test_a_save_moves_the_update_of_a_resume_and_a_stop_says_why(tmp_path, attempt):
-    attempt.saved(50)
-    assert state(tmp_path) == ("training", "", 50)
-    attempt.stopped(50, "limit")
-    assert state(tmp_path) == ("saved", "limit", 50)
-    assert last(tmp_path) == ("limit", 50)
-
-
-@pytest.mark.parametrize("kind", ["finished", "diverged", "failed_to_train"])
-def test_an_outcome_is_said_after_training_json(tmp_path, attempt, kind):
-    outcome = Ended(kind=kind, update=60, reason="so it is")
-    attempt.ended(60, outcome)
-    assert last(tmp_path) == (kind, 60)
-    assert state(tmp_path)[0] == "training"
-    attempt.recorded(outcome)
-    assert state(tmp_path) == (kind, "so it is", 40)
-
-
-def test_nothing_is_saved_after_another_process_has_taken_the_lock(tmp_path, attempt):
-    attempt.before_save()
-    other = Holder.here()
-    write_holder(tmp_path / HOLDER, other, new=False)
-    with refused(f"{other!s} has taken the lock over"):
-        attempt.before_save()
-
-
-def test_a_failure_before_the_first_update_is_no_end_of_the_attempt_before(tmp_path, attempt):
-    attempt.stopped(40, "limit")
+def test_a_failure_is_no_end_of_an_attempt_that_has_ended_or_never_trained(tmp_path, attempt):
+    attempt.end(40, "limit")
+    attempt.failed("failed")
     Attempt(tmp_path, attempt.held, silent).failed("failed")
     assert last(tmp_path) == ("limit", 40)
 
@@ -164,13 +144,13 @@ MISSING = FathomError("no such file", "tensors.json", "encode it")
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Wait for nobody."""
-    monkeypatch.setattr(one_message, "PATIENCE", 0.0)
+    monkeypatch.setattr(session, "PATIENCE", 0.0)
 
 
 def end(folder, rank, error, attempt=None, world=3, recorded=None):
     """End a process by an error, after another one has recorded one."""
-    with OneMessage(Ranks(rank, world), folder) as ending:
-        ending.begin(None if rank else attempt)
+    with Session(Ranks(rank, world), folder) as together:
+        together.begin(None if rank else attempt)
         if recorded:
             fail(folder, recorded, "no memory is left")
         raise error
@@ -230,8 +210,8 @@ def test_what_one_process_refuses_it_says(tmp_path, attempt):
 
 
 def test_an_error_before_the_attempt_begins_leaves_the_state_of_the_one_before(tmp_path, attempt):
-    attempt.stopped(40, "limit")
-    with pytest.raises(ValueError, match="so"), OneMessage(Ranks(0, 2), tmp_path):
+    attempt.write(state="saved")
+    with pytest.raises(ValueError, match="so"), Session(Ranks(0, 2), tmp_path):
         raise ValueError("so")
     assert read_state(tmp_path).state == "saved"
 
