@@ -15,9 +15,9 @@ from fathom.data import tensors
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder
 from fathom.data.tensors import Tensors
-from fathom.decode.ready import averaged
+from fathom.decode.ready import averaged, require_decoder, require_name
 from fathom.io.commands import again
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError
 from fathom.methods import build as loader
 from fathom.nn.network import FAST, Network
 from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
@@ -83,8 +83,7 @@ class TrainedRun:
 
     def task(self, name: str) -> int:
         """Return the index of a task."""
-        if name not in self.tasks:
-            raise FathomError(f"no task '{name}'", self.name, nearest(name, self.tasks))
+        require_name(name, self.tasks, "task", self.name)
         return self.tasks.index(name)
 
     @property
@@ -140,11 +139,7 @@ class TrainedRun:
 
     def require_decoder(self) -> Decoding:
         """Return the settings of beam search, or refuse a network without a decoder."""
-        decoding = self.spec.decoding
-        if decoding is None or not self.spec.model.decoder_layers:
-            remedy = "`fathom likelihood` measures it on held-out text"
-            raise FathomError("a network without a decoder translates nothing", self.name, remedy)
-        return decoding
+        return require_decoder(self.spec)
 
     def _built(self) -> Network:
         text = self.tensors

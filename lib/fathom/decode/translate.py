@@ -7,6 +7,7 @@ layer has none: both are results, and decoding.json records them.
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 from typing import Protocol
 
 import torch
@@ -21,11 +22,14 @@ from fathom.data.vocabulary import Ids
 from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.fairseq_beam import FairseqBeam
+from fathom.decode.ready import is_decoded
 from fathom.decode.trained_run import TrainedRun
+from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.records import hashes
 from fathom.nn.network import FAIRSEQ
+from fathom.nn.weights import weights_path
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
 
@@ -57,31 +61,96 @@ def translate(
     """
     run.require_decoder()
     for split, gates in decodings:
-        _decode(run, split, gates, report)
+        _decode(run, run.paths.decoding(run.spec, run.seed, split, gates), split, gates, report)
 
 
-def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], None]) -> None:
-    """Make one decoding."""
+def translate_saved(
+    run: TrainedRun,
+    gates: str,
+    split: str,
+    updates: Sequence[int],
+    report: Callable[[str], None],
+) -> dict[int, dict[str, Path]]:
+    """Return the hypotheses of single saved weights, by update and task.
+
+    Each update is a decoding, <split>.<update> in the folder of the window; a second start makes
+    those that are missing or have changed.
+
+    Raises:
+        FathomError: If weights cannot be read, or leave a task without any layer.
+    """
+    window = run.paths.window(run.spec, run.seed, gates)
+    folders = {update: window / f"{split}.{update}" for update in updates}
+    missing = [
+        update
+        for update, folder in folders.items()
+        if not is_decoded(folder, run.spec, run.seed, run.paths, gates)
+    ]
+    if len(missing) < len(folders):
+        there = len(folders) - len(missing)
+        report(f"{split}: {there} of {len(folders)} checkpoints are translated already")
+    for update in missing:
+        if bare := run.tasks_without_layers(gates, update):
+            what, where = f"{bare[0]} has no layer left with {gates} gates", f"update {update}"
+            raise FathomError(what, f"{run.name}, {where}", "choose other gates")
+        _decode(run, folders[update], split, gates, report, update)
+    return {
+        update: {task: folder / f"{task}.txt" for task in run.tasks}
+        for update, folder in folders.items()
+    }
+
+
+def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
+    """Return the updates whose weights a finished training saved, the oldest first.
+
+    Raises:
+        FathomError: If the training did not finish, it saved no weights, or some are missing, so
+            that the others are not consecutive.
+    """
+    run.require_finished()
+    saved, settings = run.saved_updates, run.spec.training
+    if not saved:
+        what = f"the training saved no weights (training.keep_weights is {settings.keep_weights})"
+        remedy = "set training.keep_weights to the size of the window and train again"
+        raise FathomError(what, str(run.checkpoints), remedy)
+    paths = {update: weights_path(run.checkpoints, update) for update in saved}
+    gone = [update for update, path in paths.items() if not path.is_file()]
+    if gone:
+        what = f"the weights after update {', '.join(map(str, gone))} are missing"
+        raise FathomError(what, str(run.checkpoints), again(paths[gone[0]]))
+    return saved
+
+
+def _decode(
+    run: TrainedRun,
+    folder: Path,
+    split: str,
+    gates: str,
+    report: Callable[[str], None],
+    update: int | None = None,
+) -> None:
+    """Make one decoding, with the weights saved after an update or the final ones."""
     spec = run.spec
-    folder = run.paths.decoding(spec, run.seed, split, gates)
+    where = f"{split}, {gates}" if update is None else f"{split}, update {update}"
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
         old.unlink()
-    no_layer = run.tasks_without_layers(gates) if run.finished else ()
+    no_layer = run.tasks_without_layers(gates, update) if run.finished else ()
     for task in no_layer:
-        report(f"{split}, {gates}: {task} has no layer left")
+        report(f"{where}: {task} has no layer left")
     chosen = [task for task in run.tasks if task not in no_layer] if run.finished else []
     tasks: dict[str, int] = {}
-    for task, lines in split_lines(run, chosen, split, gates).items():
+    for task, lines in split_lines(run, chosen, split, gates, update).items():
         write_lines(folder / f"{task}.txt", lines)
         tasks[task] = len(lines)
-        report(f"{split}, {gates}: {task} {len(lines)} sentences")
+        report(f"{where}: {task} {len(lines)} sentences")
+    weights = run.averaged_updates if update is None else (update,)
     content = {
         "identity": spec.decoding_identity(gates),
         "split": split,
         "gates": gates,
         "recipe": RECIPE["decoding"],
         "settings": run.require_decoder().model_dump(),
-        "weights": run.averaged_updates if run.finished else (),
+        "weights": weights if run.finished else (),
         "outcome": run.outcome.kind,
         "reason": "" if run.finished else run.outcome.reason,
         "tasks": tasks,

@@ -120,10 +120,6 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
 
     Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
 
-    Args:
-        task: the task whose layers stay.
-        report: called with a line about the result.
-
     Raises:
         FathomError: If there is no such task, the training did not finish, or what hard gates leave
             is not a plain Transformer.
