@@ -92,8 +92,8 @@ def likelihood(
     from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
-        sums = likelihood.likelihood(opened.trained(seed, device), split, kind)
-        return likelihood.records(sums.nats, sums.tokens, sums.no_layer, split, kind)
+        found = likelihood.likelihood(opened.trained(seed, device), split, kind)
+        return likelihood.records(found, split, kind)
 
     report = report_of(f"{spec.folder} {split}, {kind}")
     file = MeasurementFile(spec, seed, opened.paths, "likelihood", split, kind)

@@ -17,7 +17,7 @@ from torch import Tensor
 from fathom.config.schema.run import Decoding
 from fathom.decode.candidates import Candidates, Output, candidates, greedy
 from fathom.nn.network import Network
-from fathom.nn.stack import compaction_order
+from fathom.nn.stack import DictionaryLike, compaction_order
 
 # Hypotheses that are searched together. More need memory, and fewer leave much to the small batches
 # in which the last sentences end.
@@ -26,14 +26,8 @@ HYPOTHESES = 1280
 AT_ONCE = {"cpu": 2**20, "cuda": 2**28}
 
 
-class Symbols(Protocol):
+class Symbols(DictionaryLike, Protocol):
     """What a search needs of a dictionary; fairseq's has it."""
-
-    def __len__(self) -> int: ...
-
-    def pad(self) -> int:
-        """Return the padding symbol's index."""
-        ...
 
     def eos(self) -> int:
         """Return the end symbol's index."""
