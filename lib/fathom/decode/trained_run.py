@@ -52,11 +52,6 @@ class TrainedRun:
         return self.training.outcome
 
     @property
-    def finished(self) -> bool:
-        """Whether the training made all its updates and learnt something."""
-        return self.outcome.finished
-
-    @property
     def checkpoints(self) -> Path:
         """The folder of the weights."""
         return self.folder / "checkpoints"
@@ -134,7 +129,7 @@ class TrainedRun:
 
     def require_finished(self) -> None:
         """Refuse a training that diverged or failed."""
-        if not self.finished:
+        if not self.outcome.finished:
             raise FathomError(self.outcome.words, self.name, "choose a run that finished")
 
     def require_decoder(self) -> Decoding:

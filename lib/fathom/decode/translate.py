@@ -130,14 +130,14 @@ def _decode(
     update: int | None = None,
 ) -> None:
     """Make one decoding, with the weights saved after an update or the final ones."""
-    spec = run.spec
+    spec, finished = run.spec, run.outcome.finished
     where = f"{split}, {gates}" if update is None else f"{split}, update {update}"
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
         old.unlink()
-    no_layer = run.tasks_without_layers(gates, update) if run.finished else ()
+    no_layer = run.tasks_without_layers(gates, update) if finished else ()
     for task in no_layer:
         report(f"{where}: {task} has no layer left")
-    chosen = [task for task in run.tasks if task not in no_layer] if run.finished else []
+    chosen = [task for task in run.tasks if task not in no_layer] if finished else []
     tasks: dict[str, int] = {}
     for task, lines in split_lines(run, chosen, split, gates, update).items():
         write_lines(folder / f"{task}.txt", lines)
@@ -150,9 +150,9 @@ def _decode(
         "gates": gates,
         "recipe": RECIPE["decoding"],
         "settings": run.require_decoder().model_dump(),
-        "weights": weights if run.finished else (),
+        "weights": weights if finished else (),
         "outcome": run.outcome.kind,
-        "reason": "" if run.finished else run.outcome.reason,
+        "reason": "" if finished else run.outcome.reason,
         "tasks": tasks,
         "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
@@ -219,8 +219,7 @@ def decode(
 ) -> list[list[int]]:
     """Return the best hypothesis of each source by the decoder that the run's settings name.
 
-    Args:
-        sources: (S,) each, with its end symbol.
+    Sources (S,) have their end symbols.
     """
     if run.require_decoder().decoder == "ctranslate2":
         return exports(run, gates, update).best(sources, tasks)
@@ -252,11 +251,8 @@ def hypotheses(
 ) -> list[list[int]]:
     """Return the best hypothesis of each source, in the order of the sources.
 
-    Args:
-        sources: (S,) each, with its end symbol.
-        tasks: the index of each source's task.
-        device: where the network is.
-        sentences: bound of a batch's sentences; None for the search's own.
+    Sources (S,) have their end symbols, and tasks are indices. `sentences` bounds those of a batch;
+    None takes the search's bound.
 
     Raises:
         FathomError: If a source is left without a hypothesis.
@@ -285,9 +281,8 @@ def hypotheses(
 def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:
     """Yield batches of sentence numbers, the shortest sentences first.
 
-    Args:
-        lengths: source tokens of each sentence.
-        tokens: bound of a batch's tokens, padding included; a longer sentence is a batch by itself.
+    `lengths` are source tokens. A batch has at most `tokens` of them, padding included; a longer
+    sentence is a batch by itself.
     """
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], number)):
