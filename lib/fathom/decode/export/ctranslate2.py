@@ -211,9 +211,9 @@ def require_equal(
     worst = 0.0
     for number in sorted(chosen):
         source, target = pairs.source(number), pairs.target(number)
-        own = _log_probabilities(network, task, source, target, pairs.start)
-        other = search.log_probabilities(source, target, pairs.start)
-        difference = (own - other).abs().max()
+        ours = _log_probabilities(network, task, source, target, pairs.start)
+        theirs = search.log_probabilities(source, target, pairs.start)
+        difference = (ours - theirs).abs().max()
         worst = max(worst, float(difference.nan_to_num(torch.inf)))
     if not worst <= TOLERANCE:
         what = f"CTranslate2's log-probabilities differ by {worst:.1g} nats, more than {TOLERANCE}"
