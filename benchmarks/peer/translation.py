@@ -119,16 +119,14 @@ def by_ctranslate2(workload: Workload, network: Network, spec: Spec, settings: D
         FathomError: the package is missing.
     """
     from fathom.decode.export import ctranslate2
-    from fathom.decode.export.ctranslate2 import Search
+    from fathom.decode.export.ctranslate2 import CTranslate2Search
     from fathom.decode.export.plain import plain
 
     text = workload.tensors
-    sides = text.source_dictionary, text.target_dictionary
-    source, target = map(ctranslate2.symbols, sides)
     with TemporaryDirectory() as name:
         folder, exported = Path(name), plain(network, spec.model, 0, spec.run)
-        ctranslate2.write(folder, exported, source, target, POSITIONS)
-        search = Search(folder, source, target)
+        ctranslate2.write(folder, exported, text, POSITIONS)
+        search = CTranslate2Search(folder, text)
     return lambda sources, _: search.best(sources.sentences, settings)
 
 

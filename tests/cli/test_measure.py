@@ -155,24 +155,24 @@ def file_of(folder):
 
 def results_of(folder):
     """Return what a window left, but for the lock, which names its holder."""
-    paths = folder.glob(f"results/runs/sample/{RUN}-*/1/window/plain-*/*")
-    paths = [path for path in paths if "lock" not in path.name]
-    return {path.name: path.read_bytes() for path in [*paths, file_of(folder)]}
+    paths = folder.glob(f"results/runs/sample/{RUN}-*/1/window/plain-*/**/*")
+    paths = [path for path in paths if path.is_file() and "lock" not in path.name]
+    return {path: path.read_bytes() for path in [*paths, file_of(folder)]}
 
 
 @pytest.mark.slow
 def test_a_second_start_translates_nothing_and_measures_the_same(own, measured, call):
     folder = own(measured)
     before, file = results_of(folder), measurements.read(file_of(folder))
-    tested = {name.split(".")[2] for name in before if ".test." in name}
-    windows = [[str(update) for update in window] for window in file.settings["updates"].values()]
-    assert tested == {update for window in windows for update in window}
+    tested = {path.parent.name for path in before if path.parent.name.startswith("test.")}
+    windows = file.settings["updates"].values()
+    assert tested == {f"test.{update}" for window in windows for update in window}
     assert {len(window) for window in windows} == {3}
     answer = call("best-window", RUN, "--size", "3")
-    assert "12 of 12 files are there" in answer.err
+    assert "6 of 6 checkpoints are translated already" in answer.err
     assert " sentences" not in answer.err
     assert results_of(folder) == before
-    assert "12 of 12 files are there" in call("best-window", RUN, "--size", "4").err
+    assert "6 of 6 checkpoints" in call("best-window", RUN, "--size", "4").err
 
 
 @pytest.mark.slow

@@ -1,7 +1,9 @@
 """What every method promises; the tests list the folder, so a new method is held to them too."""
 
 import inspect
+import sys
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -98,15 +100,32 @@ def test_every_method_has_a_card_and_every_card_a_method():
 
 
 @every
-def test_the_cards_settings_are_the_keywords_of_the_class(name):
+def test_the_class_reads_the_cards_settings_and_no_others(name, monkeypatch):
+    """Keywords without defaults; a class that keeps them in a namespace reads every one of them."""
     parameters = inspect.signature(load(name).__init__).parameters
     shared = list(inspect.signature(Method.__init__).parameters)
     assert list(parameters)[: len(shared)] == shared
     keywords = [each for each in parameters.values() if each.name not in shared]
-    assert {each.name for each in keywords} == set(card(name).about.settings)
-    assert all(each.kind is each.KEYWORD_ONLY for each in keywords)
-    # The card alone holds defaults.
-    assert all(each.default is each.empty for each in keywords)
+    read = {each.name for each in keywords}
+    if any(each.kind is each.VAR_KEYWORD for each in keywords):
+        read = set()
+
+        class Recording(SimpleNamespace):
+            def __getattribute__(self, setting):
+                read.add(setting)
+                return super().__getattribute__(setting)
+
+        monkeypatch.setattr(sys.modules[load(name).__module__], "SimpleNamespace", Recording)
+        model = example_network(name)
+        update(model, torch.optim.Adam(model.parameters()), 1, example(name)[2])
+        for each in model.methods.values():
+            each.parameter_groups()
+            each.depth()
+    else:
+        # The card alone holds defaults.
+        assert all(each.kind is each.KEYWORD_ONLY for each in keywords)
+        assert all(each.default is each.empty for each in keywords)
+    assert {each for each in read if not each.startswith("_")} == set(card(name).about.settings)
 
 
 @every

@@ -8,17 +8,13 @@ import pytest
 import torch
 
 from fathom.config.paths import Paths
-from fathom.decode import checkpoint_translations as module
-from fathom.decode.checkpoint_translations import (
-    RECORDED,
-    CheckpointTranslations,
-    consecutive_updates,
-)
+from fathom.decode import translate as module
 from fathom.decode.trained_run import TrainedRun
-from fathom.decode.translate import translate
-from fathom.io.files import read_lines, sha256
-from fathom.io.records import read_record, write_record
+from fathom.decode.translate import consecutive_updates, translate, translate_saved
+from fathom.io.files import read_lines
+from fathom.io.records import read_record
 from fathom.nn.weights import weights_path
+from fathom.results.recipe import RECIPE
 from tests.support.processes import kill, killed
 from tests.support.refused import refused
 from tests.support.small_corpus import TASKS, silent
@@ -65,9 +61,10 @@ def again(run, spec=None):
     return TrainedRun(spec or run.spec, 1, run.paths, CPU)
 
 
-def start(run, gates="plain", lines=None):
-    """Return what a start of a run's translations begins with."""
-    return CheckpointTranslations(again(run), gates, silent if lines is None else lines.append)
+def translated(run, split, updates=UPDATES, gates="plain", lines=None):
+    """Return the files of a split as another start makes or finds them."""
+    report = silent if lines is None else lines.append
+    return translate_saved(again(run), gates, split, updates, report)
 
 
 def saved(run, update):
@@ -75,11 +72,16 @@ def saved(run, update):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def times(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def test_hypotheses_are_those_that_a_translation_with_the_same_weights_gives(run):
-    made = start(run).of("test", UPDATES)
+    made = translated(run, "test")
     texts = set()
     for update in UPDATES:
         shutil.copy(saved(run, update), run.checkpoints / "last.pt")
@@ -88,17 +90,18 @@ def test_hypotheses_are_those_that_a_translation_with_the_same_weights_gives(run
         for task in TASKS:
             expected = run.paths.decoding(PLAIN, 1, "test", "plain") / f"{task}.txt"
             assert made[update][task].read_bytes() == expected.read_bytes()
+        record = read_record(made[update]["kor"].with_name("decoding.json"))
+        assert (record["weights"], record["split"]) == ([update], "test")
         texts.add(made[update]["kor"].read_bytes())
     assert len(texts) == len(UPDATES)
 
 
 def test_every_sentence_of_the_split_has_its_line(run, folder):
-    made = start(run)
-    files = {split: made.of(split, UPDATES[:1])[UPDATES[0]] for split in ("valid", "test")}
+    files = {split: translated(run, split, (2,))[2] for split in ("valid", "test")}
     for split, paths in files.items():
         assert list(paths) == list(TASKS)
         for task, path in paths.items():
-            assert path == folder / f"{task}.{split}.{UPDATES[0]}.txt"
+            assert path == folder / f"{split}.2" / f"{task}.txt"
             assert len(read_lines(path)) == len(run.tensors.split(task, split))
     assert files["valid"]["kor"].read_bytes() != files["test"]["kor"].read_bytes()
 
@@ -119,7 +122,7 @@ def test_gates_are_those_of_the_update_and_of_the_kind_that_is_asked_for(run):
     shutil.copy(saved(run, 5), saved(run, 2))
     record_weights(run.folder)
     for gates in ("soft", "hard"):
-        for update, paths in start(run, gates).of("test", UPDATES).items():
+        for update, paths in translated(run, "test", UPDATES, gates).items():
             texts[gates, update] = paths["kor"].read_bytes()
     assert texts["hard", 2] == texts["hard", 5]
     assert len(set(texts.values())) == 4
@@ -131,7 +134,7 @@ def test_every_task_is_translated_through_its_own_gates_of_the_update(run, gates
     with_gates(run, 4, [[SURE, SURE], [SURE, -SURE], [-SURE, SURE]])
     with_gates(run, 5, [[-SURE, SURE], [SURE, SURE], [SURE, -SURE]])
     run = again(run)
-    for update, files in start(run, gates).of("test", UPDATES[1:]).items():
+    for update, files in translated(run, "test", UPDATES[1:], gates).items():
         for task, path in files.items():
             every = [through(run, gates, task, own, update) for own in range(len(TASKS))]
             same = [lines == read_lines(path) for lines in every]
@@ -145,71 +148,49 @@ def test_a_task_without_any_layer_is_named_with_the_update(run):
     with refused(
         "bel has no layer left with hard gates", where="update 4", remedy="choose other gates"
     ):
-        start(run, "hard").of("valid", UPDATES)
-    assert not list(run.paths.window(SOFT, 1, "hard").glob("*.4.txt"))
-    start(run, "soft").of("valid", UPDATES)
-
-
-def be_killed(run, after, place):
-    """Translate in a process of its own that is killed without warning after some files.
-
-    `place` is what it was about to do when it was killed: to write a file, or to record it.
-    """
-
-    def child():
-        made, honest, calls = start(run), getattr(module, place), []
-
-        def kill_after(path, value):
-            calls.append(path)
-            if len(calls) > after:
-                kill()
-            honest(path, value)
-
-        setattr(module, place, kill_after)
-        made.of("valid", UPDATES)
-
-    killed(child)
+        translated(run, "valid", UPDATES, "hard")
+    assert not list(run.paths.window(SOFT, 1, "hard").glob("*.4/*"))
+    translated(run, "valid", UPDATES, "soft")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["write_lines", "write_record"])
-@pytest.mark.parametrize("after", [0, 1, 4])
-def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, after, place):
-    start(run).of("valid", UPDATES)
+@pytest.mark.parametrize(("files", "there"), [(0, 0), (3, 1), (4, 1), (8, 2)])
+def test_killed_in_the_middle_it_resumes_to_the_same_bytes(run, folder, files, there):
+    translated(run, "valid")
     unbroken = contents(folder)
     shutil.rmtree(folder)
-    be_killed(run, after, place)
-    recorded = read_record(folder / RECORDED)["files"] if after else {}
-    assert len(recorded) == after
-    times = {name: (folder / name).stat().st_mtime_ns for name in recorded}
-    lines = []
-    start(run, lines=lines).of("valid", UPDATES)
+
+    def child():
+        honest, calls = module.write_lines, []
+
+        def kill_after(path, lines):
+            calls.append(path)
+            if len(calls) > files:
+                kill()
+            honest(path, lines)
+
+        module.write_lines = kill_after
+        translated(run, "valid")
+
+    killed(child)
+    made = [path.parent for path in folder.glob("*/decoding.json")]
+    assert len(made) == there
+    before, lines = {place: times(place) for place in made}, []
+    translated(run, "valid", lines=lines)
     assert contents(folder) == unbroken
-    assert {name: (folder / name).stat().st_mtime_ns for name in recorded} == times
-    assert len(lines) == 9 - after + bool(after)
-    if after:
-        assert lines[0] == f"valid: {after} of 9 files are there already"
+    assert {place: times(place) for place in made} == before
+    assert len(lines) == 3 * (3 - there) + bool(there)
 
 
 def test_a_second_start_builds_no_network_where_all_is_there(run, monkeypatch):
-    first, lines = start(run).of("valid", UPDATES), []
+    first, lines = translated(run, "valid"), []
     monkeypatch.delattr(TrainedRun, "network")
-    assert start(run, lines=lines).of("valid", UPDATES) == first
-    assert lines == ["valid: 9 of 9 files are there already"]
-
-
-@pytest.mark.slow
-def test_another_split_or_more_updates_leave_what_is_there(run, folder):
-    start(run).of("valid", UPDATES[:2])
-    before, lines = contents(folder), []
-    start(run, lines=lines).of("valid", UPDATES)
-    start(run, lines=lines).of("test", UPDATES[1:2])
-    after = contents(folder)
-    assert len(after) == len(before) + 3 + 3
-    same = [name for name in before if name != RECORDED]
-    assert {name: after[name] for name in same} == {name: before[name] for name in same}
-    there = [line for line in lines if "files are there already" in line]
-    assert there == ["valid: 6 of 9 files are there already"]
+    assert translated(run, "valid", lines=lines) == first
+    # The size of a window moves nothing.
+    decoding = PLAIN.decoding.model_copy(update={"window": 2})
+    other = again(run, replace(PLAIN, decoding=decoding))
+    assert translated(other, "valid", lines=lines) == first
+    assert lines == ["valid: 3 of 3 checkpoints are translated already"] * 2
 
 
 def _cut(path):
@@ -217,74 +198,31 @@ def _cut(path):
 
 
 def _exchange(path):
-    shutil.copy(path.with_name("kor.valid.4.txt"), path)
+    shutil.copy(path.parents[1] / "valid.4" / "kor.txt", path)
 
 
 @pytest.mark.parametrize("spoil", [_cut, _exchange, os.unlink])
 def test_a_file_that_is_not_the_recorded_one_is_made_again(run, folder, spoil):
-    start(run).of("valid", UPDATES)
+    translated(run, "valid", UPDATES[:2])
     before, lines = contents(folder), []
-    spoil(folder / "kor.valid.2.txt")
+    spoil(folder / "valid.2" / "kor.txt")
     assert contents(folder) != before
-    start(run, lines=lines).of("valid", UPDATES)
+    translated(run, "valid", UPDATES[:2], lines=lines)
     assert contents(folder) == before
-    assert lines[0] == "valid: 8 of 9 files are there already"
-    assert lines[1].startswith("valid, update 2: kor ")
-    assert len(lines) == 2
+    assert lines[0] == "valid: 1 of 2 checkpoints are translated already"
+    assert [line.split(":")[0] for line in lines[1:]] == ["valid, update 2"] * len(TASKS)
 
 
-def test_files_without_a_record_are_deleted(run, folder):
-    folder.mkdir(parents=True)
-    for name in ("kor.valid.2.txt", ".kor.valid.2.txt.77.part", "old.test.9.txt"):
-        (folder / name).write_text("no hypothesis\n", encoding="utf-8")
-    made = start(run).of("valid", UPDATES[:1])
-    assert "no hypothesis" not in made[2]["kor"].read_text(encoding="utf-8")
-    assert set(contents(folder)) == {RECORDED, *(f"{task}.valid.2.txt" for task in TASKS)}
-
-
-def test_other_weights_after_an_update_make_its_files_again_and_no_others(run, folder):
-    start(run).of("valid", UPDATES)
-    before = contents(folder)
+def test_a_new_training_or_recipe_makes_all_again(run, monkeypatch):
+    translated(run, "valid", UPDATES[:2])
     shutil.copy(saved(run, 2), saved(run, 4))
     record_weights(run.folder)
-    start(run).of("valid", UPDATES)
-    after = contents(folder)
-    changed = {name for name in before if before[name] != after[name]} - {RECORDED}
-    assert changed
-    assert changed <= {f"{task}.valid.4.txt" for task in TASKS}
-    assert after["kor.valid.4.txt"] == after["kor.valid.2.txt"]
-
-
-@pytest.mark.parametrize("key", ["settings", "tensors_sha256", "versions", "recipe"])
-def test_with_other_settings_text_recipe_or_packages_all_is_made_again(run, folder, key):
-    start(run).of("valid", UPDATES[:1])
-    content, lines = read_record(folder / RECORDED), []
-    content["made_with"][key] = "other"
-    write_record(folder / RECORDED, content)
-    start(run, lines=lines)
-    assert not list(folder.glob("*.txt"))
-    assert lines == ["settings, text or recipe have changed: everything is translated again"]
-
-
-@pytest.mark.slow
-def test_the_size_of_a_window_does_not_matter(run):
-    start(run).of("valid", UPDATES)
-    other = replace(PLAIN, decoding=PLAIN.decoding.model_copy(update={"window": 2}))
     lines = []
-    start(again(run, other), lines=lines).of("valid", UPDATES)
-    assert lines == ["valid: 9 of 9 files are there already"]
-
-
-def test_the_record_names_weights_and_bytes(run, folder):
-    paths = start(run).of("valid", UPDATES)
-    content = read_record(folder / RECORDED)
-    assert content["made_with"]["settings"]["beam"] == PLAIN.decoding.beam
-    assert content["made_with"]["recipe"] == 1
-    tensors = run.paths.tensors(PLAIN.data) / "tensors.json"
-    assert content["made_with"]["tensors_sha256"] == sha256(tensors)
-    by_update = [(update, path) for update, files in paths.items() for path in files.values()]
-    assert content["files"] == {path.name: sha256(path) for _, path in by_update}
-    assert content["weights"] == {path.name: sha256(saved(run, n)) for n, path in by_update}
+    files = translated(run, "valid", UPDATES[:2], lines=lines)
+    assert files[4]["kor"].read_bytes() == files[2]["kor"].read_bytes()
+    monkeypatch.setitem(RECIPE, "decoding", RECIPE["decoding"] + 1)
+    translated(run, "valid", UPDATES[:2], lines=lines)
+    assert len(lines) == 2 * 2 * len(TASKS)
 
 
 @pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])

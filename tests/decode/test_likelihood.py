@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fathom.data.tensors import EOS, PAD
-from fathom.decode.likelihood import bits, likelihood, mean, records, table
+from fathom.decode.likelihood import Likelihood, bits, likelihood, mean, records, table
 from fathom.decode.trained_run import TrainedRun
 from fathom.results.measurements import Measurements
 from fathom.train.batches.held_out import held_out
@@ -134,7 +134,7 @@ NATS, TOKENS = {"kor": 30.0, "eng": 10.0}, {"kor": 10, "eng": 10}
 
 
 def test_a_guess_among_equals_has_as_many_as_its_perplexity():
-    found = records({"kor": 10 * math.log(8)}, {"kor": 10}, (), "valid", "plain")
+    found = records(Likelihood({"kor": 10 * math.log(8)}, {"kor": 10}, ()), "valid", "plain")
     assert found["perplexity.valid.plain"].tasks["kor"].value == pytest.approx(8.0, abs=1e-12)
     assert bits(found["nll.valid.plain"].all.value) == pytest.approx(3.0, abs=1e-12)
     assert found["nll.valid.plain"].all.n == 10
@@ -142,18 +142,19 @@ def test_a_guess_among_equals_has_as_many_as_its_perplexity():
 
 
 def test_over_all_tasks_each_token_counts_once():
-    found = records(NATS, TOKENS, (), "test", "soft")
+    found = records(Likelihood(NATS, TOKENS, ()), "test", "soft")
     nll, perplexity = found["nll.test.soft"], found["perplexity.test.soft"]
     assert {task: number.value for task, number in nll.tasks.items()} == {"kor": 3.0, "eng": 1.0}
     assert (nll.all.value, nll.all.n) == (2.0, 20)
     assert perplexity.all.value == pytest.approx(math.exp(2.0))
-    uneven = records(NATS, {"kor": 30, "eng": 5}, (), "test", "soft")["perplexity.test.soft"]
+    uneven = Likelihood(NATS, {"kor": 30, "eng": 5}, ())
+    uneven = records(uneven, "test", "soft")["perplexity.test.soft"]
     # Not the mean of the tasks' means, which is 1.5, nor of their perplexities.
     assert uneven.all.value == pytest.approx(math.exp(40 / 35))
 
 
 def test_a_task_without_layers_is_missing_and_so_is_the_number_over_all():
-    for record in records(NATS, TOKENS, ("bos",), "test", "hard").values():
+    for record in records(Likelihood(NATS, TOKENS, ("bos",)), "test", "hard").values():
         assert list(record.tasks) == ["kor", "eng"]
         assert record.all is None
         assert record.missing == {"bos": "no layer is left with hard gates"}
@@ -164,11 +165,11 @@ def test_numbers_without_a_perplexity_are_refused_with_the_task():
         with refused("nats per token has no perplexity", where="kor"):
             mean(nats, 10, "kor")
     with refused("no token was predicted", where="kor"):
-        records({"kor": 0.0}, {"kor": 0}, (), "test", "plain")
+        records(Likelihood({"kor": 0.0}, {"kor": 0}, ()), "test", "plain")
 
 
 def test_the_table_has_a_line_for_each_task_and_one_for_all():
-    found = records(NATS, TOKENS, (), "test", "plain")
+    found = records(Likelihood(NATS, TOKENS, ()), "test", "plain")
     file = Measurements(
         rule="likelihood",
         recipe={"scoring": 1},

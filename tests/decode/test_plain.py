@@ -8,16 +8,13 @@ from fathom.decode.export.plain import (
     active_layers,
     beyond_keeping,
     parameters,
-    plain,
     plain_state,
 )
 from fathom.nn.hooks import Method
-from tests.support.small_corpus import TASKS
 from tests.support.small_networks import stack
 from tests.support.specs import ROOT, card
-from tests.support.trained import ACTIVE, built, gated, set_gates, write_tensors
+from tests.support.trained import built, gated, write_tensors
 
-SPEC = gated()
 CARDS = [card(path.stem) for path in sorted((ROOT / "config" / "methods").glob("*.yaml"))]
 
 
@@ -26,13 +23,6 @@ def paths(tmp_path_factory):
     paths = Paths(tmp_path_factory.mktemp("results"), "tiny")
     write_tensors(paths)
     return paths
-
-
-@pytest.fixture
-def network(paths):
-    network = built(SPEC, paths)
-    set_gates(network, ACTIVE)
-    return network
 
 
 def test_layers_are_numbered_from_0_and_the_methods_parameters_left_out():
@@ -58,12 +48,6 @@ def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
     state = {"decoder.embed_tokens.weight": shared, "decoder.output_projection.weight": shared}
     active = {"encoder": (0,), "decoder": (0,)}
     assert parameters(plain_state(state | {"encoder.layers.0.fc1.bias": own}, active)) == 11
-
-
-def test_a_network_is_what_its_hard_gates_keep_of_it(network):
-    transformer = plain(network.use_gates("hard"), SPEC.model, TASKS.index("bos"), "bos")
-    assert transformer.active == {side: layers["bos"] for side, layers in ACTIVE.items()}
-    assert transformer.state.keys() == plain_state(network.state_dict(), transformer.active).keys()
 
 
 class Skipping(Method):
@@ -120,17 +104,6 @@ def test_a_method_that_does_more_than_skip_layers_is_found_out(kind, hook):
     each = kind(stack("encoder"))
     assert active_layers(each, 0) == ((1,) if kind is not Method else (0, 1, 2))
     assert beyond_keeping(each, 0) == hook
-
-
-@pytest.mark.parametrize("gates", ["soft", "plain"])
-def test_soft_gates_are_more_than_keeping(network, gates):
-    network.use_gates(gates)
-    for each in network.methods.values():
-        for alpha in each.parameters():
-            held = alpha.clone()
-            alpha.fill_(0.5)
-            assert beyond_keeping(each, 0) == "block"
-            alpha.copy_(held)
 
 
 @pytest.mark.parametrize("method", CARDS, ids=lambda method: method.name)

@@ -13,7 +13,6 @@ from fathom.decode.export.export import prune
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.methods import build as loader
 from fathom.nn.network import count_parameters
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused, says
@@ -235,17 +234,6 @@ def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
     with refused(remedy="choose a run that finished"):
         pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
     assert not (folder / "pruned.json").exists()
-
-
-def test_such_a_method_is_refused_in_one_sentence(run, monkeypatch):
-    monkeypatch.setattr(loader.load(SPEC.method.name), "block", lambda self, layer, x, y: y + x)
-    remedy = "translate with fathom instead"
-    with refused(
-        "the encoder's method does more than keep or skip layers ('block')",
-        where=f"{run.name}, bos",
-        remedy=remedy,
-    ):
-        pruned(run, "bos")
 
 
 @pytest.mark.parametrize(("name", "settings", "norm"), GATED)

@@ -112,7 +112,7 @@ def bleu(path):
 def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     spec = windowed(decoded(), 3)
     made, lines = Spoilt(paths.window(spec, 1, "plain")), []
-    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append)
     assert path == MeasurementFile(spec, 1, paths, "window", gates="plain").path
     file = measurements.read(path)
     assert file.recipe == RECIPE
@@ -141,7 +141,7 @@ def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
 def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, paths):
     spec = windowed(decoded(), 2)
     made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print)
+    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, print)
     file = measurements.read(path)
     assert set(file.measurements) == {
         *(f"bleu.test.plain.window.{name}" for name in ("13a", "intl", "char", "none")),
@@ -157,7 +157,7 @@ def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, p
 def test_of_a_metric_whose_low_end_is_good_the_lowest_mean_chooses(decoded, paths):
     spec = windowed(decoded(), 2)
     made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print, ["ter"])
+    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, print, ["ter"])
     file = measurements.read(path)
     record = file.measurements["ter.test.plain.window"]
     assert 3 in file.settings["updates"]["TER"]
@@ -168,7 +168,7 @@ def test_of_a_metric_whose_low_end_is_good_the_lowest_mean_chooses(decoded, path
 def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
     spec, lines = windowed(decoded(), 21), []
     made = Spoilt(paths.window(spec, 1, "plain"))
-    best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append)
     assert lines[-1] == "6 checkpoints were saved, fewer than 21: all are taken"
 
 
@@ -176,7 +176,7 @@ def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
 def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, hypotheses, right):
     spec, lines = windowed(decoded("one_to_many"), 2), []
     made = Spoilt(paths.window(spec, 1, "plain"), hypotheses)
-    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, lines.append)
+    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append)
     file = measurements.read(path)
     every = common_metrics(spec)
     for metric, window in file.settings["updates"].items():
@@ -193,9 +193,9 @@ def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, 
 def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
     spec = windowed(decoded(), 2)
     made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, lambda: made, print)
+    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, print)
 
-    def broken():
+    def broken(split, updates):
         raise FathomError("broken", "here", "mend")
 
     with refused(where="here"):

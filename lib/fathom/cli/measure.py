@@ -1,6 +1,8 @@
 """The verbs of measurements: score, likelihood, best-window, gates, sharing."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -90,8 +92,8 @@ def likelihood(
     from fathom.results.training_record import MeasurementFile
 
     def records() -> dict[str, Record]:
-        sums = likelihood.likelihood(opened.trained(seed, device), split, kind)
-        return likelihood.records(sums.nats, sums.tokens, sums.no_layer, split, kind)
+        found = likelihood.likelihood(opened.trained(seed, device), split, kind)
+        return likelihood.records(found, split, kind)
 
     report = report_of(f"{spec.folder} {split}, {kind}")
     file = MeasurementFile(spec, seed, opened.paths, "likelihood", split, kind)
@@ -136,15 +138,15 @@ def best_window(
     if not ended.finished:
         MeasurementFile(spec, seed, paths, "window", gates=kind).measure(dict, report)
         return
-    from fathom.decode.checkpoint_translations import CheckpointTranslations, consecutive_updates
+    from fathom.decode.translate import consecutive_updates, translate_saved
 
     trained = opened.trained(seed, device)
 
-    def translations() -> CheckpointTranslations:
-        return CheckpointTranslations(trained, kind, report)
+    def translated(split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
+        return translate_saved(trained, kind, split, updates, report)
 
     updates, metrics = consecutive_updates(trained), opened.needs.metrics(spec.name)
-    report(str(best_window(spec, seed, kind, paths, updates, translations, report, metrics)))
+    report(str(best_window(spec, seed, kind, paths, updates, translated, report, metrics)))
 
 
 def gates(

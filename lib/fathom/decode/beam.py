@@ -17,7 +17,7 @@ from torch import Tensor
 from fathom.config.schema.run import Decoding
 from fathom.decode.candidates import Candidates, Output, candidates, greedy
 from fathom.nn.network import Network
-from fathom.nn.stack import compaction_order
+from fathom.nn.stack import DictionaryLike, compaction_order
 
 # Hypotheses that are searched together. More need memory, and fewer leave much to the small batches
 # in which the last sentences end.
@@ -26,14 +26,8 @@ HYPOTHESES = 1280
 AT_ONCE = {"cpu": 2**20, "cuda": 2**28}
 
 
-class Symbols(Protocol):
+class Symbols(DictionaryLike, Protocol):
     """What a search needs of a dictionary; fairseq's has it."""
-
-    def __len__(self) -> int: ...
-
-    def pad(self) -> int:
-        """Return the padding symbol's index."""
-        ...
 
     def eos(self) -> int:
         """Return the end symbol's index."""
@@ -84,12 +78,7 @@ class Best:
         self.lengths = torch.full_like(caps, -1)
 
     def put(self, searched: Searched, rows: Tensor, parents: Tensor) -> None:
-        """Replace the hypotheses of some sentences.
-
-        Args:
-            rows: (n,) which of these.
-            parents: (n,) the hypothesis of each that ends here.
-        """
+        """Replace the hypotheses of sentences `rows`, (n,), by those, `parents`, that end here."""
         numbers, length = searched.numbers[rows], searched.pieces.size(2)
         self.pieces[numbers, :length] = searched.pieces[rows, parents]
         self.lengths[numbers] = length
@@ -125,12 +114,8 @@ class Beam:
     def best(self, source: Tensor, tasks: Tensor) -> list[list[int] | None]:
         """Return the best hypothesis of each sentence, without the end symbol.
 
-        Args:
-            source: (B, S) right-padded, each sentence with its end symbol.
-            tasks: (B,) the task of each sentence.
-
-        Returns:
-            Its pieces; None if no hypothesis has a probability.
+        `source` is (B, S), right-padded, with end symbols; `tasks` is (B,). A hypothesis is None if
+        none has a probability.
         """
         # fairseq's types of a network do not know what its decoder is.
         decoder: Any = self.network.decoder
@@ -184,9 +169,7 @@ class Beam:
     ) -> None:
         """Count the hypotheses that end here, and remember the best one of each sentence.
 
-        Args:
-            chosen: candidates, (B, C) each.
-            ending: (B, beam) which of the first candidates end a hypothesis.
+        `ending` says which of the first candidates end a hypothesis, (B, beam).
         """
         if not ending.any():
             return

@@ -64,12 +64,8 @@ def candidates(
 def greedy(logits: Tensor, never: Sequence[int], end: int, last: Tensor) -> Candidates:
     """Return the likeliest continuation of the one hypothesis of each sentence, with the score 0.
 
-    Only one hypothesis of a sentence ever ends, so no two scores are compared. NaN stays NaN.
-
-    Args:
-        logits: (B, 1, V) of the next piece.
-        never: pieces that do not follow.
-        last: (B,) true for sentences whose hypothesis ends here.
+    Only one hypothesis of a sentence ever ends, so no two scores are compared. NaN stays NaN. The
+    arguments are those of `candidates`, with K = 1.
     """
     for piece in never:
         logits[:, :, piece] = -torch.inf
@@ -79,12 +75,9 @@ def greedy(logits: Tensor, never: Sequence[int], end: int, last: Tensor) -> Cand
 
 
 def ended(chosen: Candidates, scores: Tensor, end: int, last: Tensor) -> Candidates:
-    """Return candidates in which all hypotheses of some sentences end, the best first.
+    """Return candidates in which all hypotheses of the `last` sentences, (B,), end, the best first.
 
-    Args:
-        chosen: candidates of all sentences, (B, C) each.
-        scores: (B, K) of the hypotheses with the end symbol.
-        last: (B,) true for these sentences.
+    `scores` are those of the hypotheses with the end symbol, (B, K).
     """
     best, parents = scores[last].sort(dim=1, descending=True)
     hypotheses = parents.size(1)
@@ -94,13 +87,10 @@ def ended(chosen: Candidates, scores: Tensor, end: int, last: Tensor) -> Candida
 
 
 def likeliest(total: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the largest values of each row and their places, (B, C) each, the largest first.
+    """Return the largest values of each row (B, n · CHUNK) and their places, (B, C), largest first.
 
     They are in the chunks with the C largest maxima. Sorting what these hold is several times as
     fast as looking for the largest values among all, which torch does value by value.
-
-    Args:
-        total: (B, n · CHUNK).
     """
     chunks = total.unflatten(1, (-1, CHUNK))
     if chunks.size(1) <= count:

@@ -66,12 +66,22 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
         FathomError: If the training did not finish, or its method has no masks.
     """
     run.require_finished()
-    masks = _masks(run)
+    masks: dict[str, Tensor] = {}  # of each stack, (N, sites, n) of 0 and 1
+    for stack, method in run.network(run.spec.gates[0]).methods.items():
+        readings = method.diagnostics()
+        if "masks" in readings:
+            masks[stack] = readings["masks"].values.cpu()
+    if not masks:
+        remedy = "choose a run of group dropout"
+        raise FathomError("its method has no masks of groups", run.name, remedy)
     names = list(run.tasks)
     if len(names) < 2:
         remedy = "choose a run of several tasks"
         raise FathomError("one task shares with no other", run.name, remedy)
-    shared = similarity(torch.cat(list(masks.values()), dim=1))  # (N, N)
+    joined = torch.cat(list(masks.values()), dim=1)  # the sites of all stacks
+    sites = [f"{stack} {site + 1}" for stack, mask in masks.items() for site in range(mask.size(1))]
+    groups = [str(group + 1) for group in range(joined.size(2))]
+    shared = similarity(joined)  # (N, N)
     # The diagonal, 1 for each task, is no pair.
     by_task = (shared.sum(dim=1) - shared.diagonal()) / (len(names) - 1)
     numbers = zip(names, by_task.tolist(), strict=True)
@@ -82,32 +92,9 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
             tasks={task: Number(value=value) for task, value in numbers},
             all=Number(value=by_task.mean().item(), n=pairs),
         ),
-        "masks": _record(masks, names),
+        "masks": Record(
+            axes=("task", "site", "group"),
+            labels={"task": names, "site": sites, "group": groups},
+            values=joined.tolist(),
+        ),
     }
-
-
-def _masks(run: TrainedRun) -> dict[str, Tensor]:
-    """Return the masks of each stack that has any, (N, sites, n) of 0 and 1, on the CPU."""
-    methods = run.network(run.spec.gates[0]).methods
-    readings = {stack: method.diagnostics() for stack, method in methods.items()}
-    masks = {
-        stack: reading["masks"].values.cpu()
-        for stack, reading in readings.items()
-        if "masks" in reading
-    }
-    if not masks:
-        remedy = "choose a run of group dropout"
-        raise FathomError("its method has no masks of groups", run.name, remedy)
-    return masks
-
-
-def _record(masks: dict[str, Tensor], tasks: list[str]) -> Record:
-    """Return the record of the masks, the sites of all stacks one after another."""
-    joined = torch.cat(list(masks.values()), dim=1)
-    sites = [f"{stack} {site + 1}" for stack, mask in masks.items() for site in range(mask.size(1))]
-    groups = [str(group + 1) for group in range(joined.size(2))]
-    return Record(
-        axes=("task", "site", "group"),
-        labels={"task": tasks, "site": sites, "group": groups},
-        values=joined.tolist(),
-    )

@@ -7,7 +7,7 @@ counts once, so that it is not the mean of the tasks' perplexities.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fathom.decode.trained_run import TrainedRun
@@ -34,36 +34,25 @@ def likelihood(run: TrainedRun, split: str, gates: str) -> Likelihood:
     no_layer = run.tasks_without_layers(gates)
     network = run.network(gates).set_matmul(choose_matmul_precision(run.device))
     sums = nll_by_task(network, batches, len(run.tasks))
-    summed = zip(run.tasks, sums.nats.tolist(), sums.tokens.tolist(), strict=True)
-    by_task = {task: (nats, int(tokens)) for task, nats, tokens in summed if task not in no_layer}
-    return Likelihood(
-        nats={task: nats for task, (nats, _) in by_task.items()},
-        tokens={task: tokens for task, (_, tokens) in by_task.items()},
-        no_layer=no_layer,
-    )
+    nats = dict(zip(run.tasks, sums.nats.tolist(), strict=True))
+    tokens = dict(zip(run.tasks, map(int, sums.tokens.tolist()), strict=True))
+    for task in no_layer:
+        del nats[task], tokens[task]
+    return Likelihood(nats, tokens, no_layer)
 
 
-def records(
-    nats: Mapping[str, float],
-    tokens: Mapping[str, int],
-    no_layer: Sequence[str],
-    split: str,
-    gates: str,
-) -> dict[str, Record]:
+def records(likelihood: Likelihood, split: str, gates: str) -> dict[str, Record]:
     """Return the records of NLL (nats per token) and perplexity of a split by key.
 
     Both are by task and over all tokens. Where a task has no layer there is no number over all,
     since that of fewer tasks is another quantity.
 
-    Args:
-        nats: summed NLL of each task's predicted tokens.
-        no_layer: the tasks without any layer, which are in neither.
-
     Raises:
         FathomError: If a task has no tokens, or its NLL is not finite.
     """
+    nats, tokens, no_layer = likelihood.nats, likelihood.tokens, likelihood.no_layer
     means = {task: mean(nats[task], tokens[task], task) for task in nats}
-    every = sum(tokens[task] for task in nats)
+    every = sum(tokens.values())
     overall = None if no_layer or not nats else mean(math.fsum(nats.values()), every, "all tasks")
     missing = {task: NO_LAYER.format(gates) for task in no_layer}
     records_by_key: dict[str, Record] = {}

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fathom.config.paths import Paths
+from fathom.config.schema.run import Decoding
 from fathom.config.spec import Spec
 from fathom.config.switches import DEVICE, DEVICES
 from fathom.io.commands import again
@@ -30,11 +31,12 @@ def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None
         raise FathomError(f"no {what} '{name}'", where, nearest(name, names))
 
 
-def require_decoder(spec: Spec) -> None:
-    """Refuse a network that cannot translate."""
-    if not spec.model.decoder_layers:
+def require_decoder(spec: Spec) -> Decoding:
+    """Return the settings of beam search, or refuse a network that cannot translate."""
+    if spec.decoding is None or not spec.model.decoder_layers:
         remedy = f"measure it on held-out text: fathom likelihood {spec.name} --split valid"
         raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
+    return spec.decoding
 
 
 def averaged(spec: Spec) -> int:
@@ -77,23 +79,25 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
 def missing_decodings(
     spec: Spec, seed: int, paths: Paths, decodings: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the decodings that are not there, have changed, or are of an older recipe or training.
+    """Return the decodings, as split and gates, that are not there or have changed."""
+    return [
+        (split, gates)
+        for split, gates in decodings
+        if not is_decoded(paths.decoding(spec, seed, split, gates), spec, seed, paths, gates)
+    ]
 
-    The training has ended. `decodings` are split and gates of each.
+
+def is_decoded(folder: Path, spec: Spec, seed: int, paths: Paths, gates: str) -> bool:
+    """Return whether a folder has the unchanged decoding of today's recipe and training.
+
+    The training has ended.
     """
-    training = paths.training(spec, seed)
+    training, record = paths.training(spec, seed), folder / "decoding.json"
     ended = training_record.read(training).outcome
-    missing = []
-    for split, gates in decodings:
-        folder = paths.decoding(spec, seed, split, gates)
-        try:
-            made = decoding_record.read(folder, spec, gates, ended)
-        except FathomError:
-            missing.append((split, gates))
-            continue
-        older = (folder / "decoding.json").stat().st_mtime_ns < training.stat().st_mtime_ns
-        files = Recorded(folder / "decoding.json", made.files)
-        lost = any(map(files.unfit, made.files))
-        if older or lost or made.recipe != RECIPE["decoding"]:
-            missing.append((split, gates))
-    return missing
+    try:
+        made = decoding_record.read(folder, spec, gates, ended)
+    except FathomError:
+        return False
+    newer = record.stat().st_mtime_ns >= training.stat().st_mtime_ns
+    files = Recorded(record, made.files)
+    return newer and made.recipe == RECIPE["decoding"] and not any(map(files.unfit, made.files))

@@ -15,9 +15,9 @@ from fathom.data import tensors
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder
 from fathom.data.tensors import Tensors
-from fathom.decode.ready import averaged
+from fathom.decode.ready import averaged, require_decoder, require_name
 from fathom.io.commands import again
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError
 from fathom.methods import build as loader
 from fathom.nn.network import Network
 from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
@@ -46,11 +46,6 @@ class TrainedRun:
         return self.training.outcome
 
     @property
-    def finished(self) -> bool:
-        """Whether the training made all its updates and learnt something."""
-        return self.outcome.finished
-
-    @property
     def checkpoints(self) -> Path:
         """The folder of the weights."""
         return self.folder / "checkpoints"
@@ -77,8 +72,7 @@ class TrainedRun:
 
     def task(self, name: str) -> int:
         """Return the index of a task."""
-        if name not in self.tasks:
-            raise FathomError(f"no task '{name}'", self.name, nearest(name, self.tasks))
+        require_name(name, self.tasks, "task", self.name)
         return self.tasks.index(name)
 
     @property
@@ -129,16 +123,12 @@ class TrainedRun:
 
     def require_finished(self) -> None:
         """Refuse a training that diverged or failed."""
-        if not self.finished:
+        if not self.outcome.finished:
             raise FathomError(self.outcome.words, self.name, "choose a run that finished")
 
     def require_decoder(self) -> Decoding:
         """Return the settings of beam search, or refuse a network without a decoder."""
-        decoding = self.spec.decoding
-        if decoding is None or not self.spec.model.decoder_layers:
-            remedy = "`fathom likelihood` measures it on held-out text"
-            raise FathomError("a network without a decoder translates nothing", self.name, remedy)
-        return decoding
+        return require_decoder(self.spec)
 
     def _built(self) -> Network:
         text = self.tensors

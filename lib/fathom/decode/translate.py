@@ -7,6 +7,7 @@ layer has none: both are results, and decoding.json records them.
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import islice
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -19,10 +20,13 @@ from fathom.data.tensors import PAD
 from fathom.data.vocabulary import Ids
 from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
+from fathom.decode.ready import is_decoded
 from fathom.decode.trained_run import TrainedRun
+from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.records import hashes
+from fathom.nn.weights import weights_path
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
 
@@ -39,33 +43,98 @@ def translate(
     """
     run.require_decoder()
     for split, gates in decodings:
-        _decode(run, split, gates, report)
+        _decode(run, run.paths.decoding(run.spec, run.seed, split, gates), split, gates, report)
 
 
-def _decode(run: TrainedRun, split: str, gates: str, report: Callable[[str], None]) -> None:
-    """Make one decoding."""
-    spec = run.spec
-    folder = run.paths.decoding(spec, run.seed, split, gates)
+def translate_saved(
+    run: TrainedRun,
+    gates: str,
+    split: str,
+    updates: Sequence[int],
+    report: Callable[[str], None],
+) -> dict[int, dict[str, Path]]:
+    """Return the hypotheses of single saved weights, by update and task.
+
+    Each update is a decoding, <split>.<update> in the folder of the window; a second start makes
+    those that are missing or have changed.
+
+    Raises:
+        FathomError: If weights cannot be read, or leave a task without any layer.
+    """
+    window = run.paths.window(run.spec, run.seed, gates)
+    folders = {update: window / f"{split}.{update}" for update in updates}
+    missing = [
+        update
+        for update, folder in folders.items()
+        if not is_decoded(folder, run.spec, run.seed, run.paths, gates)
+    ]
+    if len(missing) < len(folders):
+        there = len(folders) - len(missing)
+        report(f"{split}: {there} of {len(folders)} checkpoints are translated already")
+    for update in missing:
+        if bare := run.tasks_without_layers(gates, update):
+            what, where = f"{bare[0]} has no layer left with {gates} gates", f"update {update}"
+            raise FathomError(what, f"{run.name}, {where}", "choose other gates")
+        _decode(run, folders[update], split, gates, report, update)
+    return {
+        update: {task: folder / f"{task}.txt" for task in run.tasks}
+        for update, folder in folders.items()
+    }
+
+
+def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
+    """Return the updates whose weights a finished training saved, the oldest first.
+
+    Raises:
+        FathomError: If the training did not finish, it saved no weights, or some are missing, so
+            that the others are not consecutive.
+    """
+    run.require_finished()
+    saved, settings = run.saved_updates, run.spec.training
+    if not saved:
+        what = f"the training saved no weights (training.keep_weights is {settings.keep_weights})"
+        remedy = "set training.keep_weights to the size of the window and train again"
+        raise FathomError(what, str(run.checkpoints), remedy)
+    paths = {update: weights_path(run.checkpoints, update) for update in saved}
+    gone = [update for update, path in paths.items() if not path.is_file()]
+    if gone:
+        what = f"the weights after update {', '.join(map(str, gone))} are missing"
+        raise FathomError(what, str(run.checkpoints), again(paths[gone[0]]))
+    return saved
+
+
+def _decode(
+    run: TrainedRun,
+    folder: Path,
+    split: str,
+    gates: str,
+    report: Callable[[str], None],
+    update: int | None = None,
+) -> None:
+    """Make one decoding, with the weights saved after an update or the final ones."""
+    spec, finished = run.spec, run.outcome.finished
+    where = f"{split}, {gates}" if update is None else f"{split}, update {update}"
     for old in (*folder.glob("*.txt"), *folder.glob("decoding.json")):
         old.unlink()
-    no_layer = run.tasks_without_layers(gates) if run.finished else ()
+    no_layer = run.tasks_without_layers(gates, update) if finished else ()
     for task in no_layer:
-        report(f"{split}, {gates}: {task} has no layer left")
-    chosen = [task for task in run.tasks if task not in no_layer] if run.finished else []
+        report(f"{where}: {task} has no layer left")
+    chosen = [task for task in run.tasks if task not in no_layer] if finished else []
     tasks: dict[str, int] = {}
-    for task, lines in split_lines(run, chosen, split, gates).items():
+    for task, lines in split_lines(run, chosen, split, gates, update).items():
         write_lines(folder / f"{task}.txt", lines)
         tasks[task] = len(lines)
-        report(f"{split}, {gates}: {task} {len(lines)} sentences")
+        report(f"{where}: {task} {len(lines)} sentences")
+    weights = run.averaged_updates if update is None else (update,)
     content = {
         "identity": spec.decoding_identity(gates),
         "split": split,
         "gates": gates,
         "recipe": RECIPE["decoding"],
         "settings": run.require_decoder().model_dump(),
-        "weights": run.averaged_updates if run.finished else (),
+        "weights": weights if finished else (),
         "outcome": run.outcome.kind,
-        "reason": "" if run.finished else run.outcome.reason,
+        "reason": "" if finished else run.outcome.reason,
         "tasks": tasks,
         "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
@@ -132,8 +201,7 @@ def decode(
 ) -> list[list[int]]:
     """Return the best hypothesis of each source by the decoder that the run's settings name.
 
-    Args:
-        sources: (S,) each, with its end symbol.
+    Sources (S,) have their end symbols.
     """
     if run.require_decoder().decoder == "ctranslate2":
         return exports(run, gates, update).best(sources, tasks)
@@ -164,11 +232,8 @@ def hypotheses(
 ) -> list[list[int]]:
     """Return the best hypothesis of each source, in the order of the sources.
 
-    Args:
-        sources: (S,) each, with its end symbol.
-        tasks: the index of each source's task.
-        device: where the network is.
-        sentences: bound of a batch's sentences; None for the search's own.
+    Sources (S,) have their end symbols, and tasks are indices. `sentences` bounds those of a batch;
+    None takes the search's bound.
 
     Raises:
         FathomError: If a source is left without a hypothesis.
@@ -197,9 +262,8 @@ def hypotheses(
 def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:
     """Yield batches of sentence numbers, the shortest sentences first.
 
-    Args:
-        lengths: source tokens of each sentence.
-        tokens: bound of a batch's tokens, padding included; a longer sentence is a batch by itself.
+    `lengths` are source tokens. A batch has at most `tokens` of them, padding included; a longer
+    sentence is a batch by itself.
     """
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], number)):

@@ -56,7 +56,7 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         made = "score" if scored else "translate"
         return _deleted(record) + verb(made, *_options(inner[0].split(".")))
     if place == "window" and len(inner) > 1:
-        record = path.with_name("hypotheses.json")
+        record = path.with_name("decoding.json")
         return _deleted(record) + verb("best-window", *_options([inner[0]]))
     if place == "pruned" and len(inner) > 1:
         return verb("prune", "--task", inner[0])

@@ -17,7 +17,7 @@ SPEC, TENSORS = "spec.yaml", "tensors.json"
 CORPUS, TRAINING = "corpus.json", "training.json"
 RECORDS = (
     "first.json", "source.json", CORPUS, "statistics.json", "subwords.json", TENSORS, TRAINING,
-    "decoding.json", "scoring.json", "hypotheses.json", "pruned.json",
+    "decoding.json", "scoring.json", "pruned.json",
 )  # fmt: skip
 # In the order in which they are made, and so made again.
 STAGES = ("sources", "corpora", "subwords", "tensors", "runs")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Protocol
 
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
@@ -30,21 +29,13 @@ HypothesisFiles = Mapping[int, Mapping[str, Path]]
 Scores = dict[str, dict[int, dict[str, float]]]
 
 
-class Translations(Protocol):
-    """Hypotheses of single checkpoints (decode/checkpoint_translations.py)."""
-
-    def of(self, split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
-        """Return the files of a split by update and task."""
-        ...
-
-
 def best_window(
     spec: Spec,
     seed: int,
     gates: str,
     paths: Paths,
     updates: tuple[int, ...],
-    translations: Callable[[], Translations],
+    translated: Callable[[str, Sequence[int]], HypothesisFiles],
     report: Callable[[str], None],
     further: Sequence[str] = (),
 ) -> Path:
@@ -54,8 +45,9 @@ def best_window(
     translated with all checkpoints, test text only with those of a window. Its languages are
     checked as those of a single decoding. scores.tsv next to the hypotheses has every single score.
 
-    `updates` of the checkpoints begin with the oldest. `translations` is called while no other
-    process writes them, and `further` are metrics beside those that every run has.
+    `updates` of the checkpoints begin with the oldest. `translated` returns the hypotheses of a
+    split and updates; it is called while no other process writes them. `further` are metrics beside
+    those that every run has.
     """
     size = spec.decoding.window if spec.decoding else None
     if size is None:
@@ -68,14 +60,14 @@ def best_window(
     with only_writer(folder, report):
         file = MeasurementFile(spec, seed, paths, "window", gates=gates)
         file.path.unlink(missing_ok=True)
-        made = translations()
-        curve = checkpoint_scores(spec, references[CHOOSES], made.of(CHOOSES, updates), further)
+        files = translated(CHOOSES, updates)
+        curve = checkpoint_scores(spec, references[CHOOSES], files, further)
         windows = {
             metric.label: best_updates(means(curve[metric.label]), size, metric.better == "lower")
             for metric in metrics
         }
         inside = sorted({update for window in windows.values() for update in window})
-        files = made.of(JUDGES, inside)
+        files = translated(JUDGES, inside)
         tested = checkpoint_scores(spec, references[JUDGES], files, further)
         doubts = doubts_of(spec, corpus, JUDGES, files)
         write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from fathom.config.rules import CTRANSLATE2_REMEDY
 from fathom.config.schema.run import Decoding
-from fathom.data.tensors import EOS, PAD, Pairs
+from fathom.data.tensors import EOS, PAD, Pairs, Tensors
 from fathom.decode.export.plain import Plain, plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
@@ -55,24 +55,12 @@ def symbols(dictionary: Dictionary) -> list[str]:
     return pieces
 
 
-def write(
-    folder: Path,
-    plain: Plain,
-    source: Sequence[str],
-    target: Sequence[str],
-    positions: int,
-    start: bool = True,
-) -> None:
-    """Write a model in single precision.
+def write(folder: Path, plain: Plain, text: Tensors, positions: int) -> None:
+    """Write a model in single precision to an empty folder.
 
     CTranslate2 adds the end symbol to a source, and starts a hypothesis with it, as fairseq does.
-
-    Args:
-        folder: an empty folder.
-        source: the source's vocabulary by id.
-        positions: the longest source or target (pieces, with the end symbol).
-        start: whether each hypothesis starts with the end symbol; else whoever translates gives
-            what it starts with, as CTranslate2's `target_prefix`.
+    Where the text's hypotheses start with tokens, whoever translates gives them, as CTranslate2's
+    `target_prefix`. `positions` is the longest source or target (pieces, with the end symbol).
     """
     installed()
     from ctranslate2.specs import common_spec, transformer_spec
@@ -91,10 +79,11 @@ def write(
     spec.encoder.embeddings[0].weight = weights["encoder.embed_tokens.weight"]
     spec.decoder.embeddings.weight = weights["decoder.embed_tokens.weight"]
     _linear(spec.decoder.projection, weights, "decoder.output_projection")
-    spec.register_source_vocabulary(list(source))
-    spec.register_target_vocabulary(list(target))
+    spec.register_source_vocabulary(symbols(text.source_dictionary))
+    spec.register_target_vocabulary(symbols(text.target_dictionary))
     spec.config.add_source_eos = True
-    spec.config.decoder_start_token = spec.config.eos_token if start else None
+    with_end = set(text.starts) == {EOS}
+    spec.config.decoder_start_token = spec.config.eos_token if with_end else None
     spec.validate()
     spec.save(str(folder))
 
@@ -146,10 +135,11 @@ SENTENCES = 64
 class CTranslate2Search:
     """CTranslate2 with one model."""
 
-    def __init__(self, folder: Path, source: Sequence[str], target: Sequence[str]):
-        """Load what `write` wrote with its vocabularies by id; no file is needed after that."""
-        self.source, self.target = source, target
-        self.ids = {piece: number for number, piece in enumerate(target)}
+    def __init__(self, folder: Path, text: Tensors):
+        """Load what `write` wrote of a text; no file is needed after that."""
+        self.source = symbols(text.source_dictionary)
+        self.target = symbols(text.target_dictionary)
+        self.ids = {piece: number for number, piece in enumerate(self.target)}
         self.translator = installed().Translator(
             str(folder),
             device="cpu",
@@ -163,9 +153,8 @@ class CTranslate2Search:
     ) -> list[list[int]]:
         """Return the best hypothesis of each sentence, without the end symbol.
 
-        Args:
-            sources: (S,) each, with its end symbol.
-            starts: what the decoder reads first for each; None is the end symbol for all.
+        Sources (S,) have their end symbols. `starts` are what the decoder reads first for each;
+        None is the end symbol for all.
         """
         prefixes = [self.prefix(start) for start in starts or [EOS] * len(sources)]
         by_cap: dict[int, list[int]] = defaultdict(list)
@@ -224,9 +213,9 @@ def require_equal(
     worst = 0.0
     for number in sorted(chosen):
         source, target = pairs.source(number), pairs.target(number)
-        own = _log_probabilities(network, task, source, target, pairs.start)
-        other = search.log_probabilities(source, target, pairs.start)
-        difference = (own - other).abs().max()
+        ours = _log_probabilities(network, task, source, target, pairs.start)
+        theirs = search.log_probabilities(source, target, pairs.start)
+        difference = (ours - theirs).abs().max()
         worst = max(worst, float(difference.nan_to_num(torch.inf)))
     if not worst <= TOLERANCE:
         what = f"CTranslate2's log-probabilities differ by {worst:.1g} nats, more than {TOLERANCE}"
@@ -263,19 +252,19 @@ class Exports:
             where = f"{run.name}, {task}"
             network = run.network(self.gates, self.update)
             transformer = plain(network, run.spec.model, number, where)
-            search = self._by_layers.get(str(transformer.active)) or _loaded(run, transformer)
+            layers = str(transformer.active)
+            if layers not in self._by_layers:
+                with TemporaryDirectory() as folder:
+                    self._by_layers[layers] = export(Path(folder), run, transformer)
+            search = self._by_layers[layers]
             require_equal(search, network, number, run.tensors.split(task, "valid"), where)
-            self._by_layers[str(transformer.active)] = self._by_task[task] = search
+            self._by_task[task] = search
         return self._by_task[task]
 
     def best(self, sources: Sequence[Tensor], tasks: Sequence[int]) -> list[list[int]]:
-        """Return the best hypothesis of each source, in the order of the sources.
+        """Return the best hypothesis of each source, (S,) with its end symbol, in their order.
 
-        Tasks with the same layers are translated together.
-
-        Args:
-            sources: (S,) each, with its end symbol.
-            tasks: the index of each source's task.
+        `tasks` are the indices of their tasks; those with the same layers are translated together.
         """
         numbers: dict[CTranslate2Search, list[int]] = defaultdict(list)
         for number, task in enumerate(tasks):
@@ -297,21 +286,9 @@ def exports(run: TrainedRun, gates: str, update: int | None = None) -> Exports:
 
 def export(folder: Path, run: TrainedRun, transformer: Plain) -> CTranslate2Search:
     """Write the model of a plain Transformer to an empty folder, and load it."""
-    dictionaries = run.tensors.source_dictionary, run.tensors.target_dictionary
-    source, target = map(symbols, dictionaries)
-    start = set(run.tensors.starts) == {EOS}
-    write(folder, transformer, source, target, _positions(run), start)
-    return CTranslate2Search(folder, source, target)
-
-
-def _loaded(run: TrainedRun, transformer: Plain) -> CTranslate2Search:
-    with TemporaryDirectory() as folder:
-        return export(Path(folder), run, transformer)
-
-
-def _positions(run: TrainedRun) -> int:
-    """Return the longest sentence or hypothesis of a run (pieces, with the end symbol)."""
-    longest = run.longest_source
+    text, longest = run.tensors, run.longest_source
     # Held-out targets, of which some are scored, are not cut.
-    targets = [int(pairs.target_lengths.max(initial=0)) for pairs in run.tensors.splits("valid")]
-    return max(longest, run.require_decoder().cap(longest), *targets) + 1
+    targets = [int(pairs.target_lengths.max(initial=0)) for pairs in text.splits("valid")]
+    positions = max(longest, run.require_decoder().cap(longest), *targets) + 1
+    write(folder, transformer, text, positions)
+    return CTranslate2Search(folder, text)

@@ -29,15 +29,10 @@ def export(
     task: str | None,
     report: Callable[[str], None],
 ) -> None:
-    """Write the folder; export.json, its record, comes last.
+    """Write a new or empty folder; export.json, its record, comes last.
 
-    Layers that hard gates skip are left out.
-
-    Args:
-        program: "fairseq" or "ctranslate2".
-        folder: a new or empty folder.
-        task: whose layers are written; None for all tasks, which must then have the same layers.
-        report: called with a line about the result.
+    Layers that hard gates skip are left out. `program` is "fairseq" or "ctranslate2". The layers
+    are those of a task; None is for all tasks, which must then have the same layers.
 
     Raises:
         FathomError: If the training did not finish, the network is not plain or is another for
@@ -51,7 +46,15 @@ def export(
         languages = {side.name: side.name for side in sides(run.spec.data)}
         fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages, tasks)
     else:
-        _write_ctranslate2(run, gates, tasks, transformer, folder)
+        with TemporaryDirectory() as temporary:
+            search = ctranslate2.export(Path(temporary), run, transformer)
+            for name in tasks:
+                pairs, where = run.tensors.split(name, "valid"), f"{run.name}, {name}"
+                require_equal(search, run.network(gates), run.task(name), pairs, where)
+            # Nothing is left where the check fails.
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in sorted(Path(temporary).iterdir()):
+                shutil.copyfile(path, folder / path.name)
     _write_models(run, tasks, folder)
     content = {
         "program": program,
@@ -87,20 +90,6 @@ def _one_transformer(run: TrainedRun, gates: str, tasks: Sequence[str]) -> Plain
     return first
 
 
-def _write_ctranslate2(
-    run: TrainedRun, gates: str, tasks: Sequence[str], transformer: Plain, folder: Path
-) -> None:
-    """Write CTranslate2's model, after a check for each task."""
-    with TemporaryDirectory() as temporary:
-        search = ctranslate2.export(Path(temporary), run, transformer)
-        for task in tasks:
-            pairs, where = run.tensors.split(task, "valid"), f"{run.name}, {task}"
-            require_equal(search, run.network(gates), run.task(task), pairs, where)
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in sorted(Path(temporary).iterdir()):
-            shutil.copyfile(path, folder / path.name)
-
-
 def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:
     """Write the source's SentencePiece models: source.model, one for each task, or none."""
     source = sides(run.spec.data)[0]
@@ -119,10 +108,6 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     """Write the checkpoint of one task: its layers and no gates.
 
     Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
-
-    Args:
-        task: the task whose layers stay.
-        report: called with a line about the result.
 
     Raises:
         FathomError: If there is no such task, the training did not finish, or what hard gates leave

@@ -30,8 +30,9 @@ def write(
         tasks: those of the checkpoint; where a token starts hypotheses, that of the first does,
             unless the user names another language.
     """
-    content = _content(run, plain)
-    positions = content["cfg"]["model"]["max_source_positions"]
+    longest = run.longest_source
+    # So that no hypothesis meets fairseq's bound before its own cap.
+    positions = max(longest, run.require_decoder().cap(longest)) + 1
     task = {
         "data": str(path.parent.absolute()),
         "max_source_positions": positions,
@@ -47,7 +48,32 @@ def write(
             "target_lang": languages["target"],
             "left_pad_source": False,
         }
-    content["cfg"]["task"] = task
+    content = {
+        "args": None,
+        "cfg": {
+            "model": fairseq_settings(plain.model, plain.active, positions),
+            # The task's own settings point into these two.
+            "dataset": {
+                "train_subset": "train",
+                "dataset_impl": None,
+                "required_seq_len_multiple": 1,
+            },
+            "generation": {"replace_unk": None, "print_alignment": None},
+            "tokenizer": None,
+            "bpe": None,
+            "task": task,
+        },
+        "model": plain.state,
+        "optimizer_history": [
+            {
+                "criterion_name": "",
+                "optimizer_name": "",
+                "lr_scheduler_state": {},
+                "num_updates": run.outcome.update,
+            }
+        ],
+        "extra_state": {"train_iterator": {"epoch": 1}},
+    }
     write_checkpoint(path, content)
     encoded = run.paths.tensors(run.spec.data)
     for side, language in languages.items():
@@ -56,12 +82,9 @@ def write(
 
 
 def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, Any]:
-    """Return the settings with which fairseq builds the network.
+    """Return the settings with which fairseq builds a network of which the active layers stay.
 
-    Args:
-        model: the shape of the network with all its layers.
-        active: the layers that stay, by stack.
-        positions: the longest source and target (pieces, with the end symbol).
+    `positions` is the longest source and target (pieces, with the end symbol).
     """
     settings = {
         "_name": "transformer",
@@ -94,12 +117,12 @@ def _starting_with_a_token(
     Both sides have the target's name: the task adds a token of each language that it knows to the
     dictionaries, and they have none of the source's.
     """
-    known = list(dict.fromkeys(tokens))
+    names = list(dict.fromkeys(tokens))
     absent = ("lang_dict", "extra_data", "extra_lang_pairs", "fixed_dictionary", "encoder_langtok")
     return dict.fromkeys(absent) | {
         "task": "translation_multi_simple_epoch",
-        "langs": known,
-        "lang_pairs": [f"{known[0]}-{known[0]}"],
+        "langs": names,
+        "lang_pairs": [f"{names[0]}-{names[0]}"],
         "source_lang": language,
         "target_lang": language,
         **{
@@ -119,36 +142,4 @@ def _starting_with_a_token(
         "sampling_method": "concat",
         "shuffle_instance": False,
         "seed": 1,
-    }
-
-
-def _content(run: TrainedRun, plain: Plain) -> dict[str, Any]:
-    """Return a checkpoint as fairseq reads it, without its task."""
-    longest = run.longest_source
-    # So that no hypothesis meets fairseq's bound before its own cap.
-    positions = max(longest, run.require_decoder().cap(longest)) + 1
-    return {
-        "args": None,
-        "cfg": {
-            "model": fairseq_settings(plain.model, plain.active, positions),
-            # The task's own settings point into these two.
-            "dataset": {
-                "train_subset": "train",
-                "dataset_impl": None,
-                "required_seq_len_multiple": 1,
-            },
-            "generation": {"replace_unk": None, "print_alignment": None},
-            "tokenizer": None,
-            "bpe": None,
-        },
-        "model": plain.state,
-        "optimizer_history": [
-            {
-                "criterion_name": "",
-                "optimizer_name": "",
-                "lr_scheduler_state": {},
-                "num_updates": run.outcome.update,
-            }
-        ],
-        "extra_state": {"train_iterator": {"epoch": 1}},
     }

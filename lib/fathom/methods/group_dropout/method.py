@@ -1,6 +1,8 @@
 """The class that connects the equations of latent group dropout to the hooks."""
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,47 +27,24 @@ class GroupDropout(Method):
 
     [lamgd Alg. 1]
 
-    Φ is 0 at first; config/methods/group_dropout.yaml describes the settings.
+    Φ is 0 at first; config/methods/group_dropout.yaml names and describes the settings.
     """
 
-    def __init__(
-        self,
-        stack: Stack,
-        *,
-        groups: int,
-        active: int,
-        mask_sites: str,
-        forward_mask: str,
-        mask_gradient: str,
-        tau_start: float,
-        tau_end: float,
-        tau_updates: int,
-        tau_every: int,
-        regulariser: str,
-        regulariser_weight: float,
-        phi_learning_rate: float,
-        phi_betas: list[float],
-        phi_clip: float,
-        phi_clip_each: bool,
-    ):
+    def __init__(self, stack: Stack, **settings: Any):
         super().__init__(stack)
+        self.settings = SimpleNamespace(**settings)
+        groups, active = self.settings.groups, self.settings.active
         if active > groups:
             what, remedy = f"{active} of {groups} groups cannot be on", "use fewer groups"
             raise FathomError(what, "method.settings.active", remedy)
-        self.active, self.units = active, units_per_group(stack.width, groups)
-        self.forward_mask, self.gradient = forward_mask, GRADIENTS[mask_gradient]
-        self.tau_start, self.tau_end = tau_start, tau_end
-        self.tau_updates, self.tau_every = tau_updates, tau_every
-        self.regulariser, self.regulariser_weight = regulariser, regulariser_weight
-        self.phi_rate, self.phi_betas = phi_learning_rate, (phi_betas[0], phi_betas[1])
-        self.phi_clip, self.phi_clip_each = phi_clip, phi_clip_each
+        self.units = units_per_group(stack.width, groups)
         # The input of layer l is masked at site l − first. Outputs are masked where they are read:
         # in the decoder the outputs of layers, in the encoder the embeddings too.
-        self.outputs = mask_sites == "layer_outputs"
+        self.outputs = self.settings.mask_sites == "layer_outputs"
         self.first = int(self.outputs and stack.name == "decoder")
         sites = stack.layers + int(self.outputs and stack.name == "encoder")
         self.phi = nn.Parameter(torch.zeros(stack.tasks, sites, groups))
-        self.tau, self.noise = tau_start, None
+        self.tau, self.noise = self.settings.tau_start, None
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw the noise of every task, all sites at once, and set the temperature."""
@@ -73,20 +52,23 @@ class GroupDropout(Method):
         streams = [generator(seed, update, self.stack.name, n) for n in range(self.stack.tasks)]
         noise = torch.stack([gumbel_noise(sites, groups, stream) for stream in streams])
         self.noise = to_device(noise.to(self.phi.dtype), self.phi.device)
-        rate = 1 / self.tau_updates
-        self.tau = temperature(update, self.tau_start, self.tau_end, rate, self.tau_every)
+        settings, rate = self.settings, 1 / self.settings.tau_updates
+        start, end = settings.tau_start, settings.tau_end
+        self.tau = temperature(update, start, end, rate, settings.tau_every)
 
     def masks(self) -> Tensor:
         """Return the masks in use, (N, sites, n): samples in training, else hard masks of Φ."""
+        active = self.settings.active
         if not self.training:
-            return hard_top_k(self.phi, self.active)
+            return hard_top_k(self.phi, active)
         if self.noise is None:
             raise RuntimeError("call start_update before the first forward pass of an update")
-        soft = soft_top_k(self.phi + self.noise, self.active, self.tau, self.gradient)
-        if self.forward_mask == "soft":
+        gradient = GRADIENTS[self.settings.mask_gradient]
+        soft = soft_top_k(self.phi + self.noise, active, self.tau, gradient)
+        if self.settings.forward_mask == "soft":
             return soft
         # The hard mask's value with the soft mask's gradient; the difference is exactly 0.
-        return hard_top_k(self.phi.detach(), self.active) + (soft - soft.detach())
+        return hard_top_k(self.phi.detach(), active) + (soft - soft.detach())
 
     def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Compute the masks of each task; a site selects those of the sentences when it is used.
@@ -108,22 +90,24 @@ class GroupDropout(Method):
         The entropy is maximised, so its value is negative.
         """
         phi = self.phi[tasks]
-        value = -entropy(phi) if self.regulariser == "entropy" else uniform_divergence(phi)
-        return {self.regulariser: Loss(value.sum(dim=1).mean(), self.regulariser_weight)}
+        name, weight = self.settings.regulariser, self.settings.regulariser_weight
+        value = -entropy(phi) if name == "entropy" else uniform_divergence(phi)
+        return {name: Loss(value.sum(dim=1).mean(), weight)}
 
     def parameter_groups(self) -> list[ParameterGroup]:
         """Return Φ, which has a constant learning rate."""
+        first, second = self.settings.phi_betas
         return [
             ParameterGroup(
                 name="phi",
                 parameters=(self.phi,),
                 learning_rate_multiplier=1.0,
                 every=1,
-                clip=self.phi_clip,
+                clip=self.settings.phi_clip,
                 rows_are_tasks=True,
-                learning_rate=self.phi_rate,
-                betas=self.phi_betas,
-                clip_each=self.phi_clip_each,
+                learning_rate=self.settings.phi_learning_rate,
+                betas=(first, second),
+                clip_each=self.settings.phi_clip_each,
             )
         ]
 
@@ -133,5 +117,5 @@ class GroupDropout(Method):
         phi = self.phi.detach()
         return {
             "phi": DiagnosticArray(axes, phi),
-            "masks": DiagnosticArray(axes, hard_top_k(phi, self.active)),
+            "masks": DiagnosticArray(axes, hard_top_k(phi, self.settings.active)),
         }

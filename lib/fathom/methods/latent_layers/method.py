@@ -1,6 +1,8 @@
 """The class that connects the equations of latent layers to the hooks."""
 
 from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -28,64 +30,23 @@ from fathom.nn.hooks import Depth, DiagnosticArray, Loss, Method, ParameterGroup
 class LatentLayers(Method):
     """A learnt posterior selects or skips each layer: one for each task, or one that all share.
 
-    alpha is 0 at first; config/methods/latent_layers.yaml describes the settings.
+    alpha is 0 at first; config/methods/latent_layers.yaml names and describes the settings.
     """
 
     temperature: Tensor
 
-    def __init__(
-        self,
-        stack: Stack,
-        *,
-        posterior: str,
-        gate_on: str,
-        sample: str,
-        straight_through_after: int,
-        tau: float,
-        tau_end: float | None,
-        tau_updates: int,
-        hard_threshold: float,
-        kl: str,
-        prior: str,
-        prior_a: float,
-        prior_b: float,
-        kl_weight: float,
-        kl_scale: str,
-        kl_anneal_start: int,
-        kl_anneal_length: int,
-        target_depth: float | None,
-        target_depth_stacks: list[str],
-        depth_loss: str,
-        utilisation_entropy: bool,
-        depth_weight: float,
-        depth_anneal_start: int,
-        depth_anneal_length: int,
-        inner_updates: int,
-        phi_learning_rate_multiplier: float,
-        phi_clip: float,
-    ):
+    def __init__(self, stack: Stack, **settings: Any):
         super().__init__(stack)
+        self.settings = SimpleNamespace(**settings)
         self.inference = "soft"
-        self.posterior, self.gate_on, self.sample = posterior, gate_on, sample
-        self.straight_through_after = straight_through_after
-        self.tau, self.tau_end, self.tau_updates = tau, tau_end, tau_updates
-        self.hard_threshold = hard_threshold
-        self.kl, self.prior, self.beta_prior = kl, prior, beta_prior(prior_a, prior_b)
-        self.kl_weight, self.kl_scale = kl_weight, kl_scale
-        self.kl_anneal = (kl_anneal_start, kl_anneal_length)
-        self.target_depth = target_depth if stack.name in target_depth_stacks else None
-        self.squared, self.entropy = depth_loss == "square", utilisation_entropy
-        self.depth_weight = depth_weight
-        self.depth_anneal = (depth_anneal_start, depth_anneal_length)
-        self.phi = (phi_learning_rate_multiplier, inner_updates, phi_clip)
-        rows = stack.tasks if posterior == "per_task" else 1
+        rows = stack.tasks if self.settings.posterior == "per_task" else 1
         self.alpha = nn.Parameter(torch.zeros(rows, stack.layers))
         # Saved with the weights: translation needs the last temperature of the training.
-        self.register_buffer("temperature", torch.tensor(float(tau)))
+        self.register_buffer("temperature", torch.tensor(float(self.settings.tau)))
         self.update, self.noise = 0, None
         self.active_layers = [True] * stack.layers
         # The hook where no gate is costs nothing.
-        if gate_on == "block":
+        if self.settings.gate_on == "block":
             self.residual = super().residual
         else:
             self.block = super().block
@@ -101,12 +62,13 @@ class LatentLayers(Method):
         """
         name, layers = self.stack.name, self.stack.layers
         # A shared posterior is Algorithm 1: one sample per update.
-        tasks = range(self.stack.tasks) if self.posterior == "per_task" else [None]
+        tasks = range(self.stack.tasks) if self.settings.posterior == "per_task" else [None]
         streams = [generator(seed, update, name, task) for task in tasks]
         noise = torch.stack([logistic_noise(layers, stream) for stream in streams])
         self.noise = to_device(noise, self.alpha.device)
         self.update = update
-        tau = annealed_temperature(self.tau, self.tau_end, update, self.tau_updates)
+        tau, tau_end = self.settings.tau, self.settings.tau_end
+        tau = annealed_temperature(tau, tau_end, update, self.settings.tau_updates)
         self.temperature.fill_(tau)
 
     def noise_free(self) -> Tensor:
@@ -115,20 +77,21 @@ class LatentLayers(Method):
 
     def samples(self) -> Tensor:
         """Return this update's samples z, (N, L), with their gradient."""
-        if self.sample == "noise_free":
+        sample = self.settings.sample
+        if sample == "noise_free":
             return self.noise_free()
         if self.noise is None:
             raise RuntimeError("call start_update before the first forward pass of an update")
         z = gumbel_sample(self.logits(), self.noise, self.temperature)
-        hard = self.sample == "straight_through" and self.update > self.straight_through_after
-        return released.straight_through(z) if hard else z
+        late = self.update > self.settings.straight_through_after
+        return released.straight_through(z) if late and sample == "straight_through" else z
 
     def gates(self) -> Tensor:
         """Return the gates in use, (N, L): samples in training, otherwise without noise."""
         if self.training:
             return self.samples()
         if self.inference == "hard":
-            return hard_gates(self.logits(), self.hard_threshold, self.hard_at_least)
+            return hard_gates(self.logits(), self.settings.hard_threshold, self.hard_at_least)
         return self.noise_free()
 
     def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
@@ -138,7 +101,7 @@ class LatentLayers(Method):
         self.sentence_gates = gates[:, None, :, None].unbind()  # L of (1, B, 1)
         # If all sub-layers are closed, a layer is the identity only with a plain skip path.
         plain = self.stack.residuals and self.stack.norm in ("pre", "none")
-        identity = self.gate_on == "block" or plain
+        identity = self.settings.gate_on == "block" or plain
         skips = self.inference == "hard" and not self.training and identity
         every = [True] * self.stack.layers
         self.active_layers = (gates > 0).any(dim=1).tolist() if skips else every
@@ -162,15 +125,19 @@ class LatentLayers(Method):
 
         D_KL is the mean of the KL over the tasks in the update, in the scale of the setting.
         """
-        per_task = scaled_kl(self.divergence(tasks), self.kl_scale, target_tokens / len(tasks))
-        weight = annealed(self.kl_weight, self.update, *self.kl_anneal)
+        settings, update = self.settings, self.update
+        per_task = scaled_kl(self.divergence(tasks), settings.kl_scale, target_tokens / len(tasks))
+        start, length = settings.kl_anneal_start, settings.kl_anneal_length
+        weight = annealed(settings.kl_weight, update, start, length)
         losses = {"kl": Loss(per_task.mean(), weight)}
-        if self.target_depth is not None:
+        if settings.target_depth is not None and self.stack.name in settings.target_depth_stacks:
             used = utilisation(self.samples()[tasks])
-            distance = released.squared_depth_loss if self.squared else depth_loss
-            weight = annealed(self.depth_weight, self.update, *self.depth_anneal)
-            losses["depth"] = Loss(distance(used, self.target_depth), weight)
-            if self.entropy:
+            squared = settings.depth_loss == "square"
+            distance = released.squared_depth_loss if squared else depth_loss
+            start, length = settings.depth_anneal_start, settings.depth_anneal_length
+            weight = annealed(settings.depth_weight, update, start, length)
+            losses["depth"] = Loss(distance(used, settings.target_depth), weight)
+            if settings.utilisation_entropy:
                 losses["entropy"] = Loss(released.utilisation_entropy(used), weight)
         return losses
 
@@ -180,20 +147,29 @@ class LatentLayers(Method):
         The aggregated posterior is a constant. If an update has all tasks, its gradients cancel in
         the sum of the KLs; if not, a task's gradient is the same as with all others present.
         """
-        if self.kl == "selected_half":
+        settings = self.settings
+        fixed = beta_prior(settings.prior_a, settings.prior_b)
+        aggregated = settings.prior == "aggregated"
+        if settings.kl == "selected_half":
             z = self.samples()
-            prior = self.beta_prior[0] if self.prior == "beta" else released.log_mean(z)
+            prior = released.log_mean(z) if aggregated else fixed[0]
             return released.selected_half(z[tasks], prior)
         logits = self.logits()
-        aggregated = self.prior == "aggregated"
-        prior = aggregated_posterior(logits.detach()) if aggregated else self.beta_prior
+        prior = aggregated_posterior(logits.detach()) if aggregated else fixed
         return kl_divergence(logits[tasks], prior)
 
     def parameter_groups(self) -> list[ParameterGroup]:
         """Return φ: the logits, updated at every I-th update of Θ."""
-        multiplier, every, clip = self.phi
-        per_task = self.posterior == "per_task"
-        return [ParameterGroup("phi", (self.alpha,), multiplier, every, clip, per_task)]
+        return [
+            ParameterGroup(
+                name="phi",
+                parameters=(self.alpha,),
+                learning_rate_multiplier=self.settings.phi_learning_rate_multiplier,
+                every=self.settings.inner_updates,
+                clip=self.settings.phi_clip,
+                rows_are_tasks=self.settings.posterior == "per_task",
+            )
+        ]
 
     def diagnostics(self) -> dict[str, DiagnosticArray]:
         """Return the logits, this update's samples of all tasks, and their u_l."""
@@ -206,4 +182,4 @@ class LatentLayers(Method):
 
     def depth(self) -> Depth:
         """Return how many layers each task uses, by hard gates and by probability."""
-        return depth_of(self.logits().detach(), self.hard_threshold)
+        return depth_of(self.logits().detach(), self.settings.hard_threshold)
