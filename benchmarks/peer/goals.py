@@ -54,12 +54,6 @@ def _translation(beam: int, name: str, required: float, prototype: float | None 
     return Goal(text, f"translation.beam_{beam}.{name}", required, prototype)
 
 
-def _operations(stack: str, required: float, prototype: float) -> Goal:
-    text = f"operations of an {stack} layer".replace("an d", "a d")
-    number = f"operations.cuda.{OURS}.{stack}"
-    return Goal(f"on CUDA, {text}, of fairseq's", number, required, prototype, at_most=True)
-
-
 def _depth(stack: str) -> Goal:
     text = f"cost of an {stack} layer, 6 to 100 layers: largest change".replace("an d", "a d")
     number = f"growth.{stack}_depth.ms an update.{OURS}.change"
@@ -77,8 +71,6 @@ GOALS = (
     _latent("12/12"),
     _learning(ONE_PASS, 24.5),
     _learning(HALVES),
-    _operations("encoder", 0.7, 0.69),
-    _operations("decoder", 0.65, 0.62),
     _translation(5, OURS, 2.0, 2.06),
     _translation(5, CTRANSLATE2, 4.0, 4.65),
     _translation(1, OURS, 1.3),

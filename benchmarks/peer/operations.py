@@ -10,7 +10,6 @@ from collections.abc import Callable
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.peer import contenders
-from benchmarks.peer.as_on_cuda import as_on_cuda
 from benchmarks.peer.contenders import OURS
 from benchmarks.peer.results import Cell, Table
 from benchmarks.peer.stock import cut_all, one_pass
@@ -78,14 +77,9 @@ def of_layers(work: Callable[[tuple[int, int]], Callable[[], object]]) -> list[f
 
 
 def table(workload: Workload) -> Table:
-    """Return the operations of ours and of fairseq's layers; on a CPU those of CUDA too."""
+    """Return the operations of ours and of fairseq's layers; tests/cuda counts those of CUDA."""
     device = workload.device.type
     rows, numbers = _rows(workload, device)
-    if device == "cpu":
-        with as_on_cuda():
-            more, known = _rows(workload, "cuda")
-        rows += [[f"{row[0]}, as on CUDA", *row[1:]] for row in more]
-        numbers |= known
     title = (
         "Operations that torch dispatches for a layer in forward and backward pass, with dropout"
     )

@@ -2,20 +2,15 @@
 
 from pathlib import Path
 
-import pytest
 import torch
 from torch import nn
 from torch.nn.functional import relu
 
-from benchmarks.peer.as_on_cuda import as_on_cuda
 from benchmarks.peer.operations import Operations, counted, of_layers
 from benchmarks.peer.products import Products, bare, large_rate
 from benchmarks.peer.products import operations as operations_of
 from benchmarks.peer.training import Rounds
 from benchmarks.peer.workload import Workload
-from fathom.nn.packing import Packing
-from fathom.nn.transformer.layers import EncoderLayer, PackedPass
-from tests.support.small_networks import shape
 
 
 def test_a_linear_layer_with_its_backward_pass_is_three_products_a_sum_and_their_views():
@@ -83,41 +78,3 @@ def test_bare_products_are_those_that_were_recorded_in_the_same_precision_and_la
 def test_the_rate_of_one_large_product_is_a_number_of_this_machine():
     workload = Workload(Path("results"), torch.device("cpu"))
     assert large_rate(workload, Rounds(1, 0)) > 0
-
-
-PADDING = torch.tensor([[False, False, True], [False, False, False]])
-
-
-def plain(part, x, fx):
-    return x + fx
-
-
-def of_a_layer(**settings):
-    """Count forward and backward pass of an encoder layer."""
-    layer = EncoderLayer(shape(dropout=0.1, **settings), plain)
-    x = torch.randn(2, 3, 16, requires_grad=True)
-    with Operations() as found:
-        packing = Packing.of(PADDING)
-        layer(packing.pack(x), PackedPass(packing, "highest")).sum().backward()
-    return found.others
-
-
-def test_dropout_is_one_operation_in_each_direction_and_attention_has_no_products_of_its_own():
-    with as_on_cuda():
-        found = of_a_layer()
-    assert found["native_dropout"] == found["native_dropout_backward"] == 2
-    assert not {"baddbmm", "bmm", "_softmax", "random_", "select_backward"} & set(found)
-
-
-def test_afterwards_layers_take_the_ways_of_a_cpu():
-    with as_on_cuda():
-        of_a_layer()
-    found = of_a_layer()
-    assert found["random_"] == 2
-    assert found["bmm"]
-    assert "native_dropout" not in found
-
-
-def test_attention_with_dropout_is_refused_since_it_has_another_kernel():
-    with as_on_cuda(), pytest.raises(ValueError, match="dropout"):
-        of_a_layer(attention_dropout=0.1)
