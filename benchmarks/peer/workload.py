@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -145,14 +145,12 @@ class Workload:
             spec: the run.
             changes: options that differ from those in config.yaml.
         """
-        switches = self.project.switches
-        names = (option.name for option in fields(RuntimeOptions))
-        options = {name: getattr(switches, name) for name in names}
-        options |= {"device": str(self.device), "save_minutes": 0, **changes}
+        changes = {"device": str(self.device), "save_minutes": 0} | changes
+        options = RuntimeOptions.of(self.project.switches, **changes)
         folder = Path(tempfile.mkdtemp(prefix="fathom-bench-"))
         reporter = Reporter(sys.stderr.write, folder / "train.log")
         paths = TrainPaths(self.folder, folder)
-        return Training(spec, SEED, self.tensors, paths, RuntimeOptions(**options), reporter)
+        return Training(spec, SEED, self.tensors, paths, options, reporter)
 
     def updates(self, training: Training, count: int) -> list[MicroBatches]:
         """Return the batches of the first updates of a training."""

@@ -71,17 +71,7 @@ def train(
     from fathom.train.loop import RuntimeOptions, TrainPaths
     from fathom.train.train import train
 
-    options = RuntimeOptions(
-        device=device or switches.device,
-        tokens_per_device=switches.tokens_per_device,
-        log_every=switches.log_every,
-        save_minutes=switches.save_minutes,
-        diagnose_first=switches.diagnose_first,
-        diagnose_every=switches.diagnose_every,
-        compile=switches.compile,
-        retrain_stale=stale,
-        micro_batches=switches.micro_batches,
-    )
+    options = RuntimeOptions.of(switches, device=device or switches.device)
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train(spec, seed, folders, options, report, job_state)
     verb = "likelihood" if spec.decoding is None else "translate"

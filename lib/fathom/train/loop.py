@@ -1,12 +1,14 @@
 """The training loop; a run that was stopped or killed resumes from its newest checkpoint."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Self
 
 import torch
 
 from fathom.config.spec import Spec
+from fathom.config.switches import Switches
 from fathom.data.tensors import Tensors
 from fathom.io.metrics import Metrics
 from fathom.methods.build import build
@@ -47,6 +49,14 @@ class RuntimeOptions:
     compile: bool = False  # compile each layer
     retrain_stale: bool = False  # delete a training of an older recipe first
     micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes
+
+    @classmethod
+    def of(cls, switches: Switches, **changes: Any) -> Self:
+        """Return a user's switches as options; `changes` take the place of some."""
+        names = {field.name for field in fields(cls)} - {"retrain_stale"}
+        given: dict[str, Any] = {name: getattr(switches, name) for name in names}
+        given["retrain_stale"] = switches.retrain == "stale"
+        return cls(**(given | changes))
 
 
 @dataclass(frozen=True)
