@@ -16,6 +16,8 @@ from tests.support.checked import checked
 from tests.support.refused import says
 from tests.support.small_figures import end, write_metrics
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "support" / "fourth_paper"
 PAGE = ROOT / "docs" / "adding_a_paper.md"

@@ -13,6 +13,8 @@ from fathom.config.load import load
 from fathom.config.schema import run as settings
 from fathom.config.schema.section import Doc, UnhashedValue
 
+pytestmark = pytest.mark.slow
+
 CARD = "config/methods/latent_layers.yaml"
 SETTING = """\
 settings:

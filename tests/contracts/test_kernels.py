@@ -17,6 +17,8 @@ from tests.contracts.test_methods import LENGTHS, choices, real_update, two_leve
 from tests.reference.padded.networks import padded_predict
 from tests.support.small_networks import PAD, batch, card, gradients
 
+pytestmark = pytest.mark.slow
+
 TASKS = torch.tensor([0, 1, 1, 0])
 KINDS = ("transformer", "masked_lm")
 

@@ -38,6 +38,8 @@ from tests.support.small_networks import (
 )
 from tests.support.small_runs import specification
 
+pytestmark = pytest.mark.slow
+
 CARDS = ROOT / "config" / "methods"
 LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
 # Sums of the same terms in another order, in float32.
