@@ -18,6 +18,7 @@ CORPUS, TRAINING = "corpus.json", "training.json"
 RECORDS = (
     "first.json", "source.json", CORPUS, "statistics.json", "subwords.json", TENSORS, TRAINING,
     "decoding.json", "scoring.json", "pruned.json",
+    "hypotheses.json",  # of windows before they were decodings
 )  # fmt: skip
 # In the order in which they are made, and so made again.
 STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
