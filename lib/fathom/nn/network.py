@@ -100,6 +100,7 @@ class Network(nn.Module, ABC):
     encoder: nn.Module
     decoder: nn.Module  # only where the network has one
     matmul = HIGHEST  # the precision of `predict`
+    can_compile = False  # whether a compiler takes the layers
 
     @staticmethod
     @abstractmethod
@@ -143,7 +144,10 @@ class Network(nn.Module, ABC):
 
     def compile_layers(self, backend: str = "inductor") -> bool:
         """Compile what `predict` runs of each layer; return whether this kind of network can."""
-        return False
+        for stack in self.stacks.values() if self.can_compile else ():
+            for layer in stack.layers:
+                layer.forward = torch.compile(layer.forward, backend=backend)
+        return self.can_compile
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
         """Set plain, soft or hard gates for inference, and return the network."""

@@ -1,22 +1,20 @@
 """RNMT+ as fairseq's generator calls it, with the state of earlier steps kept in fairseq's way."""
 
-from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
+from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor
 
 from fathom.nn.rnmt_plus.cells import PreparedSource
 from fathom.nn.rnmt_plus.stacks import LONGEST, RnmtDecoder, RnmtEncoder, RnmtPass
-from tests.reference.padded.stacks import Memory, State, reordered, tasks_of
+from tests.reference.padded.stacks import Encoder, Memory, State, tasks_of
 
 # The key of the state of earlier steps.
 PAST = "past"
 
 
-class PaddedEncoder(FairseqEncoder):
-    """The encoder of RNMT+; `task` is that of all sentences where a call gives none."""
+class PaddedEncoder(Encoder):
+    """The encoder of RNMT+."""
 
-    def __init__(self, stack: RnmtEncoder, task: int | None = None):
-        super().__init__(stack.dictionary)
-        self.stack, self.task = stack, task
+    stack: RnmtEncoder
 
     def forward(
         self,
@@ -28,10 +26,6 @@ class PaddedEncoder(FairseqEncoder):
         memory = self.stack(src_tokens, tasks_of(src_tokens, tasks, self.task))
         padding = src_tokens.eq(self.dictionary.pad())
         return {"encoder_out": [memory], "encoder_padding_mask": [padding]}
-
-    def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
-        """Return the sentences of an encoded batch whose indices are in `new_order`."""
-        return reordered(encoder_out, new_order)
 
     def max_positions(self) -> int:
         """Return a length that is longer than any source (pieces)."""

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from fairseq.models import FairseqEncoder, FairseqIncrementalDecoder
+from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor
 
 from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer
 from fathom.nn.transformer.stacks import TransformerDecoder, TransformerEncoder
-from tests.reference.padded.stacks import Memory, State, future_mask, reordered, tasks_of
+from tests.reference.padded.stacks import Encoder, Memory, State, future_mask, tasks_of
 
 
 def encoder_layer(layer: EncoderLayer, x: Tensor, padding: Tensor) -> Tensor:
@@ -72,12 +72,10 @@ def decoder_layer(
     return layer.sub_layer("ffn", layer.final_layer_norm, x, layer.feed_forward)
 
 
-class PaddedEncoder(FairseqEncoder):
-    """A Transformer's encoder; `task` is that of all sentences where a call gives none."""
+class PaddedEncoder(Encoder):
+    """A Transformer's encoder."""
 
-    def __init__(self, stack: TransformerEncoder, task: int | None = None):
-        super().__init__(stack.dictionary)
-        self.stack, self.task = stack, task
+    stack: TransformerEncoder
 
     def forward(
         self,
@@ -97,10 +95,6 @@ class PaddedEncoder(FairseqEncoder):
         x = stack.dropout(x).transpose(0, 1)  # (S, B, D)
         memories = stack.run(x, lambda _, layer, x: encoder_layer(layer, x, padding))
         return {"encoder_out": memories, "encoder_padding_mask": [padding]}
-
-    def reorder_encoder_out(self, encoder_out: Memory, new_order: Tensor) -> Memory:
-        """Return the sentences of an encoded batch whose indices are in `new_order`."""
-        return reordered(encoder_out, new_order)
 
     def max_positions(self) -> int:
         """Return the longest text that has positions (pieces)."""

@@ -17,7 +17,7 @@ from fathom.nn.hooks import Method, Stack
 from fathom.nn.network import Examples, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike
-from fathom.nn.transformer.layers import PackedPass, compile_each
+from fathom.nn.transformer.layers import PackedPass
 from fathom.nn.transformer.stacks import TransformerEncoder, output_table
 
 # The standard deviation of BERT's initial weights, for any width.
@@ -78,6 +78,7 @@ class MaskedLm(Network):
     """A masked language model in the shape of XLM-R; it has one dictionary and no decoder."""
 
     encoder: MaskedEncoder
+    can_compile = True
 
     def __init__(
         self,
@@ -88,11 +89,6 @@ class MaskedLm(Network):
     ):
         super().__init__()
         self.encoder = MaskedEncoder(model, source_dictionary, methods["encoder"])
-
-    def compile_layers(self, backend: str = "inductor") -> bool:
-        """Compile what `predict` runs of each layer; return that this kind of network can."""
-        compile_each(self, backend)
-        return True
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:

@@ -123,7 +123,8 @@ class _SubLayers(nn.Module):
     fc1: nn.Module
     fc2: nn.Module
 
-    def prepare(self, model: Model, residual: Residual) -> None:
+    def __init__(self, model: Model, residual: Residual):
+        super().__init__(fairseq_config(model))
         self.residual, self.norm = residual, model.norm
         if model.norm == "none":
             for name, _ in list(self.named_children()):
@@ -162,10 +163,6 @@ class _SubLayers(nn.Module):
 class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
     """One encoder layer."""
 
-    def __init__(self, model: Model, residual: Residual):
-        super().__init__(fairseq_config(model))
-        self.prepare(model, residual)
-
     def forward(self, x: Tensor, this: PackedPass) -> Tensor:
         """Return the layer's output for packed hidden states; both are (1, rows, D)."""
         drop = partial(this.dropout, self.dropout_module)
@@ -179,10 +176,6 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     """One decoder layer."""
 
     encoder_attn: nn.Module
-
-    def __init__(self, model: Model, residual: Residual):
-        super().__init__(fairseq_config(model))
-        self.prepare(model, residual)
 
     def forward(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
         """Return the layer's output for packed hidden states; both are (1, rows, D).
@@ -199,11 +192,3 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
         x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend, drop)
         feed = partial(this.feed_forward, self)
         return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
-
-
-def compile_each(network: nn.Module, backend: str) -> None:
-    """Compile each layer of a network."""
-    for module in network.modules():
-        if isinstance(module, EncoderLayer | DecoderLayer):
-            layer: Any = module  # both kinds take other arguments
-            layer.forward = torch.compile(layer.forward, backend=backend)

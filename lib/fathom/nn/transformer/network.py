@@ -8,7 +8,7 @@ from fathom.nn.hooks import Method, Stack
 from fathom.nn.network import Examples, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, apply_once
-from fathom.nn.transformer.layers import PackedPass, compile_each
+from fathom.nn.transformer.layers import PackedPass
 from fathom.nn.transformer.stacks import TransformerDecoder, TransformerEncoder
 from fathom.nn.transformer.steps import TransformerSteps
 
@@ -18,6 +18,7 @@ class Transformer(Network):
 
     encoder: TransformerEncoder
     decoder: TransformerDecoder
+    can_compile = True
 
     def __init__(
         self,
@@ -58,11 +59,6 @@ class Transformer(Network):
         this = PackedPass(rows, precision, causal=True, memory=source, rows_by_task=counts[1])
         logits = self.decoder(batch.previous_target, memories, batch.tasks, this)
         return Predicted.of(logits, batch, rows)
-
-    def compile_layers(self, backend: str = "inductor") -> bool:
-        """Compile what `predict` runs of each layer; return that this kind of network can."""
-        compile_each(self, backend)
-        return True
 
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
