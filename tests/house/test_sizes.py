@@ -7,7 +7,7 @@ from tests.house.tree import LEVELS
 
 # What the house has today. The aims are 28,500 and 36,000 lines and 45 arrows: lower these numbers
 # whenever the house gets smaller, and raise none.
-LIB_LINES, TEST_LINES = 34_400, 41_700
+LIB_LINES, TEST_LINES = 34_380, 41_680
 MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 205, 49, 7, 0
 
 
