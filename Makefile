@@ -125,6 +125,17 @@ bench: environment ## time training and translation against fairseq, in turns, o
 bench-gpu: environment ## the same on one CUDA device, at the paper's size (minutes)
 	$(BIN)/python -m benchmarks.peer --device cuda training operations
 
+# A Python of that machine, with its own torch, and the folder that benchmarks/first_gpu/build.sh made.
+GPU_PYTHON ?= python3
+CARRIED ?= .carried
+.PHONY: first-gpu
+first-gpu: ## try updates, a training and a translation where a GPU, its torch and no network are (half an hour)
+	@$(GPU_PYTHON) -m benchmarks.first_gpu --carried $(CARRIED)
+
+.PHONY: bench-fake-cuda
+bench-fake-cuda: environment ## estimate how fast each kind of run trains on a GPU, from counts (minutes)
+	$(BIN)/python -m benchmarks.fake_cuda
+
 .PHONY: bench-growth
 bench-growth: environment ## measure cost by depth, tokens, languages, jobs and runs (minutes)
 	$(BIN)/python -m benchmarks.growth

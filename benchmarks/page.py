@@ -3,10 +3,11 @@
     python -m benchmarks.page [--bench results/bench]
 
 A table is between two marks of its part, as in README.md. A part whose benchmark was not run keeps
-what the page has.
+what the page has. The goals have a column for each machine: benchmarks/measured/ keeps its numbers.
 """
 
 import argparse
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,30 +16,36 @@ from typing import Any
 from benchmarks.peer import goals
 from benchmarks.peer.results import Table, all_numbers, described, markdown
 from docs.readme_table import IMAGES, ROOT, replaced
-from fathom.io.files import read_json
+from fathom.io.files import read_json, write_json
 
 PAGE = ROOT / "docs" / "performance.md"
 # The part of the page that each file of a benchmark fills.
 FILES = {
     "cpu": "cpu.json",
     "cuda": "cuda.json",
+    "fake_cuda": "fake_cuda.json",
     "growth": "growth.json",
     "estimate": "estimate.json",
     "stages": "stages.json",
 }
 
 
+# What each machine reached of the goals, a file for each.
+MEASURED = ROOT / "benchmarks" / "measured"
+
+
 def tables(content: Mapping[str, Any]) -> list[Table]:
-    """Return the tables of a benchmark's file; goals are made again, from all files together."""
+    """Return the tables of a benchmark's file; the goals are made again, for all machines."""
     made = [Table(**values) for values in content["tables"]]
     return [table for table in made if table.name != "goals"]
 
 
-def parts(bench: Path) -> Iterator[tuple[str, str]]:
+def parts(bench: Path, measured: Path = MEASURED) -> Iterator[tuple[str, str]]:
     """Yield the parts of the page that can be written, with their text.
 
     Args:
         bench: the folder of the benchmarks' files.
+        measured: the folder with a file for each machine; that of this machine is updated.
     """
     contents = {
         part: read_json(bench / name) for part, name in FILES.items() if (bench / name).exists()
@@ -48,11 +55,30 @@ def parts(bench: Path) -> Iterator[tuple[str, str]]:
         if part == "growth":
             text += [f"![{path.stem}](images/{copied(path)})" for path in pictures(bench)]
         yield part, "\n".join([*text, ""])
-    # Where both devices have a number of one name, it is the CPU's.
-    ordered = sorted(contents, key=lambda part: part != "cuda")
-    numbers = all_numbers(table for part in ordered for table in tables(contents[part]))
-    if numbers:
-        yield "goals", f"{markdown(goals.table(numbers))}\n"
+    # The facts of a machine are those of its last part here, `make bench`.
+    for part in reversed(contents):
+        if part != "cuda":
+            keep(measured, contents[part]["facts"], all_numbers(tables(contents[part])))
+    if machines := [read_json(path) for path in sorted(measured.glob("*.json"))]:
+        heads = {head(machine["facts"]): machine["numbers"] for machine in machines}
+        lines = [f"- {described(machine['facts'])}" for machine in machines]
+        yield "goals", f"{markdown(goals.table(heads))}\n" + "\n".join([*lines, ""])
+
+
+def head(facts: Mapping[str, Any]) -> str:
+    """Return a machine as the head of a column."""
+    return f"{facts['processor']}, {facts['cores']} cores"
+
+
+def keep(measured: Path, facts: Mapping[str, Any], numbers: Mapping[str, float]) -> None:
+    """Add a machine's numbers that goals refer to, and its facts, to its file."""
+    wanted = {goal.number for goal in goals.GOALS}
+    path = measured / f"{re.sub('[^a-z0-9]+', '_', head(facts).lower())}.json"
+    before = read_json(path)["numbers"] if path.exists() else {}
+    now = {name: number for name, number in numbers.items() if name in wanted}
+    if now:
+        measured.mkdir(exist_ok=True)
+        write_json(path, {"facts": facts, "numbers": before | now})
 
 
 def pictures(bench: Path) -> list[Path]:

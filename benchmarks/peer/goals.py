@@ -71,10 +71,10 @@ GOALS = (
     _latent("12/12"),
     _learning(ONE_PASS, 24.5),
     _learning(HALVES),
-    _translation(5, OURS, 2.0, 2.06),
+    _translation(5, OURS, 3.0, 2.06),
     _translation(5, CTRANSLATE2, 4.0, 4.65),
     _translation(1, OURS, 1.3),
-    Goal("first update, user s", f"first_update.{OUR_START}", 2.3, at_most=True),
+    Goal("first update, user s", f"first_update.{OUR_START}", 2.6, at_most=True),
     *(_depth(stack) for stack in ("encoder", "decoder")),
     Goal(
         "start of a command in a project of 1,000 runs, user s",
@@ -85,18 +85,20 @@ GOALS = (
 )
 
 
-def table(numbers: Mapping[str, float]) -> Table:
-    """Return each goal with what was reached; a dash where nothing was measured."""
+def table(machines: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return each goal with what each machine reached; the slowest machine decides.
+
+    Args:
+        machines: by the head of a machine's column, its numbers by name.
+    """
     rows: list[list[Cell]] = []
     for goal in GOALS:
-        reached = numbers.get(goal.number)
-        verdict = "not measured" if reached is None else goal.verdict(reached)
+        reached = [numbers.get(goal.number) for numbers in machines.values()]
+        measured = [number for number in reached if number is not None]
+        worst = (max if goal.at_most else min)(measured, default=None)
+        verdict = "not measured" if worst is None else goal.verdict(worst)
         bound = f"{'at most' if goal.at_most else 'at least'} {goal.required}"
-        rows.append([goal.text, bound, reached, goal.prototype, verdict])
-    columns = ("goal", "required", "reached", "prototype", "")
-    return Table(
-        "goals",
-        "Goals; where no device is named, on a CPU with one thread and tiny shapes",
-        columns,
-        rows,
-    )
+        rows.append([goal.text, bound, *reached, goal.prototype, verdict])
+    columns = ("goal", "required", *machines, "prototype", "")
+    title = "Goals, on a CPU with one thread and tiny shapes; the slowest machine decides"
+    return Table("goals", title, columns, rows)

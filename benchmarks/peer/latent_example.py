@@ -21,7 +21,7 @@ from torch import Tensor
 from benchmarks.peer.stock import Stock, settings
 from fathom.config.spec import Spec
 from fathom.data.tensors import Tensors
-from fathom.train.batches.collate import Batch
+from fathom.nn.network import Batch
 
 # The cost of an update does not depend on these sizes.
 SETTINGS = {

@@ -16,8 +16,7 @@ from benchmarks.peer.results import Cell, Table
 from benchmarks.peer.stock import CUTS, cut_all
 from benchmarks.peer.timing import clock
 from benchmarks.peer.workload import Workload
-from fathom.nn.network import Network
-from fathom.train.batches.collate import Batch
+from fathom.nn.network import Batch, Network
 from fathom.train.outcomes import validate
 from fathom.train.update_batches import MicroBatches
 
@@ -104,7 +103,9 @@ def trained(workload: Workload, limit: float) -> tuple[Learner, list[Learner], N
         return lambda: two_level.update(number, micro_batches)
 
     def own_nll() -> float:
-        return validate(network, batches.validation, len(workload.tensors.tasks)).nll
+        return validate(
+            network, batches.validation, len(workload.tensors.tasks), training.ranks
+        ).nll
 
     ours = Learner(OURS, ready, own_nll)
     job = Job(workload, spec, [])

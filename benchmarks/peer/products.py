@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -30,6 +31,12 @@ COLUMNS = (
 )
 
 
+def setting(device: torch.device) -> Any:
+    """Return what holds the precision of float32 products of a device; torch's types omit it."""
+    backends: Any = torch.backends
+    return backends.cuda.matmul if device.type == "cuda" else backends.mkldnn.matmul
+
+
 class Products(TorchDispatchMode):
     """Counts the matrix products that are dispatched below it, by their factors."""
 
@@ -43,7 +50,7 @@ class Products(TorchDispatchMode):
         if places:
             left, right = (args[place] for place in places)
             turned = [not factor.is_contiguous() for factor in (left, right)]
-            precision = torch.get_float32_matmul_precision()
+            precision = setting(left.device).fp32_precision
             key = (tuple(left.shape), tuple(right.shape), *turned, left.dtype, precision)
             self.products[key] += 1
         return function(*args, **(kwargs or {}))
@@ -66,13 +73,14 @@ def bare(products: Mapping[Product, int], device: torch.device) -> Callable[[int
         pairs.append((*(factor.to(device, dtype) for factor in factors), precision, times))
 
     def work(_: int) -> None:
-        before = torch.get_float32_matmul_precision()
+        matmul = setting(device)
+        before = matmul.fp32_precision
         for left, right, precision, times in pairs:
             multiply = torch.bmm if left.dim() == 3 else torch.mm
-            torch.set_float32_matmul_precision(precision)
+            matmul.fp32_precision = precision
             for _ in range(times):
                 multiply(left, right)
-        torch.set_float32_matmul_precision(before)
+        matmul.fp32_precision = before
 
     return work
 
@@ -88,9 +96,8 @@ def _factor(shape: tuple[int, ...], turned: bool) -> torch.Tensor:
 def large_rate(workload: Workload, rounds: Rounds) -> float:
     """Return 10⁹ operations a second of one large product, in the precision of the training."""
     device = workload.device
-    low = device.type == "cuda"
-    size, dtype = LARGE[device.type], torch.bfloat16 if low else torch.float32
-    matrix = torch.randn(size, size, device=device, dtype=dtype)
+    size = LARGE[device.type]
+    matrix = torch.randn(size, size, device=device)
     work = timed(clock(device), lambda _: torch.mm(matrix, matrix))
     seconds = alternate({LARGE_PRODUCT: work}, rounds.counted, rounds.warm_up)[LARGE_PRODUCT]
     return 2 * size**3 / spread(seconds).middle / 1e9

@@ -1,7 +1,7 @@
 """What is measured: text, shapes and methods, with ours as `fathom train` builds it.
 
-On a CPU these are the runs of the tiny scale; on CUDA the paper's own width, depth and tokens, in
-bfloat16, over the tiny scale's text. The text is made by the project's own workflow, if it is not
+On a CPU these are the runs of the tiny scale; on CUDA the paper's own width, depth, tokens and
+precision, over the tiny scale's text. The text is made by the project's own workflow, if it is not
 there yet.
 """
 
@@ -132,8 +132,7 @@ class Workload:
         base, own = (self.project.spec(name, SCALE) for name in (self.base, shape.run))
         if self.device.type == "cuda":
             paper = self.project.spec(self.base, PAPER)
-            training = paper.training.model_copy(update={"precision": "bf16"})
-            base = replace(base, model=paper.model, training=training)
+            base = replace(base, model=paper.model, training=paper.training)
         layers = dict(zip(("encoder_layers", "decoder_layers"), shape.layers, strict=True))
         model = base.model.model_copy(update=layers)
         return replace(base, model=model, method=own.method, gates=own.gates)

@@ -25,6 +25,7 @@ from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, read_record, write_record
+from fathom.results.training_record import TrainingRecord
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
@@ -41,7 +42,9 @@ PRINTED = (
     reported("LL-D, 6/12", "bos", note="diverged"),
 )
 CPU = {"type": "cpu", "name": "x86_64", "threads": 2}
-GPU = {"type": "cuda", "name": "NVIDIA H200", "threads": None}
+GPU = {
+    "type": "cuda", "name": "NVIDIA H200", "threads": None, "products": {"precision": "high"},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -245,7 +248,7 @@ def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
 def timed(*devices, seconds=1800.0):
     """Return a training of half an hour on each device."""
     totals = SimpleNamespace(seconds=seconds, target_tokens=1000)
-    files = (SimpleNamespace(device=device, totals=totals) for device in devices)
+    files = (TrainingRecord.model_construct(device=of, totals=totals) for of in devices)
     return [SimpleNamespace(file=file) for file in files]
 
 
@@ -256,7 +259,7 @@ def test_trainings_of_each_device_have_hours_tokens_and_energy():
     }
     assert sums == {
         "x86_64, 2 threads": ("x86_64, 2 threads", 2, 1.0),
-        "NVIDIA H200": ("NVIDIA H200", 2, 1.0),
+        "NVIDIA H200, TF32": ("NVIDIA H200, TF32", 2, 1.0),
     }
     (cost,) = costs(timed(CPU, CPU), "a")
     assert (cost.name, cost.device, cost.trainings) == ("a", "x86_64, 2 threads", 2)

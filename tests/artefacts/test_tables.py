@@ -10,6 +10,7 @@ from fathom.artefacts.table.formats import numbers
 from fathom.artefacts.table.notes import notes_of
 from fathom.artefacts.table.view import CellView, caption, label, view
 from fathom.config.schema.table import Mark
+from fathom.io.records import write_record
 from fathom.results.measurements import Number, Record
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
 
@@ -291,6 +292,20 @@ def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):
     (note,) = [note for note in notes if note.startswith("p/deep")]
     assert "2, 5" in note
     assert "--seeds all" in note
+
+
+def test_seeds_that_were_trained_in_tf32_are_named_where_others_were_not(tmp_path):
+    table = compared(tmp_path)
+    folders = table.sources["p/small"].folders
+
+    def notes(*precisions):
+        for folder, precision in zip(folders.values(), precisions, strict=True):
+            record = {"device": {"products": {"precision": precision}}}
+            write_record(folder.parent / "training.json", record)
+        return [note for note in notes_of(table) if note.startswith("p/small")]
+
+    assert notes("high", "high") == notes("medium", "highest") == []
+    assert notes("highest", "high") == ["p/small: trained in TF32 with seed 2 alone."]
 
 
 def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):

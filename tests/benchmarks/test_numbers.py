@@ -75,11 +75,22 @@ def test_a_goal_is_reached_or_missed_on_its_own_side():
     assert [most.verdict(x) for x in (1.9, 2.0, 2.1)] == ["reached", "reached", "missed"]
 
 
-def test_a_goal_without_a_number_is_not_measured():
-    goal = GOALS[0]
-    rows = {row[0]: row for row in goals_of({goal.number: goal.required}).rows}
-    assert rows[goal.text][2:] == [goal.required, goal.prototype, "reached"]
-    assert {row[-1] for row in rows.values()} == {"reached", "not measured"}
+def test_the_slowest_machine_decides_and_a_goal_without_a_number_is_not_measured():
+    least, most = GOALS[0], next(goal for goal in GOALS if goal.at_most)
+    machines = {
+        "a": {least.number: least.required, most.number: most.required},
+        "b": {least.number: least.required / 2, most.number: most.required / 2},
+        "c": {most.number: most.required * 2},
+    }
+    rows = {row[0]: row for row in goals_of(machines).rows}
+    assert rows[least.text][2:5] == [least.required, least.required / 2, None]
+    assert [rows[goal.text][-1] for goal in (least, most)] == ["missed", "missed"]
+    assert rows[GOALS[1].text][-1] == "not measured"
+    del machines["b"], machines["c"]
+    assert [goals_of(machines).rows[GOALS.index(goal)][-1] for goal in (least, most)] == [
+        "reached",
+        "reached",
+    ]
     assert len({goal.number for goal in GOALS}) == len(GOALS)
 
 
@@ -196,9 +207,13 @@ def bench(folder, goal):
 
 
 def test_the_page_has_a_place_for_every_part_with_the_machine_and_its_tables(tmp_path):
-    assert dict(page.parts(tmp_path)) == {}, "nothing was measured"
-    parts = dict(page.parts(bench(tmp_path, GOALS[0])))
+    measured = tmp_path / "measured"
+    assert dict(page.parts(tmp_path, measured)) == {}, "nothing was measured"
+    parts = dict(page.parts(bench(tmp_path, GOALS[0]), measured))
     assert set(parts) == {"cpu", "goals"}
+    assert "A processor, 2 cores" in parts["goals"]
+    (tmp_path / "cpu.json").unlink()
+    assert dict(page.parts(tmp_path, measured)) == {"goals": parts["goals"]}, "it is kept"
     for text in ("A processor", "abc1234", "A title", "| x | 1.50 |"):
         assert text in parts["cpu"]
     assert "Old" not in parts["cpu"]

@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn.functional import relu
 
 from benchmarks.peer.operations import Operations, counted, of_layers
-from benchmarks.peer.products import Products, bare, large_rate
+from benchmarks.peer.products import Products, bare, large_rate, setting
 from benchmarks.peer.products import operations as operations_of
 from benchmarks.peer.training import Rounds
 from benchmarks.peer.workload import Workload
@@ -46,7 +46,8 @@ def test_a_layer_is_the_difference_between_networks_of_two_and_four():
     assert of_layers(network) == [1, 1, 2, 0]
 
 
-HIGHEST = torch.get_float32_matmul_precision()
+CPU = torch.device("cpu")
+HIGHEST = setting(CPU).fp32_precision
 KEY = ((2, 3), (3, 4), False, False, torch.float32, HIGHEST)
 
 
@@ -66,15 +67,15 @@ def test_a_product_of_m_by_k_and_k_by_n_is_two_mkn_operations():
 
 
 def test_bare_products_are_those_that_were_recorded_in_the_same_precision_and_layout():
-    turned = ((2, 3), (3, 4), False, True, torch.float32, "medium")
+    turned = ((2, 3), (3, 4), False, True, torch.float32, "bf16")
     recorded = {KEY: 2, turned: 1}
-    work = bare(recorded, torch.device("cpu"))
+    work = bare(recorded, CPU)
     with Products() as counted:
         work(1)
     assert dict(counted.products) == recorded
-    assert torch.get_float32_matmul_precision() == HIGHEST
+    assert setting(CPU).fp32_precision == HIGHEST
 
 
 def test_the_rate_of_one_large_product_is_a_number_of_this_machine():
-    workload = Workload(Path("results"), torch.device("cpu"))
+    workload = Workload(Path("results"), CPU)
     assert large_rate(workload, Rounds(1, 0)) > 0

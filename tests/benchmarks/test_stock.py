@@ -94,5 +94,5 @@ def test_an_update_moves_the_weights_by_fairseqs_adam_and_the_runs_learning_rate
 
 def test_its_validation_is_ours(training, peer):
     batches = training.batches.validation
-    nll = validate(training.network, batches, len(training.tensors.tasks)).nll
+    nll = validate(training.network, batches, len(training.tensors.tasks), training.ranks).nll
     assert peer.validate(batches) == pytest.approx(nll, rel=RELATIVE)

@@ -104,7 +104,7 @@ REFUSED = [
     *(
         (f"{verb} --results resluts", "resluts: no such folder; nearest valid name: 'results'")
         for verb in (
-            *("compare", "claims", "page", "verify"),
+            *("compare", "claims", "page", "verify", "status", "clean", "list"),
             *("table sample_table1 --partial", "figure sample_figure1 --partial"),
         )
     ),
@@ -168,7 +168,7 @@ def broken(monkeypatch):
     """A function that lets `fathom list` raise an error."""
 
     def broken(error):
-        def fail(*_):
+        def fail(*_, **__):
             raise error
 
         monkeypatch.setattr("fathom.cli.ask.open_scale", fail)
@@ -220,7 +220,7 @@ def test_a_place_that_cannot_be_written_is_one_line(project, call):
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_every_verb_ends_in_one_line_and_the_code_of_the_signal(project, call, monkeypatch, number):
-    monkeypatch.setattr("fathom.cli.ask.open_scale", lambda *_: os.kill(os.getpid(), number))
+    monkeypatch.setattr("fathom.cli.ask.open_scale", lambda *_, **__: os.kill(os.getpid(), number))
     answer = call("list")
     assert (answer.code, answer.out) == (Stopped(number).code, "")
     [line] = answer.err.splitlines()
@@ -315,7 +315,7 @@ def test_no_project_is_refused_with_the_folder(tmp_path, monkeypatch, named):
         monkeypatch.setenv("FATHOM_PROJECT", named)
     with pytest.raises(FathomError, match="no fathom project here") as caught:
         open_project()
-    assert (named or str(tmp_path)) in caught.value.where
+    assert caught.value.where == (named or str(tmp_path))
 
 
 def test_the_code_of_another_clone_is_named(project, capsys):

@@ -49,12 +49,15 @@ def test_more_devices_shorten_the_wall_time_to_that_of_one_training_at_most(proj
 
 
 def test_a_table_and_a_device_can_be_named(project, call):
-    content = planned(call, "sample_table1", "--table", "--gpu", "a100")
+    content = planned(call, "sample_table1", "--table", "--gpu", "312")
     assert set(content["groups"]) == {"sample_table1", "all"}
     assert content["measured_trainings"] == 0
     slower = planned(call, "sample_table1", "--gpu", "31.2")
     ratio = slower["groups"]["all"]["hours"] / content["groups"]["all"]["hours"]
     assert ratio == pytest.approx(10)
+    assert "times: an estimate for one a100; nothing was measured" in (
+        call("plan", "sample_table1", "--gpu", "a100").err
+    )
 
 
 @pytest.mark.slow
@@ -77,6 +80,14 @@ def test_before_anything_is_made_nothing_has_started(project, call):
     assert first == "sample: 0 of 1 tables, 0 of 1 figures, 2 runs (2 not started)"
     assert cells.startswith("cells: ")
     assert not (project / "results").exists()
+
+
+@pytest.mark.parametrize("name", ["sample.html", "sample/table1.csv", "compare.csv"])
+def test_it_names_the_folder_where_anything_is_drawn(project, call, name):
+    """A page or a table alone was nothing."""
+    assert "nothing is drawn in results/small" in call("status").err
+    write_lines(project / "results" / "small" / name, ["paper,verdict"])
+    assert "see results/small" in call("status").err
 
 
 def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):

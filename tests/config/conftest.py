@@ -30,7 +30,7 @@ def edited(copied):
 
     A text that is None is a whole file, and a replacement that is None deletes the file.
     """
-    before = {}
+    before, made = {}, []
 
     def edit(*edits):
         for file, old, new in edits:
@@ -41,6 +41,9 @@ def edited(copied):
                 path.unlink()
                 continue
             assert old is None or old in text, f"{file} has no {old!r}"
+            if not path.parent.exists():
+                path.parent.mkdir()
+                made.append(path.parent)
             changed = new if old is None else text.replace(old, new, 1)
             path.write_text(changed, encoding="utf-8")
         return copied
@@ -51,6 +54,8 @@ def edited(copied):
             path.unlink()
         else:
             path.write_text(text, encoding="utf-8")
+    for folder in made:
+        folder.rmdir()
 
 
 @pytest.fixture

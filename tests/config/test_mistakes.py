@@ -8,12 +8,16 @@ import os
 import re
 import shutil
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 import yaml
 
+from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.check import require
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
+from fathom.config.paths import Paths
 from fathom.io.errors import FathomError, Findings
 
 RUNS, TABLES = "papers/deep/runs.yaml", "papers/deep/tables.yaml"
@@ -97,6 +101,15 @@ MISTAKES = {
          "runs.tuned.method.bottleneck", "0"),
         ("an unknown preset", "target_depth: 6}}", "preset: relased, target_depth: 6}}",
          "families.gates.method.preset", "relased released"),
+        ("a stack twice", "stacks: [decoder], t", "stacks: [decoder, decoder], t",
+         "families.gates.method.stacks", "2 times"),
+        ("residuals twice", "      norm: pre  # §3\n",
+         "      norm: pre  # §3\n      residuals: [encoder, encoder]  # §3\n",
+         "families.base.model.residuals", "2 times"),
+        ("a block without room for a piece", "      norm: pre  # §3\n",
+         "      norm: pre  # §3\n      block: 1  # §3\n", "families.base.model.block", "3 or more"),
+        ("a temperature of 0", "shares: equal", "shares: {temperature: 0}",
+         "families.base.training.shares.temperature", "more than 0"),
         ("a stack on which the method cannot act", "method: {name: adapters,",
          "method: {name: static, stacks: [encoder],",
          "runs.tuned.method.bottleneck", ""),
@@ -373,6 +386,8 @@ MISTAKES = {
          "small.rules.0.when.run", "'unevne' 'uneven'"),
     ],
     CARD: [
+        ("bounds without a value between them", "minimum: 1, unit: updates",
+         "minimum: 9, maximum: 1, unit: updates", "settings.tau_updates", "9 1"),
         ("a default that is impossible", "above: 0, default: 1.0", "above: 0, default: -1",
          "settings.tau.default", "-1"),
         ("a preset of an unknown setting", "released: {tau: 5.0", "released: {tua: 5.0",
@@ -452,6 +467,10 @@ MISTAKES = {
         ("an unknown measurement", "  chrf:", "  chfr:", "measurements.chfr", "chfr chrf"),
         ("a tolerance of another form", "within: 1%}\n  perp", "within: 1 %}\n  perp",
          "measurements.nll.within", "1 %"),
+        ("a negative tolerance", "within: 1%}\n  perp", "within: -0.5}\n  perp",
+         "measurements.nll.within", "-0.5"),
+        ("more decimals than a number has", "decimals: 3", "decimals: 100",
+         "measurements.nll.decimals", "15"),
         ("an unknown value of a column", "value: nll.valid", "value: nll.vaild",
          "columns.nll_valid.value", "vaild valid"),
     ],
@@ -514,6 +533,7 @@ MISTAKES = {
         ("a mark without a number", "Tuned,kor,,,,,", "Tuned,kor,,,bold,,", ":15", "mark"),
         ("a difference that is no number", ",-0.1", ",much", ":9", "much added"),
         ("more than 100 BLEU", "Static,bos,20.0", "Static,bos,200", ":3", "200"),
+        ("less than 0 BLEU", "Static,bos,20.0", "Static,bos,-20.0", ":3", "-20.0"),
         ("six fields", "Static,bos,20.0,,,,", "Static,bos,20.0,,,", ":3", "6 7"),
         ("another header", "row,column", "rows,column", ":1", "row,column,value"),
         ("a quote inside a field", "Static,bos", 'Static,"bos"x', ":3", "CSV"),
@@ -557,7 +577,6 @@ SEVERAL = {
     "parts of several languages",
     "runs that become equal at a scale",
     "scales in a circle",
-    "six fields",
 }
 
 
@@ -727,6 +746,9 @@ def test_mistakes_of_several_files_are_found_at_once(findings):
         ("scales/other.yml", "other.yaml"),
         ("sources/other.yml", "other.yaml"),
         ("columns.yml", "columns.yaml"),
+        ("tiny.yaml", "move"),
+        ("scale/tiny.yaml", "move"),
+        ("papers/runs.yaml", "move"),
     ],
 )
 def test_a_file_that_nothing_reads_is_refused(findings, name, nearest):
@@ -782,6 +804,15 @@ def test_a_file_that_is_not_utf_8_and_a_pipe_are_refused(copied, findings):
         path.unlink()
 
 
+def test_a_folder_in_the_place_of_reported_cells_is_one_finding(edited, findings):
+    path = edited((CSV, None, "")) / "config" / CSV
+    path.unlink()
+    path.mkdir()
+    (finding,) = findings()
+    path.rmdir()
+    assert (finding.where, finding.what) == (f"config/{CSV}", "this is not a file")
+
+
 def test_what_is_no_project_is_refused(tmp_path):
     with pytest.raises(FathomError):
         load(tmp_path)
@@ -796,6 +827,31 @@ def test_a_table_that_excel_saved_reads_as_before(edited, copied):
 def test_the_line_of_a_missing_cell_can_be_pasted(findings):
     found = findings((TABLES, "    Gated: gated\n", '    Gated: gated\n    "ours, a": gated\n'))
     assert 'add "ours, a",bos,<number>,,,,' in " ".join(finding.remedy for finding in found)
+
+
+def test_a_paper_whose_runs_yaml_is_not_yaml_hides_no_short_name_of_others(edited):
+    project = load(edited(("papers/wide/runs.yaml", None, "a: [\n")), check=False)
+    assert project.run_named("gated", "small").name == "deep/gated"
+    assert "deep/gated" in Needs(project, "small", papers=("deep",)).runs
+    deep, artefacts = project.papers["deep"], Artefacts(project, Paths(Path("nowhere"), "small"))
+    assert artefacts.compared(deep, deep.tables["table1"]).cells
+    with pytest.raises(FathomError, match=r"papers/wide/runs[.]yaml"):
+        project.run_named("gatde", "small")
+
+
+def test_the_order_of_stacks_is_not_part_of_the_identity(edited):
+    first = load(
+        edited((RUNS, "norm: pre", "residuals: [encoder, decoder]  # §3\n      norm: pre"))
+    )
+    second = load(edited((RUNS, "[encoder, decoder]", "[decoder, encoder]")))
+    assert first.spec("deep/gated").identity == second.spec("deep/gated").identity
+
+
+def test_a_message_about_the_data_set_of_a_paper_names_its_file(edited, copied):
+    text = (copied / "config" / WORDS).read_text(encoding="utf-8")
+    project = load(edited(("papers/wide/datasets/letters.yaml", None, text)))
+    where = project.datasets["letters"].place("expected", "bos", "train")
+    assert where.startswith("config/papers/wide/datasets/letters.yaml:")
 
 
 def test_a_start_that_has_checked_reads_what_papers_print_only_where_it_is_asked_for(edited):

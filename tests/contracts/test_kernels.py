@@ -10,8 +10,7 @@ from torch import Tensor
 from fathom.config.schema.method import module_names
 from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
-from fathom.nn.network import Network, Predicted
-from fathom.train.batches.collate import Batch
+from fathom.nn.network import Batch, Network, Predicted
 from tests.contracts import test_networks
 from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
 from tests.reference.padded.networks import padded_predict

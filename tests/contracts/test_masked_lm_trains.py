@@ -9,7 +9,6 @@ from pydoc_data.topics import topics
 import pytest
 import torch
 
-from fathom.config.schema.run import Masking
 from fathom.data.encode import encode
 from fathom.data.subwords import train
 from fathom.data.tensors import load
@@ -68,31 +67,24 @@ def encoded(tmp_path_factory):
     return load(folder / "tensors")
 
 
-def settings():
-    """Return how the small models are trained."""
+def small_run():
+    """Return the run of a small model."""
     schedule = {"name": "inverse_sqrt", "learning_rate": 7e-3, "warmup": 20}
     changes = {"batch": {"tokens": 1500}, "schedule": schedule}
-    return masked(changes={"training": changes}).training
+    return masked(changes={"model": MODEL, "training": changes})
 
 
 def batches_of(tensors, tokens_per_device=100_000):
     """Return the batches of the trainings."""
-    return MaskedUpdateBatches(
-        tensors,
-        settings(),
-        Masking(chosen=0.15, masked=0.8, random=0.1),
-        MODEL["block"],
-        1,
-        Ranks(0, 1),
-        torch.device("cpu"),
-        tokens_per_device,
-    )
+    device = torch.device("cpu")
+    return MaskedUpdateBatches(tensors, small_run(), 1, Ranks(0, 1), device, tokens_per_device)
 
 
 def two_levels(network):
     """Return the optimisers of a model."""
-    schedule = learning_rate(settings().schedule, width=32, updates=UPDATES)
-    return TwoLevel(network, settings(), schedule, 1, Ranks(0, 1))
+    training = small_run().training
+    schedule = learning_rate(training.schedule, width=32, updates=UPDATES)
+    return TwoLevel(network, training, schedule, 1, Ranks(0, 1))
 
 
 def trained(tensors, batches, name, stacks, updates=UPDATES, **chosen):
@@ -119,14 +111,14 @@ def test_held_out_perplexity_falls_below_the_unigrams(encoded, name, stacks, cho
     network, losses = trained(encoded, batches, name, stacks, **chosen)
     assert all(map(math.isfinite, losses))
     network.use_gates("soft" if name == "latent_layers" else "plain")
-    found = validate(network, batches.validation, len(TASKS))
+    found = validate(network, batches.validation, len(TASKS), Ranks(0, 1))
     assert found.nll < batches.unigram_nll - MARGIN
     assert math.exp(batches.unigram_nll) < len(encoded.source_dictionary)
     # What it knows it reads from the pieces around: with all of them hidden it knows less.
     mask = mask_symbol(len(encoded.source_dictionary))
     blind = [replace(each, source=each.source.where(each.source < 4, mask))
              for each in batches.validation]  # fmt: skip
-    assert validate(network, blind, len(TASKS)).nll > found.nll + MARGIN
+    assert validate(network, blind, len(TASKS), Ranks(0, 1)).nll > found.nll + MARGIN
     if name == "latent_layers":
         assert network.encoder.method.alpha.shape == (1, 2)
         assert network.encoder.method.alpha.abs().min() > 0

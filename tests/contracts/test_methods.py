@@ -15,9 +15,8 @@ from fathom.decode.beam import Beam
 from fathom.decode.translate import hypotheses
 from fathom.methods.build import count, load
 from fathom.nn.hooks import Method
-from fathom.nn.network import Network, count_parameters
+from fathom.nn.network import Batch, Network, count_parameters
 from fathom.nn.weights import load_weights, write_checkpoint
-from fathom.train.batches.collate import Batch
 from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
 from fathom.train.two_level import TwoLevel

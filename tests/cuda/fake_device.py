@@ -88,19 +88,25 @@ class Recorder(TorchDispatchMode):
         kernels: operations on the device that start a kernel, by name.
         waits: (why, the innermost line of lib/fathom) of each wait.
         operations: the full names of what ran on the device.
-        casts: copies on the device to another type.
-        bytes: what kernels read and write, if nothing stays in a cache.
-        products: floating-point operations of matrix products, attention apart.
+        casts: copies on the device to another type; one of a list of tensors counts once.
+        costs: of each kernel the floating-point operations of its matrix products, those of
+            attention apart, and the bytes that it reads and writes if nothing stays in a cache.
+        tokens: pieces that the network read on the source side; who makes the update sets it.
     """
 
     def __init__(self):
         super().__init__()
+        self.tokens = 0
         self.kernels: Counter[str] = Counter()
         self.waits: Counter[tuple[str, str]] = Counter()
         self.operations: set[str] = set()
         self.casts = 0
-        self.bytes = 0
-        self.products = 0
+        self.costs: list[tuple[int, int]] = []
+
+    @property
+    def bytes(self) -> int:
+        """What all kernels read and write."""
+        return sum(of_kernel for _, of_kernel in self.costs)
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name, kwargs = func.overloadpacket.__name__, kwargs or {}
@@ -129,6 +135,8 @@ class Recorder(TorchDispatchMode):
             elif copy.is_cuda and not source.is_cuda and not getattr(source, "pinned", False):
                 self._waits("copies from memory that is not pinned")
             self.casts += source.is_cuda and copy.is_cuda and source.dtype != copy.dtype
+        elif name == "_foreach_copy_":
+            self.casts += args[0][0].dtype != args[1][0].dtype
         elif here and any(not tensor.is_cuda and tensor.dim() for tensor in given):
             self._waits(f"{name} reads a tensor of the host")
         elif here and name in SIZED_BY_DATA and kwargs.get("output_size") is None:
@@ -138,11 +146,10 @@ class Recorder(TorchDispatchMode):
         if not (here or there) or name in NO_KERNEL:
             return
         self.kernels[name] += 1
-        self.products += _products(name, args)
         sizes = {id(t): t.numel() * t.itemsize for t in (*given, *made) if t.is_cuda}
         if name in ("index_select", "embedding"):
             sizes[id(args[0])] = sum(tensor.numel() * tensor.itemsize for tensor in made)
-        self.bytes += sum(sizes.values())
+        self.costs.append((_products(name, args), sum(sizes.values())))
 
     def _waits(self, why: str) -> None:
         self.waits[why, _line()] += 1

@@ -67,3 +67,24 @@ def test_the_host_never_waits_and_a_layer_has_few_kernels(run):
 @pytest.mark.parametrize("run", ["latent_depth/m2o_diverse_ll_both_24_24", "lamgd/domains_lamgd"])
 def test_the_host_of_two_ranks_never_waits_for_the_device(run):
     assert asked(run, "--ranks", "2")["waits"] == []
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "latent_depth/m2o_diverse_24_24",
+        "latent_depth/m2o_diverse_ll_both_24_24",
+        "latent_depth/masked_lm_24",
+        "lamgd/domains_lamgd",
+        "transparent_attention/en_de_transformer_transparent_12",
+    ],
+)
+def test_a_layer_in_bfloat16_casts_what_sub_layers_read_and_no_weights(run):
+    update = asked(run, "--precision", "bf16")
+    assert update["waits"] == []
+    assert update["without_kernel"] == []
+    stacks = update["per_layer"].values()
+    assert all(
+        0 < stack["casts"] <= most and stack["kernels"] <= kernels
+        for stack, most, kernels in zip(stacks, (8, 12), (56, 83), strict=False)
+    ), stacks

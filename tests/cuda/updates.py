@@ -37,14 +37,14 @@ from fathom.train.update_batches import MaskedUpdateBatches, UpdateBatches
 ENTRIES = 32_000
 
 
-def random_tensors(folder: Path, spec: Spec, longest: int) -> Tensors:
-    """Write random ids in the files of a data set: 400 sentences of each task, split and side."""
+def random_tensors(folder: Path, spec: Spec, longest: int, sentences: int = 400) -> Tensors:
+    """Write random ids in the files of a data set: sentences of each task, split and side."""
     draws = np.random.default_rng(1)
     sides = ("source",) if spec.masking else ("source", "target")
     for task in spec.data.tasks:
         (folder / task).mkdir(parents=True)
         for split in SPLITS:
-            lengths = np.clip(draws.lognormal(3.1, 0.65, 400), 3, longest).astype(int)
+            lengths = np.clip(draws.lognormal(3.1, 0.65, sentences), 3, longest).astype(int)
             for side in sides:
                 with writing(prefix(folder, task, split, side), ENTRIES) as add:
                     for length in lengths:
@@ -84,29 +84,30 @@ def update(spec: Spec, tensors: Tensors, ranks: Ranks, tokens: int) -> fake_devi
         network.set_matmul(choose_matmul_precision(fake_device.DEVICE))
         schedule = schedules.learning_rate(training.schedule, spec.model.width, 1000)
         two_level = TwoLevel(network, training, schedule, 1, ranks)
-        shared = 1, ranks, fake_device.DEVICE, 2 * tokens
-        if spec.masking is None:
-            batches = UpdateBatches(tensors, training, *shared)
-        else:
-            batches = MaskedUpdateBatches(
-                tensors, training, spec.masking, spec.model.block, *shared
-            )
+        kind = UpdateBatches if spec.masking is None else MaskedUpdateBatches
+        run = replace(spec, training=training)
+        batches = kind(tensors, run, 1, ranks, fake_device.DEVICE, 2 * tokens)
         with fake_device.Recorder():
             two_level.update(1, batches.micro_batches(1))
         made = batches.micro_batches(2)
         with fake_device.Recorder() as recorder:
             two_level.update(2, made)
+    recorder.tokens = sum(sum(batch.source_lengths) for batch in made.batches)
     return recorder
+
+
+def with_layers(spec: Spec, encoder: int, decoder: int) -> Spec:
+    """Return a run with other numbers of layers; a masked language model has no decoder."""
+    decoder = decoder if spec.model.decoder_layers else 0
+    layers = {"encoder_layers": encoder, "decoder_layers": decoder}
+    return replace(spec, model=spec.model.model_copy(update=layers))
 
 
 def asked(spec: Spec, ranks: Ranks, tokens: int, longest: int) -> dict[str, object]:
     """Return what a run asks of a device."""
 
     def measured(encoder: int, decoder: int) -> fake_device.Recorder:
-        decoder = decoder if spec.model.decoder_layers else 0
-        layers = {"encoder_layers": encoder, "decoder_layers": decoder}
-        less = replace(spec, model=spec.model.model_copy(update=layers))
-        return update(less, tensors, ranks, tokens)
+        return update(with_layers(spec, encoder, decoder), tensors, ranks, tokens)
 
     with tempfile.TemporaryDirectory() as folder:
         tensors = random_tensors(Path(folder), spec, longest)
@@ -116,6 +117,7 @@ def asked(spec: Spec, ranks: Ranks, tokens: int, longest: int) -> dict[str, obje
         stack: {
             "kernels": (deep.kernels.total() - base.kernels.total()) / 2,
             "casts": (deep.casts - base.casts) / 2,
+            "megabytes": (deep.bytes - base.bytes) / 2e6,
             "names": dict((deep.kernels - base.kernels).most_common()),
         }
         for stack, deep in zip(stacks, deeper, strict=False)

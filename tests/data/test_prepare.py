@@ -134,7 +134,7 @@ def test_unexpected_counts_are_named_and_leave_a_finished_corpus_as_it_was(made)
         made(expected=wrong)
     first, second = caught.value.findings
     assert first.what == "task fra, split train: 44 pairs, expected 9.9k"
-    assert first.where == "config/datasets/invented.yaml: expected.fra.train"
+    assert first.where == "data set: expected.fra.train"
     assert second.what == "task ces, split test: 8 pairs, expected 9"
     assert contents(out) == before
 
@@ -146,7 +146,7 @@ def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines)
     )
     with pytest.raises(FathomError, match="is not built: the archive is gone") as caught:
         prepare(planned, {}, tmp_path.joinpath, tmp_path, lines.append)
-    assert caught.value.where == "config/datasets/planned.yaml: not_built"
+    assert caught.value.where == "data set: not_built"
     assert not list(tmp_path.iterdir())
 
 

@@ -1,8 +1,10 @@
 """From weights to a hypothesis for every held-out sentence, or to the reason why there is none."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+import torch
 
 from fathom.config.paths import Paths
 from fathom.data.sides import sides
@@ -11,12 +13,14 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import (
     batches,
     hypotheses,
+    larger,
     split_lines,
     translate,
     translate_lines,
 )
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
+from fathom.methods.build import build
 from tests.decode.conftest import sentences
 from tests.reference.padded.beam import FairseqBeam
 from tests.support.refused import refused, says
@@ -78,8 +82,9 @@ def test_every_sentence_of_a_split_has_a_hypothesis(paths, split):
 
 def test_all_decodings_share_text_and_network(paths, monkeypatch):
     run, built = write_trained(SOFT, paths, layers=LAYERS), []
-    honest = TrainedRun._built
-    monkeypatch.setattr(TrainedRun, "_built", lambda self: built.append(1) or honest(self))
+    monkeypatch.setattr(
+        "fathom.decode.trained_run.build", lambda *args: built.append(1) or build(*args)
+    )
     pairs = [("valid", "soft"), ("test", "soft"), ("test", "hard")]
     translate(run, pairs, silent)
     assert built == [1]
@@ -230,17 +235,31 @@ def test_each_sentence_is_in_one_batch_and_batches_keep_their_bounds():
         assert len(batch) == 1 or len(batch) * max(lengths[number] for number in batch) <= 16
 
 
-def test_hypotheses_have_the_order_of_their_sources():
+@pytest.mark.parametrize(("gigabytes", "times"), [(6, 1), (24, 2), (141, 4)])
+def test_batches_of_a_gpu_are_larger_as_its_memory_allows(monkeypatch, gigabytes, times):
+    memory = SimpleNamespace(total_memory=gigabytes * 10**9)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: memory)
+    assert larger(torch.device("cuda:0")) == times
+    assert larger(CPU) == 1
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_hypotheses_have_the_order_of_their_sources(monkeypatch, times):
+    monkeypatch.setattr("fathom.decode.translate.larger", lambda device: times)
+    sizes = []
+
     class Echo:
         sentences = 3
 
         def best(self, source, tasks):
+            sizes.append(len(source))
             return [row[row != PAD].tolist() for row in source]
 
     sources = sentences(7, 9, seed=2)
     expected = [source.tolist() for source in sources]
     assert sorted(map(len, expected)) != list(map(len, expected))
     assert hypotheses(Echo(), sources, [0] * 7, CPU) == expected
+    assert max(sizes) == 3 * times
 
 
 def test_a_search_that_loses_a_sentence_is_an_error():

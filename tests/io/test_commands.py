@@ -34,8 +34,9 @@ COMMANDS = {
     PATHS.tensors(DATA) / "bos" / "train.source.bin": f"fathom encode {DATA.folder}",
     PATHS.training(SPEC, 3): f"fathom train {NAME}",
     RUN / "checkpoints" / "update_5.pt": f"fathom train {NAME}",
-    RUN / "metrics.tsv": f"rm -r {RUN} && fathom train {NAME}",
-    RUN / "diagnostics" / "encoder_alpha.tsv.gz": f"rm -r {RUN} && fathom train {NAME}",
+    # Weights are never deleted.
+    RUN / "metrics.tsv": f"mv {RUN} {SPEC.folder}.3.old && fathom train {NAME}",
+    RUN / "diagnostics" / "alpha.gz": f"mv {RUN} {SPEC.folder}.3.old && fathom train {NAME}",
     DECODING / "bos.txt": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "decoding.json": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "scores.tsv": f"fathom score {NAME} --split valid --gates plain",

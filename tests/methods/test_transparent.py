@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from fathom.methods import transparent as equations
 from fathom.methods.transparent import Transparent
 from fathom.nn.loss import token_nll
-from fathom.nn.network import count_parameters
-from fathom.train.batches.collate import Batch
+from fathom.nn.network import Batch, count_parameters
 from tests.reference.padded.networks import padded, padded_logits
 from tests.support.small_networks import PAD, batch, method, network, recurrent, shape, stack
 

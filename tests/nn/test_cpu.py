@@ -1,5 +1,6 @@
 """Linear layers by oneDNN, and dropout from 16-bit random words."""
 
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -105,6 +106,29 @@ def test_a_machine_that_rounds_is_refused(monkeypatch):
 
 def test_another_device_keeps_the_highest_precision_without_a_measurement():
     assert choose_matmul_precision(torch.device("cuda")) == MatmulPrecision("highest", {})
+
+
+def test_a_training_on_cuda_multiplies_in_tf32_unless_it_is_to_be_exact():
+    chosen = choose_matmul_precision(torch.device("cuda"), tf32=True)
+    assert chosen == MatmulPrecision("high", {})
+    assert choose_matmul_precision(CPU, tf32=True) == choose_matmul_precision(CPU)
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("precision", ["highest", "high", "medium"])
+def test_cudas_products_are_in_tf32_at_high_alone_and_afterwards_as_before(precision, before):
+    cublas = torch.backends.cuda.matmul
+    try:
+        cublas.allow_tf32 = before
+        with suppress(KeyError), MatmulPrecision(precision, {}).applied():
+            assert cublas.allow_tf32 == (precision == "high")
+            # The compiler reads this one.
+            expected = "high" if precision == "high" else "highest"
+            assert torch.get_float32_matmul_precision() == expected
+            raise KeyError
+        assert cublas.allow_tf32 == before
+    finally:
+        cublas.allow_tf32 = False
 
 
 def test_rows_are_rounded_up_for_onednn_alone():

@@ -2,6 +2,7 @@
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -54,11 +55,15 @@ def above_unigram(folder: Path, name: str, values: dict[str, object]) -> float:
     )
     alone = Ranks(0, 1)
     two_level = TwoLevel(network, training, RATE, 1, alone)
-    batches = UpdateBatches(tensors, training, 1, alone, torch.device("cpu"), 10_000)
+    run = replace(spec, training=training)
+    batches = UpdateBatches(tensors, run, 1, alone, torch.device("cpu"), 10_000)
     for update in range(1, UPDATES + 1):
         two_level.update(update, batches.micro_batches(update))
     network.use_gates("soft" if values else "plain")
-    return validate(network, batches.validation, len(tensors.tasks)).nll - tensors.unigram_nll
+    return (
+        validate(network, batches.validation, len(tensors.tasks), Ranks(0, 1)).nll
+        - tensors.unigram_nll
+    )
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ from fathom.results.archive import (
     unpack,
 )
 from fathom.results.diff import compare
+from fathom.results.training_record import restore_measured
 from fathom.results.tree import Tree
 from fathom.results.verify import verify
 from tests.support.own_project import own_project
@@ -53,6 +54,7 @@ def trained(tmp_path):
     files = hashes(folder, "checkpoints/last.pt", "metrics.tsv", "spec.yaml")
     content = training(tasks=spec.data.tasks, files=files, tensors_sha256=sha256(text))
     write_record(paths.training(spec, 1), content)
+    restore_measured(paths.training(spec, 1), spec, 1)
     return paths
 
 
@@ -78,7 +80,8 @@ def test_a_run_comes_out_as_it_went_in_with_its_times(trained, archive, elsewher
     unpack([(archive, read(archive), after)])
     before = trained.run(own_project().spec(RUN, "tiny"), 1)
     names = {path.relative_to(after).as_posix() for path in after.rglob("*") if path.is_file()}
-    assert names == {"checkpoints/last.pt", "metrics.tsv", "spec.yaml", "training.json"}
+    measured = "measurements/training.json"
+    assert names == {"checkpoints/last.pt", "metrics.tsv", "spec.yaml", "training.json", measured}
     for name in names:
         assert (after / name).read_bytes() == (before / name).read_bytes()
         times = [(folder / name).stat().st_mtime for folder in (before, after)]

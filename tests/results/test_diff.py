@@ -146,6 +146,13 @@ def test_changed_settings_are_lines_and_no_run_is_missing(first, second):
     assert ("settings", "sample/a: decoding.beam nothing in A, 4 in B") in found(first, second)
 
 
+def test_an_identity_is_no_difference_where_a_tree_lacks_measurements(first, second):
+    """It was eight digits in A and the same eight digits in B."""
+    for path in second.glob("runs/*/*/*/measurements/*.json"):
+        path.unlink()
+    assert "settings" not in {group for group, _ in found(first, second)}
+
+
 def test_runs_of_one_tree_alone_are_named(first, second):
     shutil.rmtree(next(second.glob("runs/sample/a-*")))
     write_run(second, "c", seed=2)
@@ -209,9 +216,11 @@ def test_an_artefact_or_a_scale_of_one_tree_is_named_once(first, second):
 
 def test_code_and_costs_are_apart_unless_asked(first, second):
     totals = {"updates": 5, "target_tokens": 960, "seconds": 3601.5}
-    write_run(second, totals=totals, commit="2" * 40, device={"type": "cuda"})
+    device = {"type": "cuda", "products": {"precision": "high"}}
+    write_run(second, totals=totals, commit="2" * 40, device=device)
     compared = compare(Tree.at(first), Tree.at(second))
     assert compared.equal
+    assert any(item.what.startswith("device products precision") for item in compared.apart)
     assert {item.group for item in compared.apart[:-1]} == {"code"}
     assert compared.apart[-1].line == "sample/a: 0.00 hours of training in A, 1.00 in B"
     ((group, line),) = found(first, second, costs=True)
@@ -307,10 +316,13 @@ def test_what_is_missing_or_damaged_is_refused(first, second, tmp_path):
         Tree.at(tmp_path / "nowhere")
     with pytest.raises(FathomError, match="no results are in this folder"):
         Tree.at(tmp_path)
-    for text in (b"", b"a,b\n1\n", b"a,b\n1,2,3\n", b'a,b\n"1,2\n', b"a\n\xff\n"):
-        (first / CLAIMS).write_bytes(text)
-        with pytest.raises(FathomError, match="not CSV"):
-            found(first, second)
+    for text in (b"", b"a,b\n1\n", b"a,b\n1,2,3\n", b'a,b\n"1,2\n', b"a\n\xff\n", b"\xff\x00\xfe"):
+        for name in (CLAIMS, TABLE):
+            before = (first / name).read_bytes()
+            (first / name).write_bytes(text)
+            with pytest.raises(FathomError, match="not CSV"):
+                found(first, second)
+            (first / name).write_bytes(before)
     edit(next(first.glob("runs/*/*/*/training.json")), '"seconds": 1.5', '"seconds": 2.5')
     with pytest.raises(FathomError, match=r"training\.json"):
         found(first, second)

@@ -115,6 +115,9 @@ def test_a_training_record_that_cannot_be_trusted_is_damaged(paths, folder):
     path = paths.training(small_spec(), 1)
     path.write_text(path.read_text().replace('"finished"', '"diverged"'))
     assert run_state(folder) == RunState("damaged")
+    (folder / "training.json").unlink()
+    (folder / "training.json").mkdir()
+    assert run_state(folder) == RunState("damaged")
     hold(folder)
     assert run_state(folder).kind == "running"
 

@@ -11,6 +11,7 @@ from fathom.decode.translate import translate
 from fathom.io.files import write_lines, write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.weights import write_checkpoint
+from fathom.results.run_state import State, write_state
 from fathom.results.training_record import restore_measured
 from fathom.results.verify import verify
 from fathom.scoring.score import score
@@ -40,6 +41,11 @@ def original(tmp_path_factory):
     translate(run, [("test", "plain")], silent)
     score(SPEC, 1, "test", "plain", paths, silent)
     restore_measured(record, SPEC, 1)
+    write_state(run.folder, State(state="finished", attempt=1, host="host", pid=1, job=None))
+    # As an earlier version wrote the translations of a window.
+    window = paths.window(SPEC, 1, "plain")
+    write_lines(window / "3.bos.txt", ["Text 1"])
+    write_record(window / "hypotheses.json", {"files": hashes(window, "*.txt")})
     return paths
 
 
@@ -88,6 +94,11 @@ CHANGES = [
     # And others, alone.
     ("runs/*/*/1/training.json", edit, "fathom train"),
     ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
+    ("runs/*/*/1/measurements/training.json", delete, "fathom train"),
+    ("runs/*/*/1/measurements/scores.*.json", delete, "fathom score"),
+    ("runs/*/*/1/state.json", cut, "rm "),
+    ("runs/*/*/1/window/*/hypotheses.json", edit, "fathom best-window"),
+    ("runs/*/*/1/window/*/3.bos.txt", edit, "fathom best-window"),
     ("runs/*/*/1/decodings/*/decoding.json", edit, "fathom translate"),
     ("runs/*/*/1/decodings/*/scoring.json", edit, "fathom score"),
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
@@ -174,7 +185,7 @@ def test_a_run_of_other_encoded_text_is_named(paths):
     write_record(record, read_record(record) | {"tensors_sha256": "0" * 64})
     (finding,) = verify([paths.results]).in_order(paths.results)
     folder = paths.tensors(SPEC.data)
-    command = f"rm -r {record.parent} && fathom train {SPEC.name}"
+    command = f"mv {record.parent} {SPEC.folder}.1.old && fathom train"
     says(
         f"the run was trained on other encoded text than that in {folder}",
         where=record,

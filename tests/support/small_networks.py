@@ -8,6 +8,7 @@ from fathom.methods.build import build
 from fathom.nn.hooks import Method, Stack
 from fathom.nn.network import Entries, Network
 from fathom.nn.rnmt_plus.network import RnmtPlus
+from fathom.train.batches.collate import Batch
 from tests.support import specs
 from tests.support.specs import ROOT as ROOT
 from tests.support.specs import card as card
@@ -81,6 +82,16 @@ def batch(lengths: list[tuple[int, int]], seed: int = 3) -> tuple[Tensor, Tensor
         shifted[0] = EOS
         shifted[1 : pair[1]] = row[: pair[1] - 1]
     return source, previous, target
+
+
+def sentences(lengths: list[tuple[int, int]]) -> Batch:
+    """Return random sentences as training gives them, of two tasks in turns."""
+    sides = batch(lengths)
+    tasks = [number % 2 for number in range(len(lengths))]
+    both = torch.tensor(tasks), torch.arange(len(lengths))
+    tokens = sum(target for _, target in lengths)
+    source_lengths, target_lengths = zip(*lengths, strict=True)
+    return Batch(*sides, *both, tokens, source_lengths, target_lengths, tuple(tasks))
 
 
 def nll(logits: Tensor, target: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
 from fathom.train.train import train
 from fathom.train.two_level import TwoLevel
-from fathom.train.update_batches import MicroBatches, UpdateBatches
+from fathom.train.update_batches import MaskedUpdateBatches, MicroBatches, UpdateBatches
 from tests.support import specs
 from tests.support.small_corpus import silent, small_data, write_corpus
 
@@ -96,11 +96,12 @@ def update_batches(
     tokens_per_device: int = 10_000,
     seed: int = 1,
     micro_batches: int = 0,
-) -> UpdateBatches:
+) -> UpdateBatches | MaskedUpdateBatches:
     """Return the batches of a run on the small corpus."""
-    return UpdateBatches(
+    kind = MaskedUpdateBatches if spec.masking else UpdateBatches
+    return kind(
         load(tensors),
-        spec.training,
+        spec,
         seed,
         ranks or Ranks(0, 1),
         torch.device("cpu"),

@@ -18,6 +18,8 @@ from fathom.nn.weights import load_weights
 from fathom.results.run_state import read_state
 from fathom.train import environment
 from fathom.train.outcomes import validate
+from fathom.train.progress import Speed
+from fathom.train.ranks import Ranks
 from fathom.train.stopping import END_TIME, STOP_FILE
 from fathom.train.two_level import TwoLevel
 from tests.support.processes import train_and_be_killed
@@ -153,7 +155,8 @@ def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):
     load_weights(run.network, tmp_path / "checkpoints" / "last.pt")
     batches = update_batches(latent(), tensors).validation
     soft, hard = (
-        validate(run.network.use_gates(gates), batches, 3).nll for gates in ("soft", "hard")
+        validate(run.network.use_gates(gates), batches, 3, Ranks(0, 1)).nll
+        for gates in ("soft", "hard")
     )
     assert ended["validation"]["nll"] == soft
     assert abs(soft - hard) > 1e-3
@@ -332,3 +335,39 @@ def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
         assert first["tokens"] == second["tokens"]
         # Rounding, amplified by six updates.
         assert first["nll"] == pytest.approx(second["nll"], abs=1e-3)
+
+
+def test_the_speed_is_target_tokens_per_second_of_the_updates_since_the_last_row(tensors, tmp_path):
+    train_run(latent(), tensors, tmp_path / "run", replace(OPTIONS, log_every=2))
+    tokens = [row["tokens"] for row in read(tmp_path / "run" / "metrics.tsv")]
+    times = read(tmp_path / "run" / "times.tsv")
+    assert len(times) > 2
+    for before, after, had, has in zip(times, times[1:], tokens, tokens[1:], strict=False):
+        # These seconds have validations, too.
+        seconds = after["seconds"] - before["seconds"]
+        assert after["tokens_per_second"] >= 0.99 * (has - had) / seconds
+        assert after["share_of_peak"] is None
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert " target tokens/s\n" in log
+    assert "of the peak" not in log
+
+
+@pytest.mark.parametrize(
+    ("name", "arithmetic", "peak"),
+    [
+        ("NVIDIA H200", "fp32", 67e12),
+        ("NVIDIA H200", "tf32", 494.5e12),
+        ("NVIDIA H200", "bf16", 989e12),
+        ("Tesla V100-SXM2-16GB", "tf32", 15.7e12),
+        ("NVIDIA L4", "fp32", None),
+    ],
+)
+def test_the_share_is_of_the_devices_peak_in_the_arithmetic_in_use(
+    monkeypatch, name, arithmetic, peak
+):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: name)
+    assert environment.peak(torch.device("cuda"), arithmetic) == peak
+    speed = Speed(operations=1e9, peak=peak, seconds=2.0, tokens=1000)
+    speed.read(21_000)
+    share = f" ({1e13 / peak:.0%} of the peak)" if peak else ""
+    assert str(speed) == f"10,000 target tokens/s{share}"

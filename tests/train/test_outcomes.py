@@ -8,6 +8,7 @@ import torch
 from fathom.config.schema.run import Outcome
 from fathom.train.batches.held_out import ordered
 from fathom.train.outcomes import PendingMetrics, judge, validate
+from fathom.train.ranks import Ranks
 from fathom.train.two_level import StepResult
 from tests.support.small_runs import Run, latent
 
@@ -67,7 +68,9 @@ def test_validation_is_a_mean_over_tokens_and_does_not_depend_on_batches(tensors
     run = Run(latent(), tensors)
     run.network.use_gates("soft")
     valid = run.tensors.splits("valid")
-    small, large = (validate(run.network, ordered(valid, tokens), 3) for tokens in (50, 5000))
+    small, large = (
+        validate(run.network, ordered(valid, tokens), 3, Ranks(0, 1)) for tokens in (50, 5000)
+    )
     # float32 sums in another order.
     assert small.nll == pytest.approx(large.nll, abs=1e-5)
     assert small.by_task == pytest.approx(large.by_task, abs=1e-5)

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,10 +18,19 @@ from fathom.io.files import read_json
 from fathom.io.signals import Stopped
 from fathom.results.run_state import read_state
 from fathom.train import session
-from fathom.train.loop import TrainPaths
+from fathom.train.batches.held_out import ordered
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.outcomes import validate
 from fathom.train.ranks import GradientSums
 from fathom.train.train import train
-from tests.support.processes import FORK, after_each_update, join, kill, start_together
+from tests.support.processes import (
+    FORK,
+    after_each_update,
+    join,
+    kill,
+    start_together,
+    train_and_be_killed,
+)
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import (
@@ -92,6 +102,50 @@ def test_two_processes_make_the_updates_that_one_makes(tensors, spec):
             torch.testing.assert_close(torch.tensor(own), torch.tensor(other), atol=1e-5, rtol=0)
 
 
+def validations(tensors, announced, said):
+    """Send a process's NLL of validation, and how many batches it predicts for it."""
+    ranks = join(announced)
+    run, counted = Run(latent(), tensors), []
+    batches = ordered(run.tensors.splits("valid"), 50)
+    run.network.encoder.register_forward_pre_hook(lambda *_: counted.append("batch"))
+    found = validate(run.network.use_gates("soft"), batches, 3, ranks)
+    said.put((ranks.rank, len(counted), len(batches), found.nll, found.by_task))
+
+
+def test_processes_share_the_batches_of_validation_and_have_the_same_numbers(tensors):
+    ((_, _, count, nll, by_task),) = start_together(tensors, 1, validations)
+    both = start_together(tensors, 2, validations)
+    assert [batches for _, batches, *_ in both] == [-(-count // 2), count // 2]
+    assert count > 2
+    assert both[0][3:] == both[1][3:]
+    assert (both[0][3], *both[0][4]) == pytest.approx((nll, *by_task), abs=1e-9)
+
+
+def tokens_by_memory(tensors, announced, said):
+    """Send the bound of a micro-batch of a process whose device has memory of its own."""
+    ranks, lines = join(announced), []
+    run, spec = Run(latent(), tensors), latent()
+    training = SimpleNamespace(
+        options=replace(OPTIONS, tokens_per_device="auto"), spec=spec, ranks=ranks
+    )
+    training.network, training.tensors = run.network, run.tensors
+    training.device = torch.device("cpu")
+    on_cpu = Training._tokens_per_device(training)
+    training.device, training.reporter = torch.device("cuda"), SimpleNamespace(line=lines.append)
+    torch.cuda.mem_get_info = lambda device: (10**8, (1 + ranks.rank) * 10**9)
+    said.put((ranks.rank, on_cpu, Training._tokens_per_device(training), lines))
+
+
+def test_processes_have_the_tokens_that_fit_on_the_smallest_device(tensors):
+    ((_, on_cpu, alone, lines),) = start_together(tensors, 1, tokens_by_memory)
+    assert on_cpu == 16384
+    says("tokens_per_device: auto is", remedy="").check(lines)
+    assert start_together(tensors, 2, tokens_by_memory) == [
+        (0, on_cpu, alone, lines),
+        (1, on_cpu, alone, []),
+    ]
+
+
 def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_path):
     def signal_to_the_last(training):
         if training.update == 1 and training.ranks.rank == training.ranks.world - 1:
@@ -126,6 +180,28 @@ def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tenso
         line
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("of_second", "updates"), [(4, "3 and 4"), (3, "3, each its own")])
+def test_processes_with_different_checkpoints_end_with_one_message(
+    tensors, tmp_path, of_second, updates
+):
+    """Hosts whose folders of results are not one: their weights would be mixed."""
+    spec = latent({"training": {"save_every": 1, "keep_weights": 2}})
+    newest = {tmp_path / str(rank): at for rank, at in enumerate((3, of_second))}
+    for folder, at in newest.items():
+        train_and_be_killed(spec, tensors, folder, at, replace(OPTIONS, save_minutes=1e-9))
+    before = [sorted(folder.glob("checkpoints/*")) for folder in newest]
+
+    def train_in_own_folder(tensors, announced, said):
+        trains(tmp_path / announced["RANK"], spec=spec)(tensors, announced, said)
+
+    (first, kind, line), second = start_together(tensors, 2, train_in_own_folder)
+    assert (first, kind, second) == (0, "FathomError", (1, "silent", 1))
+    what = f"processes have different checkpoints, of updates {updates}"
+    says(what, where="0/checkpoints", remedy="give all hosts one folder").check(line)
+    assert [state(folder)["update"] for folder in newest] == list(newest.values())
+    assert [sorted(folder.glob("checkpoints/*")) for folder in newest] == before
 
 
 @pytest.mark.slow

@@ -50,10 +50,13 @@ def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, dam
             "weight": content.replace(b"\x07\0\0\0", b"\x17\0\0\0"),
         }[damage]
     )
-    assert newest.read_bytes() != content
+    damaged = newest.read_bytes()
+    assert damaged != content
     said = []
     assert load(tmp_path, said.append)["update"] == 1
     assert "last.damaged" in said[0]
+    assert not newest.exists()
+    assert (tmp_path / "last.damaged").read_bytes() == damaged
     assert "\n" not in said[0]
 
 
@@ -347,9 +350,7 @@ def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, ru
     path = run / "metrics.tsv"
     path.write_bytes(path.read_bytes()[:-20])
     before = sorted(run.rglob("*"))
-    with refused(
-        "not the file that was recorded", where=path, remedy=f"rm -r {run} && fathom train paper/"
-    ):
+    with refused("not the file that was recorded", where=path, remedy=f"mv {run} "):
         resume(tensors, run)
     assert sorted(run.rglob("*")) == before
 

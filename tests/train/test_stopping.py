@@ -192,12 +192,27 @@ def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
     assert device_facts(choose_device("cpu"), 2)["threads"] == 1
 
 
-def test_a_device_beyond_the_last_is_refused_with_their_number(monkeypatch):
+@pytest.fixture
+def current(monkeypatch):
+    """Return the devices that become torch's current one, on a machine with two GPUs."""
+    devices = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", devices.append)
+    return devices
+
+
+def test_the_device_of_a_process_becomes_the_current_one(current, monkeypatch):
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert choose_device("auto").index == 1
+    assert current == [torch.device("cuda:1")]
+
+
+def test_a_device_beyond_the_last_is_refused_with_their_number(current):
     assert choose_device("cuda:1").index == 1
     with refused("no device 'cuda:2'", remedy="below 2"):
         choose_device("cuda:2")
+    assert current == [torch.device("cuda:1")]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+import torch
 import yaml
 
 from fathom.io import locks
@@ -15,6 +16,7 @@ from fathom.io.metrics import read
 from fathom.io.signals import Stopped
 from fathom.results import training_record
 from fathom.results.run_state import read_state
+from fathom.train import loop
 from tests.support.processes import FORK
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
@@ -60,11 +62,31 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     assert train_run(lame, tensors, tmp_path)["outcome"]["kind"] == "failed_to_train"
 
 
-def test_compile_has_no_effect_on_a_recurrent_network_and_a_line_says_so(tensors, tmp_path):
-    model = {"architecture": "rnmt_plus", "tie_embeddings": "none"}
-    spec, lines = specification(changes={"model": model, "training": {"updates": 3}}), []
-    train_run(spec, tensors, tmp_path, replace(OPTIONS, compile=True), lines.append)
-    assert lines.count("compile: true has no effect: RNMT+ is not compiled") == 1
+@pytest.mark.parametrize(("matmul", "precision"), [("tf32", "high"), ("exact", "highest")])
+def test_updates_alone_are_in_tf32_and_training_json_says_so(
+    tensors, tmp_path, monkeypatch, matmul, precision
+):
+    """The choice is CUDA's; on a CPU torch's flag can be read and has no effect."""
+    seen = []
+
+    def spy(place, name, what):
+        call = getattr(place, name)
+
+        def noted(*args):
+            seen.append((what, torch.backends.cuda.matmul.allow_tf32))
+            return call(*args)
+
+        monkeypatch.setattr(place, name, noted)
+
+    cuda = torch.device("cuda")
+    choose = loop.choose_matmul_precision
+    monkeypatch.setattr(loop, "choose_matmul_precision", lambda _, tf32: choose(cuda, tf32))
+    spy(loop.TwoLevel, "update", "update")
+    spy(loop, "validate", "validation")
+    ended = train_run(specification(), tensors, tmp_path, replace(OPTIONS, matmul=matmul))
+    assert set(seen) == {("update", matmul == "tf32"), ("validation", False)}
+    assert ended["device"]["products"]["precision"] == precision
+    assert not torch.backends.cuda.matmul.allow_tf32
 
 
 def test_the_state_says_how_a_training_ended_only_after_training_json(

@@ -174,6 +174,14 @@ def test_half_precision_computes_nearly_the_same_and_keeps_weights_in_full(tenso
     }
 
 
+def test_half_precision_learns_as_full_precision_does(tensors):
+    half = latent({"training": {"precision": "bf16"}})
+    both = [Run(spec, tensors) for spec in (latent(), half)]
+    curves = [[run.update(number).numbers()["nll"] for number in range(1, 13)] for run in both]
+    assert curves[1] == pytest.approx(curves[0], rel=2**-9)
+    assert curves[1][-1] < curves[1][0] - 0.3
+
+
 def drawn_for_dropout(tensors, seed=1, update=1, numbers=()):
     """Return the first draws of the stream from which an update's dropout comes."""
     run, drawn = Run(specification(), tensors, seed), []

@@ -5,33 +5,23 @@ import threading
 import numpy as np
 import pytest
 import torch
+from torch.autograd.graph import saved_tensors_hooks
 
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import PAD, load
+from fathom.train.environment import bytes_per_token, tokens_that_fit
 from fathom.train.ranks import Ranks
-from fathom.train.update_batches import MaskedUpdateBatches, Prefetcher, pieces
+from fathom.train.update_batches import Prefetcher, pieces
 from tests.support.refused import refused
-from tests.support.small_runs import latent, update_batches
-from tests.support.small_runs import masked as masked_run
-
-MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
-BLOCK = 128
+from tests.support.small_runs import Run, latent, masked, specification, update_batches
 
 
 def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, one_task=False):
     """Return the batches of a masked language model."""
     changes = {"batch": {"tokens": 2000}, "one_task_per_batch": one_task}
     changes["shares"] = shares or {"temperature": 0.3}
-    return MaskedUpdateBatches(
-        load(tensors),
-        masked_run(changes={"training": changes}).training,
-        MASKING,
-        BLOCK,
-        seed,
-        ranks or Ranks(0, 1),
-        torch.device("cpu"),
-        tokens_per_device,
-    )
+    spec = masked(changes={"training": changes})
+    return update_batches(spec, tensors, ranks, tokens_per_device, seed)
 
 
 def pairs_of(tensors, ranks=None, **settings):
@@ -228,3 +218,38 @@ def test_no_thread_is_left_and_nothing_is_made_after_the_end():
         taken_and_interrupted(made.append)
     assert threading.active_count() == before
     assert set(made) <= {1, 2, 3}
+
+
+@pytest.mark.parametrize(("encoder", "decoder", "ffn"), [(3, 3, 256), (8, 1, 128), (1, 8, 64)])
+def test_the_estimate_of_memory_is_near_what_the_backward_pass_keeps(
+    tensors, encoder, decoder, ffn
+):
+    shape = {"encoder_layers": encoder, "decoder_layers": decoder, "width": 128, "ffn": ffn}
+    # With one head a CPU keeps few attention weights; a GPU keeps none.
+    changes = {"model": shape | {"heads": 1}, "training": {"batch": {"tokens": 600}}}
+    spec = specification(changes=changes)
+    run = Run(spec, tensors)
+    weights = {weight.untyped_storage().data_ptr() for weight in run.network.parameters()}
+    kept = {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in weights:
+            kept[storage.data_ptr()] = storage.nbytes(), tensor
+        return tensor
+
+    update = run.micro_batches(1)
+    with saved_tensors_hooks(keep, lambda tensor: tensor):
+        run.two_level.update(1, update)
+    measured = sum(size for size, _ in kept.values()) / update.tokens
+    estimate = bytes_per_token(spec.model, len(run.tensors.target_dictionary))
+    assert measured * 0.9 < estimate < measured * 1.4
+
+
+def test_more_memory_holds_more_tokens_and_a_deeper_network_fewer():
+    small, deep = (specification(changes={"model": {"encoder_layers": n}}).model for n in (3, 30))
+    fits = [tokens_that_fit(memory, 10**6, small, 50_000) for memory in (2 * 10**9, 10**10)]
+    assert 1024 < fits[0] < fits[1]
+    assert all(number % 1024 == 0 for number in fits)
+    assert tokens_that_fit(10**10, 10**6, deep, 50_000) < fits[1]
+    assert tokens_that_fit(10**6, 10**6, small, 50_000) == 1024

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from fathom.config import demand
+from fathom.config.demand import DEVICES, SENTENCE
 from fathom.io.errors import FathomError
 from fathom.methods.build import count
-from fathom.workflow import memory
-from fathom.workflow.plan import PEAKS, Plan, cost, measured_seconds, peak_of, stated_share
+from fathom.workflow.plan import Plan, cost, device_of, measured_seconds
 from tests.support.own_project import TABLE, own_project, targets
 from tests.support.run_files import write_training
 
@@ -27,8 +28,9 @@ def test_operations_are_six_for_each_parameter_that_a_token_meets():
     entries = spec.data.subwords.english
     counts = count(spec.model, spec.method, len(spec.data.tasks), entries, entries)
     met = counts["encoder"] + counts["decoder"] + entries * spec.model.width
+    attention = 12 * 36 * SENTENCE * spec.model.width
     assert known.tokens == 14_000 * 8 * 4096
-    assert known.operations == pytest.approx(6 * met * known.tokens, rel=0.01)
+    assert known.operations == pytest.approx((6 * met + attention) * known.tokens, rel=0.01)
 
 
 def test_a_run_with_inner_updates_costs_what_its_static_network_costs():
@@ -60,19 +62,55 @@ def test_disk_holds_two_states_and_the_weights_that_are_kept():
     assert cost(tiny, None).disk == stored * (24 + 4 * kept)
 
 
-def test_wide_networks_use_more_of_a_device_than_deep_or_recurrent_ones():
-    big, static, deep, recurrent = (
-        stated_share(own_project().spec(name).model) for name in (BIG, STATIC, DEEP, RECURRENT)
-    )
-    assert big > static > deep > recurrent > 0
+def test_arithmetic_binds_in_fp32_memory_in_bf16_and_launches_where_an_update_is_small():
+    spec, device = own_project().spec(STATIC), DEVICES["h200"]
+    half = replace(spec, training=spec.training.model_copy(update={"precision": "bf16"}))
+
+    def seconds(spec, tokens, **changes):
+        changed = replace(device, **changes)
+        return demand.seconds_per_update(spec, 32_000, tokens, changed)
+
+    exact, fast = seconds(spec, 16_384), seconds(half, 16_384)
+    assert seconds(spec, 16_384, fp32=33.5) > 1.8 * exact
+    assert seconds(half, 16_384, bandwidth=2.4) > 1.6 * fast
+    assert seconds(spec, 64) == seconds(spec, 128) == pytest.approx(5e-6 * (12 * 94 + 120))
+    assert 4 * demand.seconds_per_update(spec, 32_000, 16_384, device, tf32=True) < 1.4 * exact
+    # Without bf16 of its own a device computes in fp32.
+    assert DEVICES["v100"].peak("bf16") == DEVICES["v100"].peak("fp32")
+
+
+def test_a_recurrent_network_is_taken_to_reach_less_of_a_device():
+    spec, device = own_project().spec(RECURRENT), DEVICES["h200"]
+    seconds = demand.seconds_per_update(spec, 32_000, 4096, device)
+    operations = 4096 * demand.operations_per_token(spec, 32_000)
+    assert operations / seconds == pytest.approx(0.1 * device.peak("fp32"))
 
 
 @pytest.mark.parametrize("device", ["h20", "", "-3", "0", "nan", "inf"])
 def test_a_device_is_a_name_or_a_number_and_another_is_refused(device):
-    assert peak_of("H200") == PEAKS["h200"] * 1e12
-    assert peak_of("312") == peak_of("a100")
+    assert device_of("H200") == DEVICES["h200"]
+    assert device_of("312").peak("bf16") == DEVICES["a100"].peak("bf16")
     with pytest.raises(FathomError, match=f"--gpu: no device '{device}'; choose one of h200"):
-        peak_of(device)
+        device_of(device)
+
+
+@pytest.mark.parametrize(
+    ("name", "device"),
+    [
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("NVIDIA A100-SXM4-80GB", "a100"),
+        ("Tesla V100-SXM2-16GB", "v100"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA GeForce RTX 4090", "4090"),
+        ("NVIDIA H100 PCIe", None),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", None),
+        ("NVIDIA L4", None),
+    ],
+)
+def test_a_board_has_the_peaks_of_its_data_sheet_and_another_has_none(name, device):
+    assert demand.device_named(name) is (DEVICES[device] if device else None)
 
 
 def test_a_training_that_runs_is_measured_after_two_hundred_updates(tmp_path):
@@ -107,8 +145,8 @@ def test_what_has_ended_is_not_left_and_says_how_long_others_take(tmp_path):
     assert first.seconds == pytest.approx(0.7 * spec.training.updates)
     assert second.seconds == pytest.approx(first.seconds)
     # Of other kinds of networks nothing is known but this.
-    stated = Plan(targets(tmp_path / "empty"), "cpu").trainings([DEEP])[DEEP, 1].seconds
-    of_run = Plan(targets(tmp_path / "empty"), "cpu").trainings([RUN])[RUN, 1].seconds
+    stated = Plan(targets(tmp_path / "empty"), None).trainings([DEEP])[DEEP, 1].seconds
+    of_run = Plan(targets(tmp_path / "empty"), None).trainings([RUN])[RUN, 1].seconds
     [deep, _] = Plan(made, None).trainings([DEEP]).values()
     assert deep.seconds == pytest.approx(stated * first.seconds / of_run)
     # Of another device nothing is known from here.
@@ -156,8 +194,8 @@ def test_a_training_that_starts_from_another_one_has_that_one_too(tmp_path):
 
 def test_a_small_run_fits_where_a_large_one_does_not():
     tiny, paper = (own_project().spec(SMALL, scale) for scale in ("tiny", "paper"))
-    large = memory.of_run(own_project().spec(LARGE))
-    assert memory.of_run(tiny) < 4_000 < memory.of_run(paper) < 32_000 < large
+    large = demand.memory_of_run(own_project().spec(LARGE))
+    assert demand.memory_of_run(tiny) < 4_000 < demand.memory_of_run(paper) < 32_000 < large
 
 
 @pytest.mark.parametrize(
@@ -172,17 +210,21 @@ def test_a_small_run_fits_where_a_large_one_does_not():
 )
 def test_it_is_enough_for_weights_gradients_moments_and_the_copy_that_is_saved(name):
     spec = own_project().spec(name)
-    entries = memory.vocabulary(spec.data.subwords, len(spec.data.tasks))
+    entries = demand.vocabulary(spec.data.subwords, len(spec.data.tasks))
     parameters = count(spec.model, spec.method, len(spec.data.tasks), entries, entries)["total"]
-    assert 28 * parameters / 1e6 < memory.of_run(spec) - 3_000 < 6 * 28 * parameters / 1e6
+    assert 28 * parameters / 1e6 < demand.memory_of_run(spec) - 3_000 < 6 * 28 * parameters / 1e6
 
 
 def test_a_job_on_text_asks_for_more_where_the_text_is_longer(tmp_path):
     record = tmp_path / "corpus" / "corpus.json"
-    assert memory.of_text([str(record)]) == memory.of_text([]) < 4_000
+    assert demand.memory_of_text([str(record)]) == demand.memory_of_text([]) < 4_000
     (record.parent / "task").mkdir(parents=True)
     with open(record.parent / "task" / "train.en", "wb") as stream:
         stream.truncate(1_000_000_000)
-    assert 10_000 < memory.of_text([str(record)]) < 20_000
-    assert memory.of_text([str(record)]) > memory.of_text([str(record)], 1_000_000) > 5_000
-    assert memory.of_stream([str(record)]) < 4_000
+    assert 10_000 < demand.memory_of_text([str(record)]) < 20_000
+    assert (
+        demand.memory_of_text([str(record)])
+        > demand.memory_of_text([str(record)], 1_000_000)
+        > 5_000
+    )
+    assert demand.memory_of_stream([str(record)]) < 4_000

@@ -12,11 +12,12 @@ import pytest
 
 from fathom.cluster import jobs, starts
 from fathom.cluster.slurm import COMMANDS
+from fathom.config import demand
 from fathom.io.errors import FathomError
 from fathom.io.files import write_json
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
-from fathom.workflow import memory, start
+from fathom.workflow import start
 from fathom.workflow.start import found, set_back, title
 from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
@@ -115,7 +116,10 @@ def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
     (tmp_path / "slurm").mkdir()
     (tmp_path / "slurm" / "submit").touch()
     train = rule(
-        "train_run", gres="gpu:1", runtime=1440, mem_mb=lambda wc: memory.of_run(made.run(wc.run))
+        "train_run",
+        gres="gpu:1",
+        runtime=1440,
+        mem_mb=lambda wc: demand.memory_of_run(made.run(wc.run)),
     )
     prepare = rule("prepare_corpus", ("data",), mem_mb=lambda wc: len(made.sources(wc.data)))
     learn = rule(

@@ -44,17 +44,17 @@ def text_of(wildcards):
 def preparing_memory_of(wildcards, input):
     """Return the memory that preparing a corpus asks for, in MB."""
     is_stream = setup.ask(TARGETS.is_stream, wildcards.data)
-    return memory.of_stream(input) if is_stream else memory.of_text(input)
+    return demand.memory_of_stream(input) if is_stream else demand.memory_of_text(input)
 
 
 def learning_memory_of(wildcards, input):
     """Return the memory that training subword models asks for, in MB."""
-    return memory.of_text(input, setup.ask(TARGETS.data, wildcards.data).subwords.sentences)
+    return demand.memory_of_text(input, setup.ask(TARGETS.data, wildcards.data).subwords.sentences)
 
 
 def reading_memory_of(wildcards, input):
     """Return the memory that a job asks for that reads a corpus line by line, in MB."""
-    return memory.of_stream(input)
+    return demand.memory_of_stream(input)
 
 
 def run_of(wildcards):
@@ -85,7 +85,7 @@ def recipe_of(wildcards):
 
 def memory_of(wildcards):
     """Return the memory that a job of a run asks for, in MB."""
-    return memory.of_run(run_of(wildcards))
+    return demand.memory_of_run(run_of(wildcards))
 
 
 def test_text_of(wildcards):

@@ -83,10 +83,10 @@ class Artefacts:
             FathomError: If a measurement file or the reported cells cannot be used.
         """
         cells = self.cells(table)
-        targets = {full_name(table.paper, mark.to) for mark in table.marks.values()}
+        targets = dict.fromkeys(full_name(table.paper, mark.to) for mark in table.marks.values())
         # In the order of the cells: notes list what sources say.
         names = dict.fromkeys(cell.source for cell in cells if cell.source)
-        names |= {name: None for name in self.project.entries if name in targets}
+        names |= {name: None for name in targets if self.project.has_run(name)}
         sources = {name: self.source(name) for name in names}
         path, paper_cells = paper.reported(table.name), self.project.cells(table)
         printed = reported.read(path, paper_cells, self.project.root)
@@ -174,7 +174,7 @@ class Artefacts:
         self, paper: Paper, runs: Iterable[str], table: Table | None = None
     ) -> tuple[str, ...]:
         """Return what other tables say of the data of runs: which row is to be trained first."""
-        texts = {self._text(name) for name in runs if name in self.project.entries}
+        texts = {self._text(name) for name in runs if self.project.has_run(name)}
         notes: list[str] = []
         for paper_table in paper.tables.values():
             first = paper_table.settings.first

@@ -65,7 +65,7 @@ class Needs:
     def runs(self) -> tuple[str, ...]:
         """The full names of all runs, but for those with a mistake of papers that are left out."""
         runs = []
-        for name in self.project.entries:
+        for name in self.project.entries if self.papers is None else self.project.readable:
             try:
                 self.project.spec(name, self.scale)
             except FathomError:

@@ -53,7 +53,7 @@ def list(
 
     Example: fathom list runs --scale paper
     """
-    project, paths = open_scale(scale, results)
+    project, paths = open_scale(scale, results, of_results=True)
     if kind not in KINDS:
         raise FathomError(f"no kind '{kind}'", "list", nearest(kind, KINDS))
     if kind in ("artefacts", "tables", "figures"):
@@ -262,8 +262,8 @@ def where(paper: PaperOfEquation = None, number: Number = None, as_json: Json = 
 
     project = open_project()
     papers = project.papers if paper is None else [paper]
-    found = [entry for name in papers for entry in entries(project, name, number)]
-    answer(as_json, [asdict(entry) for entry in found], map(line, found))
+    equations = [entry for name in papers for entry in entries(project, name, number)]
+    answer(as_json, [asdict(entry) for entry in equations], map(line, equations))
 
 
 _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")

@@ -114,12 +114,12 @@ def figure(
     from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds, of_results=partial)
-    paper, drawn = find(artefacts.project.papers, target, "figure")
+    paper, spec = find(artefacts.project.papers, target, "figure")
     check_artefacts(artefacts.project, paper.name)
     if not partial:
-        artefacts.require(paper, drawn)
-    stem = artefacts.stem(paper, drawn)
-    kinds.draw(drawn, artefacts.inputs(paper, drawn), stem)
+        artefacts.require(paper, spec)
+    stem = artefacts.stem(paper, spec)
+    kinds.draw(spec, artefacts.inputs(paper, spec), stem)
     report(f"figure: {stem}.png, pdf, csv")
 
 
@@ -154,20 +154,20 @@ def curves(
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
-    started = [curve(label, artefacts.source(run)) for run, label in labels.items()]
-    drawn = [item for item in started if item.seeds]
-    if not drawn:
+    of_runs = [curve(label, artefacts.source(run)) for run, label in labels.items()]
+    started = [item for item in of_runs if item.seeds]
+    if not started:
         what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
         command = artefacts.paths.command("train", next(iter(labels)))
         raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
-    content = [item.record for item in drawn]
-    answer(as_json, content, (f"{item.label}: {item.words}" for item in drawn))
+    content = [item.record for item in started]
+    answer(as_json, content, (f"{item.label}: {item.words}" for item in started))
     path = artefacts.paths.curves(stem)
-    write_csv(path.with_suffix(".csv"), COLUMNS, rows(drawn))
-    write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", drawn))
+    write_csv(path.with_suffix(".csv"), COLUMNS, rows(started))
+    write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", started))
     report(f"curves: {path}.svg, csv")
     if tensorboard is not None:
-        for source in (artefacts.source(item.run) for item in drawn):
+        for source in (artefacts.source(item.run) for item in started):
             for seed, folder in source.folders.items():
                 path = folder.parent / "metrics.tsv"
                 if path.is_file():

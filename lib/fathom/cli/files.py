@@ -241,8 +241,8 @@ def clean(
     if yes and not kinds:
         raise FathomError("no kind is named", "clean --yes", f"name some of {', '.join(KINDS)}")
     # All of config is checked: what a mistake hides would count as unused.
-    project, paths = open_scale(None, results, check=True)
-    found = {}
+    project, paths = open_scale(None, results, check=True, of_results=True)
+    listed = {}
     for kind in kinds or KINDS:
         items = deletable(kind, project, paths.results)
         for item in items:
@@ -251,10 +251,10 @@ def clean(
             if yes:
                 item.delete()
         total = sum(item.bytes for item in items) / 1e6
-        found[kind] = [{"path": str(item.path), "bytes": item.bytes} for item in items]
+        listed[kind] = [{"path": str(item.path), "bytes": item.bytes} for item in items]
         verb = "deleted" if yes else "can be deleted"
         report(f"{kind}: {len(items)} files or folders, {total:,.1f} MB {verb}")
-    answer(as_json, found, ())
-    if not as_json and not yes and any(found.values()):
-        kind = next(kind for kind in found if found[kind])
+    answer(as_json, listed, ())
+    if not as_json and not yes and any(listed.values()):
+        kind = next(kind for kind in listed if listed[kind])
         suggest(paths.fathom("clean", kind, "--yes"))

@@ -32,7 +32,9 @@ _REMEDIES = {
     ),
     "end other programs, and start again": (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
 }  # fmt: skip
-_MEMORY = "lower tokens_per_device in config/config.yaml, or end other programs"
+_MEMORY = (
+    "lower tokens_per_device in config/config.yaml (8192 in place of auto), or end other programs"
+)
 
 
 def main() -> None:

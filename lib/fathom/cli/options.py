@@ -76,9 +76,8 @@ def project_root() -> Path:
     for folder in places:
         if (folder / "config" / "papers").is_dir():
             return folder
-    where = f"{PROJECT_VARIABLE}={named}" if named else str(here)
-    remedy = f"change to the folder of a clone, or set {PROJECT_VARIABLE} or --project to one"
-    raise FathomError("no fathom project here", where, remedy)
+    remedy = f"change to the folder of a clone, or name it by --project or {PROJECT_VARIABLE}"
+    raise FathomError("no fathom project here", named or str(here), remedy)
 
 
 def open_project(check: bool = False) -> Project:
@@ -98,32 +97,30 @@ def open_project(check: bool = False) -> Project:
 
 
 def open_scale(
-    scale: str | None, results: str | None = None, check: bool = False
+    scale: str | None, results: str | None = None, check: bool = False, of_results: bool = False
 ) -> tuple[Project, Paths]:
     """Return the project, and the places of a scale's files.
 
-    What is None is config.yaml's; a relative folder of results is below the working folder.
+    What is None is config.yaml's; a relative folder of results is below the working folder. With
+    `of_results`, a folder of results that the user names must exist.
     """
     project = open_project(check)
     name = scale or project.switches.scale
     project.scale(name)
-    return project, Paths(
-        open_results(project.switches.results if results is None else results), name
-    )
+    folder = open_results(project.switches.results if results is None else results)
+    paths = Paths(folder, name)
+    if of_results and results is not None:
+        require_results(paths)
+    return project, paths
 
 
 def open_artefacts(
     scale: str | None, results: str | None, seeds: str | None, of_results: bool = False
 ) -> "Artefacts":
-    """Return the tables and figures at a scale.
-
-    With `of_results`, a folder of results that the user names must exist.
-    """
+    """Return the tables and figures at a scale; `of_results` as in `open_scale`."""
     from fathom.artefacts.artefacts import Artefacts
 
-    project, paths = open_scale(scale, results)
-    if of_results and results is not None:
-        require_results(paths)
+    project, paths = open_scale(scale, results, of_results=of_results)
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)

@@ -267,9 +267,9 @@ def export(
     from fathom.results.tree import read_run
 
     export(opened.trained(seed, "cpu"), program, folder, task, report_of(spec.folder))
-    found = read_run(opened.paths.run(spec, seed))
-    if found is not None:
-        card = model_card(opened.project, spec, opened.paths, found)
+    results_of_run = read_run(opened.paths.run(spec, seed))
+    if results_of_run is not None:
+        card = model_card(opened.project, spec, opened.paths, results_of_run)
         write_text(folder / "README.md", card)
 
 

@@ -55,9 +55,9 @@ def plan(
 ) -> None:
     """Estimate arithmetic, time, disk and downloads of a target.
 
-    A device reaches a stated share of its peak: 33 % for networks of width 1024,
-    25 % for narrower ones, 15 % for deep ones, 10 % for recurrent ones. Once
-    trainings have made 200 updates, their speed replaces the stated one, also
+    Hours are an estimate: products at 65 % of the device's peak, then memory at 75 %
+    of its bandwidth; 5 µs per kernel at least; recurrent networks at 10 % of the peak.
+    Once trainings have made 200 updates, their speed replaces the estimate, also
     for networks of the same kind that have not started. `snakemake -n <target>`
     lists the jobs.
 
@@ -117,8 +117,7 @@ def plan(
     if plan.measured:
         report(f"times: measured on {len(plan.measured)} trainings here, others by these")
     else:
-        peak = f"the peak of one {gpu or DEFAULT}"
-        report(f"times: stated shares of {peak}; nothing was measured")
+        report(f"times: an estimate for one {gpu or DEFAULT}; nothing was measured")
     suggest(paths.target(target, seeds))
 
 
@@ -184,7 +183,7 @@ def status(
     """
     from fathom.workflow.progress import Overview
 
-    artefacts = open_artefacts(scale, results, seeds)
+    artefacts = open_artefacts(scale, results, seeds, of_results=True)
     names = papers_named(artefacts.project, paper, "status")
 
     def lines() -> list[str]:
@@ -199,5 +198,6 @@ def status(
     print(*lines(), sep="\n")
     if not as_json:
         top = artefacts.paths.top
-        places = [path for path in (top / "report.html", artefacts.paths.compare) if path.exists()]
-        report(f"see {', '.join(map(str, places))}" if places else f"nothing is drawn in {top} yet")
+        # Pages and lists are there, tables and figures in a folder of each paper.
+        files = [*top.glob("*.html"), *top.glob("*.csv"), *top.glob("*/*.csv")]
+        report(f"see {top}" if files else f"nothing is drawn in {top} yet")

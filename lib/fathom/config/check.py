@@ -73,7 +73,7 @@ def check(
     for path, error in errors:
         if error["type"] == "missing" and path in meant:
             continue
-        vague = error["type"] in (*_TYPES, "too_short")
+        vague = error["type"] in (*_TYPES, "too_short", "literal_error")
         if vague and any(key[: len(path)] == path != key for key, _ in errors):
             continue  # it says nothing new where a part of its value has an error, too
         of_key = messages.setdefault(path, [])

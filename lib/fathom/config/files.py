@@ -70,7 +70,7 @@ class ConfigFiles:
         self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in KINDS}
         for kind in _ALONE:
             self._paths[kind][kind] = config / f"{kind}.yaml"
-        self._taken: list[FathomError] = []
+        self._taken: dict[Path, FathomError] = {}
         self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
@@ -131,7 +131,7 @@ class ConfigFiles:
 
     def faults(self) -> Iterator[FathomError]:
         """Read all files; yield what cannot be read, and what nothing reads."""
-        yield from self._taken
+        yield from self._taken.values()
         yield from self._unread()
         for kind in self._paths:
             yield from self.all(kind).faults()
@@ -148,14 +148,18 @@ class ConfigFiles:
                 if path.name not in names:
                     where, remedy = self.name_of(path), nearest(path.name, names)
                     yield FathomError("nothing reads this file", where, remedy)
-        config = self.root / "config"
-        misnamed = [config / "config.yml", config / "columns.yml"]
-        for folder in (config, *self.folders.values()):
-            for name in _SHARED.values():
-                misnamed += sorted(folder.glob(f"{name}/[!.]*.yml"))
-        for path in misnamed:
-            if path.exists():
-                remedy = f"rename it to {path.stem}.yaml, or delete it"
+        # A file that is in a wrong folder, or called *.yml.
+        readable = {path for paths in self._paths.values() for path in paths.values()}
+        for folder in dict.fromkeys((self.root / "config", *self.folders.values())):
+            for path in sorted(folder.rglob("*.y*ml")):
+                # Those in a paper's folder are found above, with the name that may be meant.
+                of_paper = path.parent in self.folders.values() or path.parent.name == "reported"
+                hidden = any(part[0] == "." for part in path.relative_to(folder).parts)
+                if path in readable or path in self._taken or of_paper or hidden:
+                    continue
+                remedy = "move it to the folder of its kind, or delete it"
+                if path.suffix == ".yml":
+                    remedy = f"rename it to {path.stem}.yaml, or delete it"
                 yield FathomError("nothing reads this file", self.name_of(path), remedy)
 
     def _include(self, folder: Path) -> None:
@@ -173,4 +177,5 @@ class ConfigFiles:
             first = self._paths[kind].setdefault(path.stem, path)
             if first != path:
                 what = f"the name '{path.stem}' is taken by {self.name_of(first)}"
-                self._taken.append(FathomError(what, self.name_of(path), "choose another name"))
+                where = self.name_of(path)
+                self._taken[path] = FathomError(what, where, "choose another name")

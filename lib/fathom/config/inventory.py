@@ -5,6 +5,7 @@ not stop what does not need it. `load` with `check` asks for all of it.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -78,8 +79,11 @@ class Inventory:
     def _dataset(self, name: str) -> Dataset:
         file = self.files.read("dataset", name)
         if "not_built" in file.value:
-            return _card(datasets.PlannedDataset, name, file)
-        return _card_of_kind(datasets.FORMATS, "format", name, file)
+            card: Dataset = _card(datasets.PlannedDataset, name, file)
+        else:
+            card = _card_of_kind(datasets.FORMATS, "format", name, file)
+        card._file = file
+        return card
 
     @cached_property
     def sources(self) -> Parts[Source]:
@@ -123,6 +127,15 @@ class Inventory:
             for name, entry in file.runs.items()
         }
 
+    @property
+    def readable(self) -> list[str]:
+        """The full names of runs, of papers whose runs.yaml has no mistake."""
+        names: list[str] = []
+        for paper in self.runs_files:
+            with suppress(FathomError):
+                names += self.runs_of(paper)
+        return names
+
     @kept
     def scale(self, name: str, paper: str | None = None) -> Scale:
         """Return a scale by name, for the runs of a paper or for what is of no paper."""
@@ -158,7 +171,7 @@ class Inventory:
     def names_in(self, paper: str) -> list[str]:
         """Return the names by which a paper's files may call runs; the paper's come first."""
         names = [name.partition("/")[2] for name in self.runs_of(paper)]
-        return [*names, *(name for name in self.entries if not name.startswith(f"{paper}/"))]
+        return [*names, *(name for name in self.readable if not name.startswith(f"{paper}/"))]
 
     def run_in(self, paper: str, run: str, where: str) -> str:
         """Return the full name of a run that a paper's file names.
@@ -178,7 +191,7 @@ class Inventory:
         """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`."""
         if "/" in text and self.has_run(text):
             return text
-        names = [name for name in self.entries if name.partition("/")[2] == text]
+        names = [name for name in self.readable if name.partition("/")[2] == text]
         if len(names) == 1:
             return names[0]
         if names:

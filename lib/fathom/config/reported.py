@@ -86,7 +86,8 @@ def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported],
     printed = {place: None for place, cell in places.items() if not cell.ours}
     reported: dict[Place, Reported] = {}
     findings: list[FathomError] = []
-    for line in _lines(path, name):
+    lines = [*_lines(path, name)]
+    for line in lines:
         if isinstance(line, FathomError):
             findings.append(line)
             continue
@@ -94,7 +95,9 @@ def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported],
         reported.setdefault((line.row, line.column), line)
     # A misspelled line is one finding, not also one of the cell that it means.
     meant = {_meant(place, printed) for place in reported}
-    for row, column in printed:
+    # Which cell a line with a missing field reports is not certain.
+    whole = not any(isinstance(line, FathomError) for line in lines)
+    for row, column in printed if whole else ():
         if (row, column) not in meant:
             what = f"no reported cell for row '{row}' and column '{column}'"
             line = StringIO()
@@ -130,8 +133,10 @@ def reported_faults(
         cell = places[item.row, item.column]
         unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
         number = item.right or item.value
-        if unit in _OF_A_HUNDRED and _PRINTED.fullmatch(number) and abs(float(number)) > 100:
-            what = f"{number} is more than 100 {unit}"
+        printed = _PRINTED.fullmatch(number)
+        if unit in _OF_A_HUNDRED and printed and not 0 <= float(number) <= 100:
+            bound = "more than 100" if float(number) > 100 else "less than 0"
+            what = f"{number} is {bound} {unit}"
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
         if item.stderr and cell.kind == "run" and len(inventory.seeds(cell.source, None)) < 2:
@@ -166,8 +171,9 @@ def _lines(path: Path, name: str) -> Iterator[Reported | FathomError]:
     try:
         # Excel begins a file with a mark that no one sees.
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise FathomError("no such file", name, "copy the paper's numbers into it") from None
+    except OSError as error:
+        what = "no such file" if isinstance(error, FileNotFoundError) else "this is not a file"
+        raise FathomError(what, name, "copy the paper's numbers into it") from None
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, name, "save it as UTF-8") from None

@@ -144,7 +144,10 @@ class Switches(Section):
     device: Annotated[str, Pattern(DEVICE, "cuda:1", DEVICES)] = Doc(
         "cpu, cuda or cuda:<n>; auto uses CUDA where there is a device.", "auto"
     )
-    compile: bool = Doc("Compile layers by torch.compile, in training.", False)
+    compile: bool = Doc("Compile layers, or steps of RNMT+, by torch.compile, in training.", False)
+    matmul: Literal["exact", "tf32"] = Doc(
+        "tf32: on CUDA, training multiplies float32 in TF32; exact: in float32.", "tf32"
+    )
     seeds: Annotated[
         tuple[int, ...] | None,
         BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
@@ -157,8 +160,10 @@ class Switches(Section):
         "On a cluster, refuse a start that asks for more GPU-hours.", None
     )
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
-    tokens_per_device: Count = Doc(
-        "Most target tokens of a micro-batch: memory, not results.", 16384
+    tokens_per_device: Count | Literal["auto"] = Doc(
+        "Most target tokens of a micro-batch: memory, not results. auto: 16,384 on a CPU, on a GPU "
+        "an estimate of what its free memory holds.",
+        "auto",
     )
     micro_batches: Whole = Doc("Each update has a multiple of these; 0: one per process.", 0)
     log_every: Count = Doc("Updates between rows of metrics.tsv.", 25)

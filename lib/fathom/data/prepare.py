@@ -73,7 +73,7 @@ def require_built(dataset: Dataset) -> BuiltDataset:
     """Return a data set that a reader makes; refuse one whose card says `not_built`."""
     if isinstance(dataset, BuiltDataset):
         return dataset
-    where = f"config/datasets/{dataset.name}.yaml: not_built"
+    where = dataset.place("not_built")
     remedy = "choose another data set, or a scale that substitutes it"
     raise FathomError(f"'{dataset.name}' is not built: {dataset.not_built}", where, remedy)
 
@@ -157,7 +157,7 @@ def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iter
             if not count_matches(count, expected):
                 yield FathomError(
                     f"task {task}, split {split}: {count} {unit}, expected {expected}",
-                    f"config/datasets/{dataset.name}.yaml: expected.{task}.{split}",
+                    dataset.place("expected", task, split),
                     "the text is not the expected one: correct the source or a rule, or correct "
                     "the counts if you changed the rules on purpose",
                 )
@@ -194,14 +194,13 @@ def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[Fat
 
     Tasks that the data set declares as parts of one text must have the same validation and test.
     """
-    where = f"config/datasets/{dataset.name}.yaml"
     for (first, second), share in shared_sentences(
         texts, dataset.text_of, dataset.compared
     ).items():
         if share > dataset.max_shared:
             yield FathomError(
                 f"tasks {first} and {second} share {share:.1%} of their sentences",
-                f"{where}: max_shared",
+                dataset.place("max_shared"),
                 f"correct the codes of {first} and {second}: one has the other's text",
             )
         text = dataset.text_of(first)
@@ -209,6 +208,6 @@ def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[Fat
             if texts[first].splits[split] != texts[second].splits[split]:
                 yield FathomError(
                     f"tasks {first} and {second} are parts of {text}, and their {split} differs",
-                    f"{where}: parts.{text}",
+                    dataset.place("parts", text),
                     f"give {first} and {second} one {split}, or texts of their own",
                 )

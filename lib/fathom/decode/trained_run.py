@@ -18,7 +18,7 @@ from fathom.data.tensors import Tensors
 from fathom.decode.ready import averaged, require_decoder, require_name
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.methods import build as loader
+from fathom.methods.build import build
 from fathom.nn.network import Network
 from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
 from fathom.results import training_record
@@ -32,8 +32,7 @@ class TrainedRun:
         self.spec, self.seed, self.paths, self.device = spec, seed, paths, device
         self.folder = paths.run(spec, seed)
         self.name = f"run {spec.run}"  # in messages
-        self._network: Network | None = None
-        self._loaded: int | None = None
+        self._loaded: tuple[int | None, ...] = ()  # the update of the loaded weights, once they are
 
     @cached_property
     def training(self) -> TrainingRecord:
@@ -99,13 +98,8 @@ class TrainedRun:
         Raises:
             FathomError: If the weights are missing, have changed or belong to another network.
         """
-        if self._network is None:
-            network = self._built()
-            self._load(network, update)
-            self._network = network.to(self.device).eval()
-        elif update != self._loaded:
-            self._load(self._network, update)
-        self._loaded = update
+        if self._loaded != (update,):
+            self._load(update)
         decoding = self.spec.decoding
         return self._network.use_gates(gates, decoding.hard_at_least if decoding else 0)
 
@@ -130,19 +124,22 @@ class TrainedRun:
         """Return the settings of beam search, or refuse a network without a decoder."""
         return require_decoder(self.spec)
 
-    def _built(self) -> Network:
+    @cached_property
+    def _network(self) -> Network:
         text = self.tensors
         dictionaries = text.source_dictionary, text.target_dictionary
-        return loader.build(self.spec.model, self.spec.method, len(text.tasks), *dictionaries)
+        network = build(self.spec.model, self.spec.method, len(text.tasks), *dictionaries)
+        return network.to(self.device).eval()
 
-    def _load(self, network: Network, update: int | None) -> None:
+    def _load(self, update: int | None) -> None:
+        self._loaded, files = (), self.training.weights
         if update is None:
-            files = self.training.weights
             weights = final_weights(self.checkpoints, files, averaged(self.spec))
-            put_weights(network, weights, self.checkpoints)
+            put_weights(self._network, weights, self.checkpoints)
         else:
             path = weights_path(self.checkpoints, update)
-            load_weights(network, path, self.training.weights.get(path.name, ""))
+            load_weights(self._network, path, files.get(path.name, ""))
+        self._loaded = (update,)
 
     def _without_layers(self, network: Network, task: int) -> bool:
         tasks = torch.tensor([task], device=self.device)

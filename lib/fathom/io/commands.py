@@ -60,8 +60,13 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         return _deleted(record) + verb("best-window", *_options([inner[0]]))
     if place == "pruned" and len(inner) > 1:
         return verb("prune", "--task", inner[0])
+    if place == "state.json":
+        # The next start writes it; of a training that has ended nothing needs it.
+        return _deleted(path).removesuffix(" && ")
+    # What only a training writes; the weights are put aside, for they may still be of use.
     folder = path.parents[len(rest) - 4]
-    return f"rm -r {shlex.quote(str(folder))} && {verb('train')}"
+    aside = shlex.quote(f"{run}.{seed}.old")
+    return f"mv {shlex.quote(str(folder))} {aside} && {verb('train')}"
 
 
 def _options(words: list[str]) -> list[str]:

@@ -115,8 +115,8 @@ def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
 
 
 def require_no_pipe(path: Path, remedy: str) -> None:
-    """Refuse a pipe, whose end would be waited for; the file may be missing."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    """Refuse a folder, and a pipe, whose end would be waited for; the file may be missing."""
+    if path.exists() and not path.is_file():
         raise FathomError("not a file", str(path), remedy)
 
 

@@ -4,6 +4,7 @@ import math
 import os
 from pathlib import Path
 
+from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import appending, naming, write_lines
 
@@ -67,7 +68,7 @@ def read(path: Path) -> list[Row]:
             count = line.count(b"\t") + 1
             matches = count == len(columns)
             what = "not a row of numbers" if matches else f"{count} fields, not {len(columns)}"
-            raise FathomError(what, f"{path}:{number}", "train the run again")
+            raise FathomError(what, f"{path}:{number}", again(path))
     return [row for row in rows if row is not None]
 
 

@@ -1,11 +1,9 @@
 """Find a method or a kind of network by its name, and build a network."""
 
 from importlib import import_module
-from pathlib import Path
 
 import torch
 
-from fathom import nn
 from fathom.config.schema.method import METHODS, module_names
 from fathom.config.schema.run import MethodSettings as MethodSettings
 from fathom.config.schema.run import Model
@@ -13,13 +11,6 @@ from fathom.io.errors import FathomError, nearest
 from fathom.nn.hooks import Method
 from fathom.nn.network import Entries, Network, count_parameters
 from fathom.nn.stack import DictionaryLike
-
-NETWORKS = Path(nn.__file__).parent
-
-
-def architectures() -> list[str]:
-    """Return the names of all kinds of network: the folders of nn/ with a network.py."""
-    return sorted(path.parent.name for path in NETWORKS.glob("*/network.py"))
 
 
 def load(name: str) -> type[Method]:
@@ -32,10 +23,7 @@ def load(name: str) -> type[Method]:
 
 
 def load_network(architecture: str) -> type[Network]:
-    """Return the class of a kind of network."""
-    if architecture not in architectures():
-        remedy = nearest(architecture, architectures())
-        raise FathomError(f"no kind of network '{architecture}'", "model.architecture", remedy)
+    """Return the class of a kind of network, which is a folder of nn/ with a network.py."""
     return _only_class(f"fathom.nn.{architecture}.network", Network)
 
 

@@ -1,4 +1,4 @@
-"""Faster linear layers and dropout on a CPU.
+"""The precision of float32 products; faster linear layers and dropout on a CPU.
 
 By default torch sends float32 products on a CPU to MKL. With the precision "medium" it sends them
 to oneDNN, about twice as fast on some machines, which may also round to bfloat16. Whether it does
@@ -11,6 +11,8 @@ probability is a multiple of 1 / 65,536, off by at most 1 / 131,072; values are 
 multiple leaves, so the expectation is exact. The draws follow from the state of torch's generator.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -29,7 +31,8 @@ AS_GOOD = 2.0
 class MatmulPrecision:
     """The precision of linear layers, and why it was chosen."""
 
-    precision: str  # "highest" or "medium", as torch.set_float32_matmul_precision names them
+    # As torch.set_float32_matmul_precision names it: "highest", "high" (TF32 on CUDA) or "medium".
+    precision: str
     # By precision, the largest error relative to the largest value; empty if none was measured.
     errors: dict[str, float]
 
@@ -38,13 +41,29 @@ class MatmulPrecision:
         """What numbers of rows are rounded up to a multiple of."""
         return ONEDNN_ROWS if self.precision == "medium" else 1
 
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Allow TF32 in CUDA's products within the block if "high", and forbid it otherwise."""
+        # The newer fp32_precision makes torch.get_float32_matmul_precision, which the compiler
+        # reads, raise an error; torch.set_float32_matmul_precision is also that of oneDNN.
+        cublas = torch.backends.cuda.matmul
+        before = cublas.allow_tf32
+        cublas.allow_tf32 = self.precision == "high"
+        try:
+            yield
+        finally:
+            cublas.allow_tf32 = before
 
-def choose_matmul_precision(device: torch.device) -> MatmulPrecision:
-    """Return the precision of a device's linear layers.
+
+def choose_matmul_precision(device: torch.device, tf32: bool = False) -> MatmulPrecision:
+    """Return the precision of a device's linear layers; with `tf32`, "high" on CUDA.
 
     On a CPU "medium" is chosen if its errors are as small as those of "highest"; elsewhere "medium"
-    would round. Nothing is drawn from torch's own generator.
+    would round. Nothing is drawn from torch's own generator. Time decides nothing: the two differ
+    in bits, and a training that is resumed must choose again what it chose before.
     """
+    if device.type == "cuda" and tf32:
+        return MatmulPrecision("high", {})
     if device.type != "cpu" or not torch.backends.mkldnn.is_available():
         return MatmulPrecision("highest", {})
     errors = {precision: _error(precision) for precision in ("highest", "medium")}

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted
 
 
 def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -83,7 +83,7 @@ def token_nll(predicted: Predicted) -> Tensor:
 
 
 @torch.no_grad()
-def nll_by_task(network: Network, batches: Iterable[Examples], tasks: int) -> NllSums:
+def nll_by_task(network: Network, batches: Iterable[Batch], tasks: int) -> NllSums:
     """Return the NLL of texts by task, in evaluation mode and without label smoothing.
 
     Nothing random is drawn; afterwards the network is in the mode in which it was before.

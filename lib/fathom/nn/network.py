@@ -1,16 +1,19 @@
 """What every kind of network offers to training and decoding."""
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from fathom.config.schema.run import Model
 from fathom.config.schema.section import STACKS
 from fathom.nn.cpu import MatmulPrecision
+from fathom.nn.device import to_device
 from fathom.nn.hooks import Method, Stack
 from fathom.nn.packing import Packing
 from fathom.nn.stack import Observer, Steps
@@ -18,49 +21,31 @@ from fathom.nn.stack import Observer, Steps
 HIGHEST = MatmulPrecision("highest", {})
 
 
-class Examples(Protocol):
-    """B texts of any tasks, which nothing here changes."""
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """B texts of any tasks, batch-first and padded on the right."""
 
-    @property
-    def source(self) -> Tensor:
-        """The input, (B, S)."""
-        ...
+    source: Tensor  # (B, S) ids with end symbols
+    previous_target: Tensor  # (B, T) ids, each task's start first
+    target: Tensor  # (B, T) ids with end symbols
+    tasks: Tensor  # (B,) index of each sentence's task
+    sentences: Tensor  # (B,) index of each sentence in its task's split
+    tokens: int  # target tokens without padding
+    # Tokens of each source and each target, B numbers; None if only the tensors tell.
+    source_lengths: tuple[int, ...] | None = None
+    target_lengths: tuple[int, ...] | None = None
+    task_of_each: tuple[int, ...] | None = None  # what `tasks` has, for the host
 
-    @property
-    def previous_target(self) -> Tensor:
-        """The target shifted by one, (B, T), where the network has a decoder."""
-        ...
-
-    @property
-    def target(self) -> Tensor:
-        """What is predicted, (B, T)."""
-        ...
-
-    @property
-    def tasks(self) -> Tensor:
-        """The index of each text's task, (B,)."""
-        ...
-
-    @property
-    def source_lengths(self) -> Sequence[int] | None:
-        """Tokens of each input, B numbers; None if only the tensors know them."""
-
-    @property
-    def target_lengths(self) -> Sequence[int] | None:
-        """Tokens of each target, B numbers; None if only the tensors know them."""
-
-    @property
-    def task_of_each(self) -> Sequence[int] | None:
-        """The task of each text, B numbers; None if only the tensors know them."""
-
-    @property
-    def tokens(self) -> int:
-        """How many targets are predicted."""
-        ...
-
-    def to(self, device: torch.device | str) -> Self:
-        """Return the texts on a device."""
-        ...
+    def to(self, device: torch.device | str) -> "Batch":
+        """Return the batch with its tensors on a device; the host does not wait for the copies."""
+        return replace(
+            self,
+            source=to_device(self.source, device),
+            previous_target=to_device(self.previous_target, device),
+            target=to_device(self.target, device),
+            tasks=to_device(self.tasks, device),
+            sentences=to_device(self.sentences, device),
+        )
 
 
 class Predicted(NamedTuple):
@@ -72,7 +57,7 @@ class Predicted(NamedTuple):
     tasks: Tensor  # (tokens,) the task of each target
 
     @classmethod
-    def of(cls, logits: Tensor, batch: Examples, packing: Packing) -> Self:
+    def of(cls, logits: Tensor, batch: Batch, packing: Packing) -> Self:
         """Return logits (rows, V) with the targets that they predict, and their tasks."""
         tasks = batch.tasks.unsqueeze(1).expand_as(batch.target)
         return cls(logits, packing.unpadded_ids(batch.target), packing.unpadded_ids(tasks))
@@ -100,7 +85,6 @@ class Network(nn.Module, ABC):
     encoder: nn.Module
     decoder: nn.Module  # only where the network has one
     matmul = HIGHEST  # the precision of `predict`
-    can_compile = False  # whether a compiler takes the layers
 
     @staticmethod
     @abstractmethod
@@ -112,8 +96,12 @@ class Network(nn.Module, ABC):
         raise RuntimeError("a network without a decoder has no positions to decode")
 
     @abstractmethod
-    def predict(self, batch: Examples) -> Predicted:
+    def predict(self, batch: Batch) -> Predicted:
         """Return the logits of a batch's targets."""
+
+    def forward(self, batch: Batch) -> Predicted:
+        """Return what `predict` does."""
+        return self.predict(batch)
 
     @property
     def padding(self) -> int:
@@ -142,18 +130,73 @@ class Network(nn.Module, ABC):
         self.matmul = matmul
         return self
 
-    def compile_layers(self, backend: str = "inductor") -> bool:
-        """Compile what `predict` runs of each layer; return whether this kind of network can."""
-        for stack in self.stacks.values() if self.can_compile else ():
+    def compile_layers(self, backend: str = "inductor") -> None:
+        """Compile what `predict` runs of each layer."""
+        for stack in self.stacks.values():
             for layer in stack.layers:
                 layer.forward = torch.compile(layer.forward, backend=backend)
-        return self.can_compile
 
     def use_gates(self, gates: str, hard_at_least: int = 0) -> Self:
         """Set plain, soft or hard gates for inference, and return the network."""
         for method in self.methods.values():
             method.inference, method.hard_at_least = gates, hard_at_least
         return self
+
+
+class LowPrecision:
+    """A network with its linear layers in bfloat16; their weights stay in float32.
+
+    Autocast alone would cast each weight, bias and gradient in every layer and pass. It still casts
+    what sub-layers read; norms, residual sums and methods are in float32.
+    """
+
+    def __init__(self, network: Network):
+        self.network = network
+        layers: dict[str, dict[str, nn.Parameter]] = defaultdict(dict)
+        for place, module in network.named_modules():
+            if isinstance(module, nn.Linear):
+                layer = ".".join(place.split(".")[:3])  # as "encoder.layers.0"
+                layers[layer] |= module.named_parameters(place)
+        self._layers = [
+            (weights, [torch.empty_like(each, dtype=torch.bfloat16) for each in weights.values()])
+            for weights in layers.values()
+        ]
+
+    @torch.no_grad()
+    def start_update(self) -> None:
+        """Copy the weights as they are now, for all predictions of an update."""
+        copies = [copy for _, of_layer in self._layers for copy in of_layer]
+        weights: list[Tensor] = [
+            weight for of_layer, _ in self._layers for weight in of_layer.values()
+        ]
+        torch._foreach_copy_(copies, weights)  # pyright: ignore[reportPrivateImportUsage]
+
+    def predict(self, batch: Batch) -> Predicted:
+        """Return the logits of a batch's targets; gradients are those of the network's weights."""
+        used: dict[str, Tensor] = {}
+        for weights, copies in self._layers:
+            # By layer, so that gradients are complete long before the pass ends.
+            used |= zip(weights, _Copied.apply(copies, *weights.values()), strict=True)
+        with torch.autocast(batch.source.device.type, torch.bfloat16):
+            # Embeddings stay in float32 also if the last projection is tied to them.
+            return functional_call(self.network, used, (batch,), tie_weights=False)
+
+
+class _Copied(torch.autograd.Function):
+    """Copies that were made before, whose gradients go to their originals in float32."""
+
+    @staticmethod
+    def forward(ctx: Any, copies: Sequence[Tensor], *originals: Tensor) -> tuple[Tensor, ...]:
+        ctx.set_materialize_grads(False)
+        return tuple(copy.detach() for copy in copies)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor | None) -> tuple[Tensor | None, ...]:
+        given = [gradient for gradient in upstream if gradient is not None]
+        exact = [torch.empty_like(gradient, dtype=torch.float32) for gradient in given]
+        torch._foreach_copy_(exact, given)  # pyright: ignore[reportPrivateImportUsage]
+        left = iter(exact)
+        return None, *(None if gradient is None else next(left) for gradient in upstream)
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,7 @@ def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) 
     run, where = record.run, str(archive)
     if run is None:
         raise FathomError("not an archive of a run", where, "give one of `fathom pack <run>`")
-    if run.name not in project.entries:
+    if not project.has_run(run.name):
         raise FathomError(f"no run '{run.name}'", where, nearest(run.name, project.entries))
     spec = project.spec(run.name, paths.scale)
     if spec.identity != run.run_identity:

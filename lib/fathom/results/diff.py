@@ -143,22 +143,22 @@ def compare(
     shared = {*first.files} & {*second.files}
     if table or scale:
         chosen = _chosen(first, second, table, scale)
-        found = _in_groups(_artefacts(first, second, tolerance, chosen))
-        return Comparison(found, (), {"files": len(shared.intersection(chosen))})
-    pairs, found = _pairs(first, second)
+        items = _in_groups(_artefacts(first, second, tolerance, chosen))
+        return Comparison(items, (), {"files": len(shared.intersection(chosen))})
+    pairs, items = _pairs(first, second)
     of_runs = [item for pair in pairs for item in _of_pair(*pair, tolerance)]
     spent = [item for item in of_runs if item.group == "costs"]
     code = [item for item in of_runs if item.group == "code"]
-    found += _gathered(item for item in of_runs if item.group not in ("costs", "code"))
-    found += _artefacts(first, second, tolerance)
-    found += spent if costs else []
+    items += _gathered(item for item in of_runs if item.group not in ("costs", "code"))
+    items += _artefacts(first, second, tolerance)
+    items += spent if costs else []
     apart = [*_gathered(code), *([] if costs else _in_all(spent))]
     counts = {"runs": len(pairs), "tables, figures and lists": len(shared)}
-    return Comparison(_in_groups(found), tuple(apart), counts)
+    return Comparison(_in_groups(items), tuple(apart), counts)
 
 
-def _in_groups(found: Iterable[TreeDifference]) -> tuple[TreeDifference, ...]:
-    return tuple(sorted(found, key=lambda item: GROUPS.index(item.group)))
+def _in_groups(items: Iterable[TreeDifference]) -> tuple[TreeDifference, ...]:
+    return tuple(sorted(items, key=lambda item: GROUPS.index(item.group)))
 
 
 def _chosen(first: Tree, second: Tree, table: str, scale: str) -> list[str]:
@@ -198,10 +198,12 @@ def _artefacts(
     for name in sorted(chosen, key=lambda name: name.endswith("/compare")):
         scale, _, artefact = name.partition("/")
         title = name if several else artefact
-        if name not in first.files or name not in second.files:
+        # A file whose heading is damaged is there, too: `rows` refuses it.
+        paths = [tree.folder / f"{name}.csv" for tree in (first, second)]
+        if not all(path.is_file() for path in paths):
             yield only_in("artefacts", title, name in first.files)
             continue
-        lines = [rows(tree.files[name]) for tree in (first, second)]
+        lines = [rows(path) for path in paths]
         group = _group(artefact, lines[0] or lines[1])
         a, b = (_places(group, title, of_tree) for of_tree in lines)
         for of_a, of_b in [(a.get(place, {}), b.get(place, {})) for place in {*a, *b}]:
@@ -277,11 +279,13 @@ def _pairs(
         if name not in a or name not in b:
             alone.append(only_in("runs", name, name in a))
             continue
-        run, other = read_run(a[name]), read_run(b[name])
-        if run and other:
-            pairs.append((name, run, other))
-        elif run or other:
-            alone.append(TreeDifference("runs", name, f"has not ended in {'B' if run else 'A'}"))
+        runs = read_run(a[name]), read_run(b[name])
+        if runs[0] and runs[1]:
+            pairs.append((name, *runs))
+        elif any(runs):
+            alone.append(
+                TreeDifference("runs", name, f"has not ended in {'B' if runs[0] else 'A'}")
+            )
     return pairs, alone
 
 
@@ -301,7 +305,8 @@ def _of_pair(
     a, b = (_of_run(name, run, equal, tolerance) for run in (first, second))
     if a["settings"] == b["settings"]:
         for groups, run in ((a, first), (b, second)):
-            groups["settings"] = {name: {"identity": run.identity}}
+            digits = run.folder.parent.name.rpartition("-")[2]
+            groups["settings"] = {name: {"identity": digits}}
     for group in a:
         yield from differences(group, a[group], b[group], tolerance)
 

@@ -68,6 +68,11 @@ def device_seconds(totals: Totals, device: Mapping[str, Any]) -> float:
     return totals.seconds * device.get("count", 1)
 
 
+def in_tf32(device: Mapping[str, Any]) -> bool:
+    """Return whether a training multiplied float32 matrices in TF32."""
+    return device.get("products", {}).get("precision") == "high"
+
+
 class TrainingRecord(BaseModel):
     """The content of training.json."""
 
@@ -88,6 +93,14 @@ class TrainingRecord(BaseModel):
     corpus_sha256: str  # of the corpus.json of the text that was encoded
     tensors_sha256: str  # of tensors.json, which names and hashes the encoded text
     files: dict[str, str]  # SHA-256 of settings, series and, where it finished, weights
+
+    @property
+    def device_words(self) -> str:
+        """What it was trained on, with the number of threads or TF32."""
+        words, threads = str(self.device.get("name", "unknown")), self.device.get("threads")
+        threads = f"{threads} thread{'s' if threads > 1 else ''}" if threads else ""
+        tf32 = "TF32" if in_tf32(self.device) else ""
+        return ", ".join(filter(None, (words, threads, tf32)))
 
     @property
     def weights(self) -> dict[str, str]:

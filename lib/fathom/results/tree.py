@@ -30,12 +30,6 @@ class RunResults:
     training: TrainingRecord
     files: Mapping[str, Measurements]  # by file name, without .json
 
-    @property
-    def identity(self) -> str:
-        """The hash of what determines the training, or as much of it as the folder's name has."""
-        digits = self.folder.parent.name.rpartition("-")[2]
-        return next((file.identity for file in self.files.values()), digits)
-
     @cached_property
     def measurements(self) -> dict[str, Record]:
         """All records by key; a key of several decodings gets the hash of its file's name."""

@@ -11,6 +11,7 @@ from fathom.io.errors import FathomError, shortened
 from fathom.io.files import sha256
 from fathom.io.records import MISSING, Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
+from fathom.results.run_state import STATE_FILE, read_state
 from fathom.results.training_record import WEIGHTS
 
 SPEC, TENSORS = "spec.yaml", "tensors.json"
@@ -66,7 +67,13 @@ def verify(folders: Iterable[Path]) -> Verified:
                 records[path] = read_record(path)
             except FathomError as error:
                 findings[path] = error
+    for path in _below(folders, STATE_FILE):
+        files.add(path)
+        if read_state(path.parent) is None:
+            what = "not what a training writes"
+            findings[path] = FathomError(what, str(path), again(path))
     _compare_files(records, verified)
+    _find_measurements(records, findings)
     _gather_left_out(records, findings)
     _compare_text(records, findings)
     for path in _below(folders, "checkpoints/*.pt"):
@@ -93,6 +100,19 @@ def _compare_files(records: _Records, verified: Verified) -> None:
                 verified.files.add(path)
                 if reason := recorded.unfit(name):
                     verified.findings[path] = FathomError(reason, str(path), again(path))
+
+
+def _find_measurements(records: _Records, findings: dict[Path, FathomError]) -> None:
+    """Find measurement files that are missing of trainings that ended and decodings with scores."""
+    for record in records:
+        folder, name = record.parent, "training.json"
+        if record.name == "scoring.json" and folder.parent.name == "decodings":
+            folder, name = folder.parents[1], f"scores.{folder.name}.json"
+        elif record.name != TRAINING or folder.name == "measurements":
+            continue
+        path = folder / "measurements" / name
+        if not path.exists() and path not in findings:
+            findings[path] = FathomError(MISSING, str(path), again(path))
 
 
 def _gather_left_out(records: _Records, findings: dict[Path, FathomError]) -> None:

@@ -56,7 +56,7 @@ class Diagnostics:
     def start_update(self, update: int) -> None:
         """Set the observer if the update is recorded; called before its first forward pass."""
         self.recording = update <= self.first or (self.every > 0 and update % self.every == 0)
-        if self.recording and COMPARED in self.network.stacks:
+        if self.recording:
             stack = self.network.stacks[COMPARED]
             device = next(stack.parameters()).device
             self._squares = torch.zeros(2, dtype=torch.float64, device=device)
@@ -81,11 +81,9 @@ class Diagnostics:
         if not self.recording:
             return
         self.recording = False
-        squares = self._squares
-        if COMPARED in self.network.stacks:
-            self.network.stacks[COMPARED].observer = None
-            # The sums are over all positions of the update; roots and ratio come afterwards.
-            squares = ranks.sum(squares)
+        self.network.stacks[COMPARED].observer = None
+        # The sums are over all positions of the update; roots and ratio come afterwards.
+        squares = ranks.sum(self._squares)
         if ranks.is_main:
             # The arrays stay on the device until they are written.
             readings = list(self._readings(squares))

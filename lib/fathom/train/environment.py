@@ -8,16 +8,30 @@ from typing import Any
 
 import torch
 
+from fathom.config.demand import device_named
+from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.io.machine import job_id, processor
 
+# Tokens of a micro-batch where `tokens_per_device` is auto: on a CPU, and the least on a GPU.
+TOKENS, _LEAST = 16384, 1024
+# An estimate of what a micro-batch keeps for its backward pass, in float32 values per target token:
+# multiples of the width and of the feed-forward width for each layer of an encoder, a decoder, and
+# of RNMT+; and of the vocabulary's size. A source has about as many tokens as its target.
+_ENCODER, _DECODER, _FFN, _CELL, _VOCABULARY = 18, 24, 3, 40, 3
+# Weights, gradients, two moments and the messages of several processes, in bytes per parameter.
+_PER_PARAMETER = 20
+# Of the memory that is left; the rest is for what a method keeps and for the allocator.
+_SHARE = 0.7
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
 
 def choose_device(name: str) -> torch.device:
     """Return a device; "auto" is CUDA if there is a CUDA device, otherwise the CPU.
 
-    On a CPU one thread computes, because sums of several threads differ from run to run.
+    On a CPU one thread computes, because sums of several threads differ from run to run. A numbered
+    CUDA device becomes torch's current one: messages to other processes would take up memory of the
+    first device.
     """
     requested, cuda = name, torch.cuda.is_available()
     if name.startswith("cuda") and not cuda:
@@ -34,14 +48,45 @@ def choose_device(name: str) -> torch.device:
     if device.index is not None and device.index >= torch.cuda.device_count():
         remedy = f"write a number below {torch.cuda.device_count()}"
         raise FathomError(f"no device '{requested}'", "device", remedy)
+    if device.index is not None and device.type == "cuda":
+        torch.cuda.set_device(device)
     if device.type == "cpu":
         torch.set_num_threads(1)
     return device
 
 
+def tokens_that_fit(memory: int, parameters: int, model: Model, entries: int) -> int:
+    """Return an estimate of how many target tokens a micro-batch may have, a multiple of 1,024.
+
+    Args:
+        memory: bytes of the device.
+        parameters: of the network.
+        entries: of the vocabulary that is predicted.
+    """
+    left = memory - _PER_PARAMETER * parameters
+    return max(_LEAST, int(_SHARE * left / bytes_per_token(model, entries)) // _LEAST * _LEAST)
+
+
+def bytes_per_token(model: Model, entries: int) -> int:
+    """Return an estimate of what a network keeps per target token for its backward pass."""
+    if model.ffn is None:
+        layers = (model.encoder_layers + model.decoder_layers) * _CELL * model.width
+    else:
+        widths = _ENCODER * model.encoder_layers + _DECODER * model.decoder_layers
+        inner = _FFN * model.ffn * (model.encoder_layers + model.decoder_layers)
+        layers = widths * model.width + inner
+    return 4 * (layers + _VOCABULARY * entries)
+
+
 def reads_at_once(device: torch.device) -> bool:
     """Return whether a number is read without waiting; elsewhere the host would run ahead."""
     return device.type == "cpu"
+
+
+def peak(device: torch.device, arithmetic: str) -> float | None:
+    """Return the operations/s of a CUDA device at most; None of a CPU or an unknown device."""
+    board = device_named(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
+    return board.peak(arithmetic) if board else None
 
 
 def versions() -> dict[str, str]:

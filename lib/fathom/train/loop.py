@@ -7,20 +7,21 @@ from typing import Any, Self
 
 import torch
 
+from fathom.config.demand import operations_per_token
 from fathom.config.spec import Spec
 from fathom.config.switches import Switches
 from fathom.data.tensors import Tensors
+from fathom.io.errors import FathomError
 from fathom.io.metrics import Metrics
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
-from fathom.nn.network import Network
+from fathom.nn.network import Batch, Network, count_parameters
 from fathom.results.training_record import Ended
 from fathom.train import environment, schedules
 from fathom.train import state as training_state
-from fathom.train.batches.collate import Batch
 from fathom.train.diagnostics import Diagnostics
 from fathom.train.outcomes import PendingMetrics, ValidationNll, judge, validate
-from fathom.train.progress import Reporter
+from fathom.train.progress import Reporter, Speed
 from fathom.train.ranks import Ranks
 from fathom.train.session import Attempt
 from fathom.train.state import inherited, load_weights_from
@@ -33,7 +34,7 @@ COLUMNS = (
     "gradient_norm", "gradient_norm_phi", "valid_nll", "train_nll",
 )  # fmt: skip
 # In a separate file: all others are equal in bytes whether or not a run was stopped.
-CLOCK = ("update", "seconds")
+CLOCK = ("update", "seconds", "tokens_per_second", "share_of_peak")
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,14 @@ class RuntimeOptions:
     """Options that do not change what is learnt."""
 
     device: str  # auto, cpu, cuda or cuda:<n>
-    tokens_per_device: int  # bound of a micro-batch's target tokens; larger updates accumulate
+    # Bound of a micro-batch's target tokens, or "auto"; larger updates accumulate.
+    tokens_per_device: int | str
     log_every: int  # updates between rows of metrics.tsv
     save_minutes: float  # after which the state is saved also between validations; 0 for never
     diagnose_first: int  # record diagnostics for the first n updates,
     diagnose_every: int  # then for every n-th update; 0 for none
-    compile: bool = False  # compile each layer
+    compile: bool = False  # compile each layer, or its step
+    matmul: str = "tf32"  # "exact", or "tf32" for float32 products on CUDA
     retrain_stale: bool = False  # delete a training of an older recipe first
     micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes
 
@@ -93,9 +96,9 @@ class Training:
             tensors.source_dictionary,
             tensors.target_dictionary,
         ).to(self.device)
-        self.network.set_matmul(choose_matmul_precision(self.device))
-        if options.compile and not self.network.compile_layers() and self.ranks.is_main:
-            reporter.line("compile: true has no effect: RNMT+ is not compiled")
+        self.network.set_matmul(choose_matmul_precision(self.device, options.matmul == "tf32"))
+        if options.compile:
+            self.network.compile_layers()
         self.inherited: Ended | None = None
         if spec.start is not None:
             if paths.start is None:
@@ -121,17 +124,37 @@ class Training:
         self.save_seconds = 0.0  # of the longest save
         self.validation: ValidationNll | None = None
         self.train_nll: float | None = None
+        per_token = operations_per_token(spec, len(tensors.target_dictionary))
+        chosen = spec.masking.chosen if spec.masking else 1
+        in_tf32 = self.settings.precision == "fp32" and self.network.matmul.precision == "high"
+        peak = environment.peak(self.device, "tf32" if in_tf32 else self.settings.precision)
+        self.speed = Speed(per_token / chosen, peak and peak * self.ranks.world)
         self._saved = time.monotonic()
         self.attempt: Attempt | None = None  # notes each save; the first process sets it
 
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
-        training, masking, block = self.settings, self.spec.masking, self.spec.model.block
-        options = self.options.tokens_per_device, self.options.micro_batches
-        shared = self.seed, self.ranks, self.device, *options
-        if masking is None or block is None:
-            return UpdateBatches(self.tensors, training, *shared)
-        return MaskedUpdateBatches(self.tensors, training, masking, block, *shared)
+        kind = UpdateBatches if self.spec.masking is None else MaskedUpdateBatches
+        options = self._tokens_per_device(), self.options.micro_batches
+        return kind(self.tensors, self.spec, self.seed, self.ranks, self.device, *options)
+
+    def _tokens_per_device(self) -> int:
+        """Return the bound of a micro-batch's tokens, one for all processes."""
+        if isinstance(given := self.options.tokens_per_device, int):
+            return given
+        if self.device.type == "cpu":
+            return environment.TOKENS
+        # Free memory would change how an update is cut, and with it what dropout draws.
+        _, total = torch.cuda.mem_get_info(self.device)
+        parameters = count_parameters(self.network)["trainable"]
+        entries = len(self.tensors.target_dictionary)
+        fits = environment.tokens_that_fit(total, parameters, self.spec.model, entries)
+        # The number of micro-batches is the same in all processes.
+        tokens = int(self.ranks.bounds(fits)[0])
+        if self.ranks.is_main:
+            estimate = f"{tokens:,} target tokens, an estimate for {total / 1e9:.0f} GB"
+            self.reporter.line(f"{self.spec.folder}: tokens_per_device: auto is {estimate}")
+        return tokens
 
     def _loss_names(self) -> tuple[str, ...]:
         every_task = torch.arange(len(self.tensors.tasks))
@@ -153,8 +176,10 @@ class Training:
             self.update, self.seconds = state["update"], state["seconds"]
             self.pending.tokens, self.pending.exploding = state["tokens"], state["exploding"]
             torch.set_rng_state(state["rng"])
+            self.speed.tokens = self.pending.tokens
             recorded = state.get("diagnostics", recorded)
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
+        self._require_one_checkpoint()
         if self.ranks.is_main:
             training_state.delete_weights_after(self.checkpoints, self.update)
             damaged = [
@@ -162,6 +187,19 @@ class Training:
             ]
             for name in damaged + self.diagnostics.resume(self.update, recorded):
                 self.reporter.line(f"{self.spec.folder}: {name}: damaged rows are dropped")
+
+    def _require_one_checkpoint(self) -> None:
+        """Refuse processes that have loaded different checkpoints, before anything is changed."""
+        first, last = self.ranks.bounds(self.update)
+        # No two trainings take equally long.
+        if first == last and len(set(self.ranks.bounds(self.seconds))) == 1:
+            return
+        if not self.ranks.is_main:
+            raise SystemExit(1)
+        updates = f"{first:.0f} and {last:.0f}" if first != last else f"{first:.0f}, each its own"
+        what = f"processes have different checkpoints, of updates {updates}"
+        remedy = "give all hosts one folder of results, or delete the checkpoints that are wrong"
+        raise FathomError(what, str(self.checkpoints), remedy)
 
     def save(self) -> None:
         """Write a checkpoint of the state, after the series up to it."""
@@ -219,11 +257,13 @@ class Training:
         started = time.perf_counter()
         self.update += 1
         micro_batches = self._prefetcher.take(self.update)
-        result, ended = self.two_level.update(self.update, micro_batches), None
+        with self.network.matmul.applied():
+            result, ended = self.two_level.update(self.update, micro_batches), None
         self.pending.add(result)
         reads = self._reads()
         if reads:
             result, ended = self._read()
+        self.speed.seconds += time.perf_counter() - started
         self.validation, self.train_nll = None, None
         if self._is_due(self.settings.validate_every):
             self.validation = self._validate(self.batches.validation)
@@ -239,7 +279,9 @@ class Training:
         if self.ranks.is_main:
             if logged:
                 self.metrics.append(self._row(result))
-                self.times.append({"update": self.update, "seconds": self.seconds})
+                self.speed.read(self.pending.tokens)
+                clock = {"update": self.update, "seconds": self.seconds}
+                self.times.append(clock | self.speed.numbers())
             if ended is None and (reads or number):
                 self._save_if_due(now=self.validation is not None or number > 0)
             self._show(logged)
@@ -279,7 +321,7 @@ class Training:
 
     def _validate(self, batches: list[Batch]) -> ValidationNll:
         self.network.use_gates(self.spec.gates[0])
-        return validate(self.network, batches, len(self.tensors.tasks))
+        return validate(self.network, batches, len(self.tensors.tasks), self.ranks)
 
     def _row(self, result: StepResult) -> dict[str, float | int | None]:
         """Return the update's row of metrics.tsv."""
@@ -299,5 +341,5 @@ class Training:
             validation = f", validation {valid:.3f}" if valid is not None else ""
             self.reporter.row(
                 f"{self.spec.folder}: update {self.update} of {self.updates},"
-                f" NLL {self.pending.nll:.3f}{validation} nats, {self.seconds:.0f} s"
+                f" NLL {self.pending.nll:.3f}{validation} nats, {self.seconds:.0f} s, {self.speed}"
             )

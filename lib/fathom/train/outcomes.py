@@ -3,11 +3,13 @@
 import math
 from dataclasses import dataclass
 
+import torch
+
 from fathom.config.schema.run import Outcome
 from fathom.nn.loss import nll_by_task
-from fathom.nn.network import Network
+from fathom.nn.network import Batch, Network
 from fathom.results.training_record import Ended
-from fathom.train.batches.collate import Batch
+from fathom.train.ranks import Ranks
 from fathom.train.two_level import StepResult, read_together
 
 
@@ -29,11 +31,14 @@ class ValidationNll:
     by_task: tuple[float, ...]
 
 
-def validate(network: Network, batches: list[Batch], tasks: int) -> ValidationNll:
-    """Return the NLL of texts without label smoothing; nothing random is drawn."""
-    sums = nll_by_task(network, batches, tasks)
-    by_task = (sums.nats / sums.tokens).tolist()
-    return ValidationNll(float(sums.nats.sum() / sums.tokens.sum()), tuple(by_task))
+def validate(network: Network, batches: list[Batch], tasks: int, ranks: Ranks) -> ValidationNll:
+    """Return the NLL of texts without label smoothing; nothing random is drawn.
+
+    Processes share the batches, and all of them get the same numbers.
+    """
+    share = nll_by_task(network, batches[ranks.rank :: ranks.world], tasks)
+    nats, tokens = ranks.sum(torch.stack([share.nats, share.tokens]))
+    return ValidationNll(float(nats.sum() / tokens.sum()), tuple((nats / tokens).tolist()))
 
 
 class PendingMetrics:

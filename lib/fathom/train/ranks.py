@@ -54,14 +54,17 @@ class Ranks:
                 dist.all_reduce(tensor)
         return tensor
 
+    def bounds(self, number: float) -> tuple[float, float]:
+        """Return the smallest and the largest of the numbers that the processes pass."""
+        largest = torch.tensor([-number, number], dtype=torch.float64)
+        if self.world > 1:
+            with detecting_lost_peers():
+                dist.all_reduce(largest, op=dist.ReduceOp.MAX)
+        return -float(largest[0]), float(largest[1])
+
     def all_reduce_max(self, number: int) -> int:
         """Return the largest of the numbers that the processes pass."""
-        if self.world == 1:
-            return number
-        largest = torch.tensor(number)
-        with detecting_lost_peers():
-            dist.all_reduce(largest, op=dist.ReduceOp.MAX)
-        return int(largest)
+        return int(self.bounds(number)[1])
 
     def broadcast_from_main(self, word: int = 0) -> int:
         """Return the number that the first process passes, at least 1; the others pass none."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from fathom.config.schema.run import TrainingSettings
 from fathom.nn.hooks import Loss, stream_seed
 from fathom.nn.loss import smoothed_loss
-from fathom.nn.network import Network
+from fathom.nn.network import LowPrecision, Network
 from fathom.train import schedules
 from fathom.train.diagnostics import Diagnostics
 from fathom.train.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
@@ -133,6 +133,10 @@ class TwoLevel:
         """The sums of gradients over several processes; None for a process alone."""
         return GradientSums(self.network.parameters()) if self.ranks.world > 1 else None
 
+    @cached_property
+    def _low_precision(self) -> LowPrecision:
+        return LowPrecision(self.network)
+
     def _seed_dropout(self, update: int, micro_batch: int) -> None:
         # So a resumed run draws the same, and so does another number of processes.
         torch.manual_seed(stream_seed(self.seed, update, "dropout", micro_batch))
@@ -146,13 +150,15 @@ class TwoLevel:
         losses = self.losses(micro_batches)
         # The losses count once in an update: in the first process, with its first micro-batch.
         added = losses if self.ranks.is_main else {}
-        low = self.training.precision == "bf16"
+        predict = self.network.predict
+        if self.training.precision == "bf16":
+            self._low_precision.start_update()
+            predict = self._low_precision.predict
         numbers = micro_batches.numbers
         for place, batch in enumerate(micro_batches.batches):
             if numbers:
                 self._seed_dropout(update, numbers[place])
-            with torch.autocast(device.type, torch.bfloat16, enabled=low):
-                logits, target, _ = self.network.predict(batch)
+            logits, target, _ = predict(batch)
             smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()

@@ -9,19 +9,20 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Masking, TrainingSettings
+from fathom.config.spec import Spec
 from fathom.data import vocabulary
 from fathom.data.tensors import PAD, Tensors
 from fathom.data.vocabulary import SPECIAL
 from fathom.io.errors import FathomError
 from fathom.nn.device import to_device
-from fathom.train.batches.collate import Batch, collate
+from fathom.nn.network import Batch
+from fathom.train.batches.collate import collate
 from fathom.train.batches.held_out import (
     held_out_blocks,
     ordered,
@@ -72,7 +73,7 @@ class RunBatches(ABC):
     def __init__(
         self,
         tensors: Tensors,
-        training: TrainingSettings,
+        spec: Spec,
         seed: int,
         ranks: Ranks,
         device: torch.device,
@@ -81,8 +82,8 @@ class RunBatches(ABC):
     ):
         self.seed, self.ranks, self.device = seed, ranks, device
         self._most, self._multiple = tokens_per_device, micro_batches
-        self.sampler = self._read(tensors, training)
-        self.updates = self.sampler.updates_until(training.updates)
+        self.sampler = self._read(tensors, spec)
+        self.updates = self.sampler.updates_until(spec.training.updates)
 
     def micro_batches(self, update: int) -> MicroBatches:
         """Return an update's batch as this process sees it; `update` counts from 1."""
@@ -101,7 +102,7 @@ class RunBatches(ABC):
         return MicroBatches(there, tokens, to_device(present, self.device), numbers)
 
     @abstractmethod
-    def _read(self, tensors: Tensors, training: TrainingSettings) -> Sampler | BlockSampler:
+    def _read(self, tensors: Tensors, spec: Spec) -> Sampler | BlockSampler:
         """Read all text, and return the order of the training text."""
 
     @abstractmethod
@@ -118,7 +119,8 @@ class RunBatches(ABC):
 class UpdateBatches(RunBatches):
     """The batches of a translation: pairs of sentences."""
 
-    def _read(self, tensors: Tensors, training: TrainingSettings) -> Sampler:
+    def _read(self, tensors: Tensors, spec: Spec) -> Sampler:
+        training = spec.training
         self.pairs = tensors.splits("train")
         self.unigram_nll = tensors.unigram_nll
         self.validation = ordered(tensors.splits("valid"))
@@ -140,27 +142,16 @@ class UpdateBatches(RunBatches):
 
 
 class MaskedUpdateBatches(RunBatches):
-    """The same for a masked language model: blocks of the source with hidden pieces.
+    """The same for a masked language model: blocks of the source with hidden pieces."""
 
-    A block has at most `block_tokens` tokens, start symbol included; `shared` is from the seed on.
-    """
-
-    def __init__(
-        self,
-        tensors: Tensors,
-        training: TrainingSettings,
-        masking: Masking,
-        block_tokens: int,
-        *shared: Any,
-    ):
-        self.masking, self.block_tokens = masking, block_tokens
-        super().__init__(tensors, training, *shared)
-
-    def _read(self, tensors: Tensors, training: TrainingSettings) -> BlockSampler:
-        self.entries = len(tensors.source_dictionary)
-        self.texts = texts(tensors, "train", self.block_tokens)
-        self.validation = held_out_blocks(tensors, "valid", self.masking, self.block_tokens)
-        self.training_sample = sampled_blocks(tensors, self.masking, self.block_tokens)
+    def _read(self, tensors: Tensors, spec: Spec) -> BlockSampler:
+        training, masking, block_tokens = spec.training, spec.masking, spec.model.block
+        if masking is None or block_tokens is None:
+            raise RuntimeError("the run predicts no hidden pieces")
+        self.masking, self.entries = masking, len(tensors.source_dictionary)
+        self.texts = texts(tensors, "train", block_tokens)
+        self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
+        self.training_sample = sampled_blocks(tensors, masking, block_tokens)
         lines = [text.lines for text in self.texts]
         single = training.one_task_per_batch
         tasks = tasks_of_updates(lines, training.batch, training.shares, self.seed, single)

@@ -1,7 +1,7 @@
 """What a target will cost: arithmetic, seconds on a device, disk, downloads.
 
-Stated rates are what well-kept code reaches at such sizes; as soon as trainings have run, what was
-measured replaces them.
+Hours are an estimate by what binds of arithmetic, memory and launches on a device that is named; as
+soon as trainings have run, what was measured replaces it.
 """
 
 from collections.abc import Iterable
@@ -10,25 +10,25 @@ from math import ceil
 from pathlib import Path
 from statistics import median
 
+from fathom.config.demand import (
+    DEVICES,
+    SENTENCE,
+    Device,
+    layers,
+    operations_per_token,
+    seconds_per_update,
+    vocabulary,
+)
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.config.schema.run import Model
 from fathom.config.schema.source import Source
 from fathom.config.spec import DataSpec, Spec, into_pivot
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 from fathom.results import training_record
 from fathom.results.run_state import RunState, run_state, series
-from fathom.workflow.memory import layers, vocabulary
 from fathom.workflow.targets import ALL, ROW, Targets
 
-# 10¹² operations/s at most: dense bfloat16 by the makers' data sheets; for a core of a CPU, one
-# large product in fp32 as `make bench` measured it.
-PEAKS = {"h200": 989.0, "h100": 989.0, "a100": 312.0, "l40s": 362.0, "v100": 125.0, "cpu": 0.093}
 DEFAULT = "h200"
-# Pieces of a sentence of WMT'16: 138 million tokens for 4.5 million pairs in fairseq's logs.
-_SENTENCE = 30
-# Multiply and add, forward and twice backward.
-_OPERATIONS_PER_PARAMETER = 6
 # Two states with weights and two moments in fp32, and saved weights.
 _STATE, _WEIGHTS = 2 * 12, 4
 # Updates after which a rate is known.
@@ -43,8 +43,7 @@ class Cost:
     # through the network.
     updates: int
     tokens: int  # target tokens of all updates, as the batches are asked for
-    # Of matrix products; attention over positions is left out, a few percent of sentences.
-    operations: float
+    operations: float  # of matrix products
     disk: int  # bytes of its checkpoints
 
 
@@ -67,13 +66,20 @@ class Plan:
     """The trainings of targets, with their costs."""
 
     def __init__(self, targets: Targets, gpu: str | None):
-        peak = peak_of(gpu or DEFAULT)
+        device = device_of(gpu or DEFAULT)
         self.targets = targets
         self._specs = {name: targets.spec(name) for name in targets.built}
         self._costs = {name: cost(spec, self._lines(spec)) for name, spec in self._specs.items()}
-        self._shares = {name: stated_share(spec.model) for name, spec in self._specs.items()}
-        self._stated_seconds = {
-            name: cost.operations / (peak * self._shares[name])
+        self._kinds = {name: _kind(spec) for name, spec in self._specs.items()}
+        self._estimates = {
+            name: cost.updates
+            * seconds_per_update(
+                self._specs[name],
+                _entries(self._specs[name]),
+                cost.tokens // cost.updates,
+                device,
+                targets.project.switches.matmul == "tf32",
+            )
             for name, cost in self._costs.items()
         }
         # Seconds per update of each training that has made enough of them; where the user names a
@@ -84,11 +90,11 @@ class Plan:
             for seed in targets.seeds(name)
             if (seconds := measured_seconds(targets.paths.run(spec, seed), gpu)) is not None
         }
-        # The measured time over the stated time, by the share of a kind of network; at 0 of all.
-        ratios: dict[float, list[float]] = {}
+        # The measured time over the estimate, by the kind of network; at "" of all.
+        ratios: dict[str, list[float]] = {}
         for (name, _), seconds in self.measured.items():
-            ratio = seconds * self._costs[name].updates / self._stated_seconds[name]
-            for kind in (self._shares[name], 0.0):
+            ratio = seconds * self._costs[name].updates / self._estimates[name]
+            for kind in (self._kinds[name], ""):
                 ratios.setdefault(kind, []).append(ratio)
         self._factors = {kind: median(of_kind) for kind, of_kind in ratios.items()}
 
@@ -101,8 +107,8 @@ class Plan:
         """Return how long a training takes or took, by what is measured of it or of others."""
         if measured := self.measured.get((name, seed)):
             return measured * self._costs[name].updates
-        of_all = self._factors.get(0.0, 1.0)
-        return self._stated_seconds[name] * self._factors.get(self._shares[name], of_all)
+        of_all = self._factors.get("", 1.0)
+        return self._estimates[name] * self._factors.get(self._kinds[name], of_all)
 
     def trainings(self, names: Iterable[str]) -> dict[tuple[str, int], Planned]:
         """Return the trainings of runs and of those that they start from, by run and seed.
@@ -169,31 +175,22 @@ def cost(spec: Spec, lines: int | None) -> Cost:
         if lines is None:
             remedy = "write the number of its lines under `expected`"
             raise FathomError("the size of the text is not known", spec.data.dataset, remedy)
-        updates = ceil(int(updates.split()[0]) * lines * _SENTENCE / per_update)
+        updates = ceil(int(updates.split()[0]) * lines * SENTENCE / per_update)
     width, subwords = spec.model.width, spec.data.subwords
     stored = layers(spec.model) + 2 * vocabulary(subwords, len(spec.data.tasks)) * width
-    # Each token meets the layers of one stack, and a target token the output's table.
-    used = _met(spec.model) + (_target_pieces(spec.data) or vocabulary(subwords, 1)) * width
     training = spec.training
     saved = min(training.keep_weights, updates // (training.save_every or training.validate_every))
     return Cost(
         updates=updates,
         tokens=updates * per_update,
-        operations=float(_OPERATIONS_PER_PARAMETER * used * updates * per_update),
+        operations=updates * per_update * operations_per_token(spec, _entries(spec)),
         disk=stored * (_STATE + _WEIGHTS * saved),
     )
 
 
-def _met(model: Model) -> int:
-    """Return about how many parameters of the layers a pair of a source and a target token meets.
-
-    A layer of a Transformer's decoder has twice the attention of one of the encoder.
-    """
-    if model.ffn is None:
-        return layers(model)
-    attention, network = 4 * model.width**2, 2 * model.width * model.ffn
-    encoder = model.encoder_layers * (attention + network)
-    return encoder + model.decoder_layers * (2 * attention + network)
+def _entries(spec: Spec) -> int:
+    """Return the pieces of the target dictionary, as far as config says."""
+    return _target_pieces(spec.data) or vocabulary(spec.data.subwords, 1)
 
 
 def _target_pieces(data: DataSpec) -> int | None:
@@ -207,30 +204,26 @@ def _target_pieces(data: DataSpec) -> int | None:
     return subwords.foreign or (per_task and per_task * len(data.tasks))
 
 
-def stated_share(model: Model) -> float:
-    """Return the share of a device's peak that a training is taken to reach.
-
-    Deep and narrow networks spend their time on starting kernels, recurrent ones on waiting for the
-    step before. Published rates of good code: a third of the peak for Transformer-big.
-    """
-    if model.ffn is None:
-        return 0.10
-    if model.width >= 1024:
-        return 0.33
-    return 0.15 if model.encoder_layers + model.decoder_layers >= 48 else 0.25
+def _kind(spec: Spec) -> str:
+    """Return the kind of network whose trainings are slower than an estimate by a like factor."""
+    if spec.model.ffn is None:
+        return "recurrent"
+    deep = spec.model.encoder_layers + spec.model.decoder_layers >= 48
+    return "wide" if spec.model.width >= 1024 else "deep" if deep else "plain"
 
 
-def peak_of(device: str) -> float:
-    """Return the operations/s of a device at most: of `PEAKS`, or a number of 10¹² of them."""
-    name = device.lower()
+def device_of(name: str) -> Device:
+    """Return a device of `DEVICES`, or one of a number of 10¹² operations/s."""
+    if device := DEVICES.get(name.lower()):
+        return device
     try:
-        peak = PEAKS.get(name) or float(name)
+        peak = float(name)
     except ValueError:
         peak = 0.0
     if not 0 < peak < float("inf"):
-        remedy = f"choose one of {', '.join(PEAKS)}, or write its 10¹² operations/s, as 312"
-        raise FathomError(f"no device '{device}'", "--gpu", remedy)
-    return peak * 1e12
+        remedy = f"choose one of {', '.join(DEVICES)}, or write its 10¹² operations/s, as 312"
+        raise FathomError(f"no device '{name}'", "--gpu", remedy)
+    return Device(peak, peak, peak, launch=0.0)
 
 
 def measured_seconds(folder: Path, device: str | None = None) -> float | None:

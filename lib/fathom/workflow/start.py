@@ -14,9 +14,9 @@ from typing import Any
 
 from fathom.cluster import jobs, preflight, starts
 from fathom.cluster.slurm import Slurm
+from fathom.config import demand
 from fathom.config.switches import require_even_shares
 from fathom.io.errors import FathomError
-from fathom.workflow import memory
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 TRAIN, PREPARE = "train_run", "prepare_corpus"
@@ -181,7 +181,7 @@ def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, d
 
     What a job asks for its text follows from its input, which is not there yet: any text will do.
     """
-    largest = max(map(targets.spec, names), key=memory.of_run, default=None)
+    largest = max(map(targets.spec, names), key=demand.memory_of_run, default=None)
     run = f"{largest.paper}/{largest.folder}" if largest else ""
     text, data = next(iter(targets.project.data_folders(targets.scale).items()))
     requested = {}

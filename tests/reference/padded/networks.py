@@ -9,7 +9,7 @@ from fairseq.models import BaseFairseqModel, FairseqEncoderDecoderModel
 from torch import Tensor
 
 from fathom.nn.masked_lm.network import MaskedLm
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted
 from fathom.nn.rnmt_plus.network import RnmtPlus
 from tests.reference.padded import rnmt_plus, transformer
 
@@ -52,7 +52,7 @@ def padded_logits(
     return padded(network)(source, previous_target, tasks)
 
 
-def padded_predict(network: Network, batch: Examples) -> Predicted:
+def padded_predict(network: Network, batch: Batch) -> Predicted:
     """Return the logits of a batch's targets, as `Network.predict` does."""
     rows = padded_logits(network, batch.source, batch.previous_target, batch.tasks)
     real = batch.target.ne(network.padding)

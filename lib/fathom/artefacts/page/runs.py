@@ -126,7 +126,7 @@ def runs_of(
             source=source,
             trainings=tuple(_training(artefacts, name, seed) for seed in source.folders),
             differing=tuple(setting for setting in settings if setting.changed),
-            deviations=applying(paper, {*artefact_names, *project.entries[name].ancestors, method}),
+            deviations=applying(paper, {*artefact_names, *project.entry(name).ancestors, method}),
         )
     return runs
 
@@ -148,7 +148,7 @@ def costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[Trainin
     files: dict[str, list[TrainingRecord]] = {}
     for training in trainings:
         if training.file:
-            files.setdefault(_device(training.file.device), []).append(training.file)
+            files.setdefault(training.file.device_words, []).append(training.file)
     for device, alike in files.items():
         seconds = [device_seconds(file.totals, file.device) for file in alike]
         joules = [_watts(file.device) * of for file, of in zip(alike, seconds, strict=True)]
@@ -160,12 +160,6 @@ def costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[Trainin
             tokens=sum(file.totals.target_tokens for file in alike),
             watt_hours=sum(joules) / HOUR,
         )
-
-
-def _device(device: Mapping[str, Any]) -> str:
-    """Return a device in words."""
-    threads, words = device.get("threads"), str(device.get("name", "unknown"))
-    return f"{words}, {threads} thread{'s' if threads > 1 else ''}" if threads else words
 
 
 def _watts(device: Mapping[str, Any]) -> float:

@@ -51,6 +51,8 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
     for run, source in sorted(compared.sources.items()):
         if source.unused:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
+        if source.tf32_words:
+            yield f"{run}: {source.tf32_words}."
     yield from _mark_notes(compared)
     yield from warnings_of(compared)
     yield from _cell_notes(results)

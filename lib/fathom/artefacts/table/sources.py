@@ -13,6 +13,7 @@ from fathom.io.errors import FathomError
 from fathom.io.records import Recorded, read_record
 from fathom.results.measurements import FINISHED, Measurements, Record, read
 from fathom.results.recipe import stale
+from fathom.results.training_record import in_tf32
 
 if TYPE_CHECKING:
     from fathom.scoring.sentences import SentenceCounts
@@ -64,6 +65,15 @@ class ResultSource:
         """The seeds that are trained and not shown, in words; empty without any."""
         names = ", ".join(map(str, self.unused))
         return f"seed {names} is trained and not shown" if names else ""
+
+    @property
+    def tf32_words(self) -> str:
+        """Which seeds were trained in TF32, in words; empty unless others were not."""
+        paths = {seed: folder.parent / "training.json" for seed, folder in self.folders.items()}
+        records = {seed: read_record(path) for seed, path in paths.items() if path.is_file()}
+        seeds = [seed for seed, record in records.items() if in_tf32(record["device"])]
+        mixed = 0 < len(seeds) < len(records)
+        return f"trained in TF32 with seed {', '.join(map(str, seeds))} alone" if mixed else ""
 
     def files(self, key: str) -> dict[int, Path]:
         """Return the file that holds a measurement, by seed."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import BeforeValidator, WithJsonSchema
 
 from fathom.config.check import checked
@@ -14,6 +14,8 @@ from fathom.config.schema.section import Doc, Section
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, brief, nearest, refuse
 
+# Of a float, more digits are not its own.
+MOST_DECIMALS = 15
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) or the interval")
 
@@ -31,6 +33,8 @@ class Tolerance:
 def _tolerance(within: Any) -> Tolerance:
     """Read `0.5`, `1%` or `0.4 or the interval`."""
     if isinstance(within, int | float) and not isinstance(within, bool):
+        if within < 0:
+            raise ValueError(f"{within} is too small; write 0 or more")
         return Tolerance(absolute=float(within))
     if percent := _PERCENT.fullmatch(str(within)):
         return Tolerance(relative=float(percent[1]) / 100)
@@ -53,7 +57,9 @@ class Measurement(Section):
     )
     title: str = Doc("As a column's heading.", "")
     unit: str = Doc("The unit in which it is measured.", "")
-    decimals: Annotated[int, Ge(0)] = Doc("Digits where the paper prints none.", 2)
+    decimals: Annotated[int, Ge(0), Le(MOST_DECIMALS)] = Doc(
+        "Digits where the paper prints none.", 2
+    )
     better: Literal["higher", "lower"] | None = Doc("Which end is good.", None)
     within: Within | None = Doc("How far a cell may be off.", None)
     within_task: Within | None = Doc("The same for the cell of one task.", None)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le, MinLen
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from fathom.config.schema.section import AsTuple, Count, Doc, Pattern, Section, Text, Unique, plain
 from fathom.config.schema.source import Source
-from fathom.config.yaml_values import Key
+from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import nearest
 from fathom.io.records import identity, short
 
@@ -239,6 +239,9 @@ class Dataset(Section):
         "What tables and figures call a task whose text is not what its name says.", {}
     )
 
+    # With the places of its keys; a paper's folder may have it.
+    _file: Value = PrivateAttr(Value({}, "data set"))
+
     # Keys that determine the text, besides those of every card; an empty value is not hashed.
     hashed: ClassVar[tuple[str, ...]] = ()
 
@@ -246,6 +249,10 @@ class Dataset(Section):
     def not_built(self) -> str:
         """Why the text cannot be made yet; empty if it can."""
         return ""
+
+    def place(self, *keys: str) -> str:
+        """Return the place of a key of the card, as messages print it."""
+        return self._file.place(*keys)
 
     def language(self, task: str) -> str:
         """Return the language of a task."""

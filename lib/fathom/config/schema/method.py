@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Len, Lt
-from pydantic import Field, create_model
+from pydantic import Field, create_model, model_validator
 
 from fathom.config.check import check, checked
 from fathom.config.schema.run import MethodSettings
@@ -24,7 +24,7 @@ from fathom.config.schema.section import (
     ListOf,
     NonEmpty,
     Section,
-    StackName,
+    Stacks,
     Text,
     UnhashedValue,
 )
@@ -69,6 +69,15 @@ class CardSetting(Section):
     optional: bool = Doc("Whether null is possible, which turns it off.", False)
     absent: Any = Doc("What the code did before the setting existed; never changed.", None)
 
+    @model_validator(mode="after")
+    def _bounds_leave_a_value(self) -> "CardSetting":
+        least = [bound for bound in (self.minimum, self.above) if bound is not None]
+        most = [bound for bound in (self.maximum, self.below) if bound is not None]
+        if least and most and max(least) > min(most):
+            what = f"no value is between {max(least):g} and {min(most):g}"
+            raise ValueError(f"{what}; correct one of the bounds")
+        return self
+
     @property
     def annotation(self) -> Any:
         """The setting's type with its bounds, as a field of the card's class."""
@@ -78,7 +87,7 @@ class CardSetting(Section):
             if limit is not None:
                 kind = Annotated[kind, bound(limit)]
         if self.type == "list":
-            kind = ListOf[kind]
+            kind = Stacks if self.stacks_of else ListOf[kind]
             if self.length is not None:
                 kind = Annotated[kind, Len(self.length, self.length)]
         if self.optional:
@@ -193,7 +202,7 @@ class CardFile(Section):
     equations: ListOf[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")]] = Doc(
         "The equations that the method's files compute, as their tags name them."
     )
-    stacks: ListOf[StackName] = Doc("The stacks on which it can act.")
+    stacks: Stacks = Doc("The stacks on which it can act.")
     gates: bool = Doc("Whether it has gates; runs are then decoded soft and hard.")
     norms: NonEmpty[Norm] = Doc(
         "The norms with which its layers make sense.", ("pre", "post", "lingvo", "none")
@@ -222,7 +231,7 @@ class MethodCard:
     @cached_property
     def method(self) -> type[MethodSettings]:
         """The class of the method's settings: name, stacks, and every setting of the card."""
-        stacks = Annotated[ListOf[StackName], Doc("The stacks on which it acts.")]
+        stacks = Annotated[Stacks, Doc("The stacks on which it acts.")]
         fields: dict[str, Any] = {
             "name": (Literal[self.name], ...),
             "stacks": (stacks, self.about.stacks),

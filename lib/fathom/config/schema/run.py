@@ -6,10 +6,11 @@ code did before the setting existed. Settings of methods are in the methods' car
 
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import AfterValidator, Field, model_validator
 
 from fathom.config.schema.section import (
+    MOST,
     AsTuple,
     BelowOne,
     Count,
@@ -22,7 +23,7 @@ from fathom.config.schema.section import (
     Section,
     Seeds,
     Share,
-    StackName,
+    Stacks,
     Text,
     UnhashedValue,
     Whole,
@@ -105,7 +106,7 @@ class Model(Section):
         "Layer norm before a sub-layer, after its residual, nowhere, or as lingvo has it: "
         "before, and in attention also on the skip path."
     )
-    residuals: ListOf[StackName] = Doc(
+    residuals: Stacks = Doc(
         "The stacks whose sub-layers add their input to their output.",
         ("encoder", "decoder"),
         source=VASWANI,
@@ -126,7 +127,8 @@ class Model(Section):
     output_bias: bool = Doc(
         "Whether the projection to the vocabulary has a bias.", False, source=FAIRSEQ
     )
-    block: Count | None = Doc(
+    # A piece between two symbols is the least.
+    block: Annotated[int, Ge(3), Le(MOST)] | None = Doc(
         "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
     )
 
@@ -340,9 +342,7 @@ class MethodSettings(Section):
     """The method by name, and the stacks on which it acts; a card's class adds its settings."""
 
     name: str = Doc("A method, by the name of its card.")
-    stacks: ListOf[StackName] = Doc(
-        "The stacks on which it acts; by default all that its card allows.", ()
-    )
+    stacks: Stacks = Doc("The stacks on which it acts; by default all that its card allows.", ())
 
     @property
     def settings(self) -> dict[str, Any]:

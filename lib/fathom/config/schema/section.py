@@ -157,6 +157,13 @@ def unique(values: tuple[T, ...]) -> tuple[T, ...]:
     return values
 
 
+def in_order(stacks: tuple[StackName, ...]) -> tuple[StackName, ...]:
+    """Return stacks in the order in which they are hashed; none may be there twice."""
+    return tuple(sorted(unique(stacks), key=STACKS.index))
+
+
+# A list of stacks is a set: two orders are one setting.
+Stacks = Annotated[tuple[StackName, ...], AsTuple, AfterValidator(in_order)]
 # Lists of YAML: any, those that are not empty, and those that also have nothing twice.
 ListOf = Annotated[tuple[T, ...], AsTuple]
 NonEmpty = Annotated[tuple[T, ...], AsTuple, MinLen(1)]

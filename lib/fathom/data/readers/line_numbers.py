@@ -26,7 +26,7 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
         pairs = _pairs(text, needed, files, dataset)
         for line in needed - pairs.keys():
             what = f"the line number {line:,} is beyond the last line of '{text}'"
-            where = f"config/datasets/{dataset.name}.yaml: sources"
+            where = dataset.place("sources")
             raise FathomError(what, where, "name all files of the text, in their order")
         for task in tasks:
             splits = {split: [pairs[line] for line in numbers[task][split]] for split in SPLITS}

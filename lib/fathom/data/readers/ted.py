@@ -47,7 +47,7 @@ def _columns(source: str, dataset: TalkDataset) -> dict[str, str]:
     languages = (*dataset.tasks, dataset.pivot)
     columns = {language: dataset.codes(source, language)[0:1] for language in languages}
     if not columns[dataset.pivot]:
-        where = f"config/datasets/{dataset.name}.yaml: sources.{source}"
+        where = dataset.place("sources", source)
         what = f"the column of the pivot '{dataset.pivot}' is not given"
         raise FathomError(what, where, "add it to the tasks' columns")
     return {language: names[0] for language, names in columns.items() if names}

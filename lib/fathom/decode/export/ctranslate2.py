@@ -27,8 +27,7 @@ from fathom.decode.export.plain import Plain, plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.nn.loss import token_nll
-from fathom.nn.network import Network
-from fathom.train.batches.collate import Batch
+from fathom.nn.network import Batch, Network
 
 # What CTranslate2 calls padding.
 BLANK = "<blank>"

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike
 from fathom.nn.transformer.layers import PackedPass
@@ -78,7 +78,6 @@ class MaskedLm(Network):
     """A masked language model in the shape of XLM-R; it has one dictionary and no decoder."""
 
     encoder: MaskedEncoder
-    can_compile = True
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class MaskedLm(Network):
             )
         }
 
-    def predict(self, batch: Examples) -> Predicted:
+    def predict(self, batch: Batch) -> Predicted:
         """Return the logits of a batch's hidden pieces; no others reach the head."""
         precision, multiple = self.matmul.precision, self.matmul.multiple
         packing = Packing.of(batch.source.eq(self.padding), multiple, batch.source_lengths)

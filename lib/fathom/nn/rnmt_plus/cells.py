@@ -50,6 +50,16 @@ def flip_backward(directions: Sequence[Tensor]) -> list[Tensor]:
     return [steps.flip(0) if number else steps for number, steps in enumerate(directions)]
 
 
+def start(x: Tensor, size: Sequence[int]) -> Carried:
+    """Return m and c before the first step, zeros.
+
+    They are two tensors and in training ask for a gradient, as those of later steps: a compiler
+    then needs no graph for the first step.
+    """
+    grad = torch.is_grad_enabled()
+    return x.new_zeros(size, requires_grad=grad), x.new_zeros(size, requires_grad=grad)
+
+
 class LstmLayer(nn.Module):
     """One LSTM over a sentence, or two, of which the second starts at its end.
 
@@ -84,10 +94,9 @@ class LstmLayer(nn.Module):
         steps = torch.stack(
             flip_backward([x @ weight[: self.inputs] for weight in self.weight]), dim=1
         )
-        recurrent = self.weight[:, self.inputs :].to(steps.dtype)
+        recurrent = self.weight[:, self.inputs :].to(steps.dtype).contiguous()
         scale, bias = self.scale[:, None], self.bias[:, None]
-        zeros = x.new_zeros(self.directions, x.size(1), self.cell)
-        m, c = before or (zeros, zeros)
+        m, c = before or start(x, (self.directions, x.size(1), self.cell))
         stops: Sequence[Tensor | None] = [None] * len(steps)
         if padding is not None:
             stops = torch.stack(flip_backward([padding] * self.directions), dim=1)[
@@ -95,13 +104,31 @@ class LstmLayer(nn.Module):
             ].unbind()
         outputs = []
         for a, stop in zip(steps.unbind(), stops, strict=True):
-            new_m, new_c = step(torch.baddbmm(a, m.to(a.dtype), recurrent), c, scale, bias)
-            if stop is None:
-                m, c = new_m, new_c
-            else:
-                m, c = torch.where(stop, m, new_m), torch.where(stop, c, new_c)
+            m, c = self.advance(a, m, c, recurrent, scale, bias, stop)
             outputs.append(m)
         return torch.cat(flip_backward(torch.stack(outputs).unbind(1)), dim=-1), (m, c)
+
+    @staticmethod
+    def advance(
+        a: Tensor,
+        m: Tensor,
+        c: Tensor,
+        recurrent: Tensor,
+        scale: Tensor,
+        bias: Tensor,
+        stop: Tensor | None,
+    ) -> Carried:
+        """Return m and c after one step, (directions, B, cell) each; a compiler takes it whole.
+
+        Args:
+            a: (directions, B, 4 · cell) the input's part.
+            recurrent: (directions, cell, 4 · cell) the matrix of m.
+            stop: (directions, B, 1) true where m and c stay.
+        """
+        new_m, new_c = step(torch.baddbmm(a, m.to(a.dtype), recurrent), c, scale, bias)
+        if stop is None:
+            return new_m, new_c
+        return torch.where(stop, m, new_m), torch.where(stop, c, new_c)
 
 
 class PreparedSource(NamedTuple):

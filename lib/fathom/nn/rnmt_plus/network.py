@@ -5,12 +5,15 @@ attention; all other layers and the output read its context. Cells, residuals an
 follow the published code (lingvo) where the paper is silent.
 """
 
+from typing import Any
+
+import torch
 from torch import Tensor
 
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.rnmt_plus.stacks import RnmtDecoder, RnmtEncoder, RnmtPass
 from fathom.nn.stack import DictionaryLike, Steps
@@ -64,7 +67,7 @@ class RnmtPlus(Network):
         padding = source.eq(self.padding)
         return RnmtSteps(self.decoder, self.encoder(source, tasks), padding, tasks)
 
-    def predict(self, batch: Examples) -> Predicted:
+    def predict(self, batch: Batch) -> Predicted:
         """Return the logits of a batch's targets; no padding is projected."""
         padding = batch.source.eq(self.padding)
         memory = self.encoder(batch.source, batch.tasks)
@@ -73,6 +76,12 @@ class RnmtPlus(Network):
         real = states.flatten(0, 1).index_select(0, packing.index)
         return Predicted.of(self.decoder.output_projection(real), batch, packing)
 
+    def compile_layers(self, backend: str = "inductor") -> None:
+        """Compile the step of each layer: a whole pass would need a graph for each length."""
+        modules: list[Any] = [module for module in self.modules() if hasattr(module, "advance")]
+        for module in modules:
+            module.advance = torch.compile(module.advance, backend=backend)
+
     @staticmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
         """Return what a method knows of each stack, by name; `tasks` is N.
@@ -80,24 +89,21 @@ class RnmtPlus(Network):
         The embeddings are not among the encoder's sources, because they have half its width. The
         first layers have no residuals.
         """
-        encoder = Stack(
-            name="encoder",
-            layers=model.encoder_layers,
-            tasks=tasks,
-            width=2 * model.width,
-            norm=model.norm,
-            sources=model.encoder_layers,
-            memories=1,
-            residuals=False,
-        )
-        decoder = Stack(
-            name="decoder",
-            layers=model.decoder_layers,
-            tasks=tasks,
-            width=model.width,
-            norm=model.norm,
-            sources=model.decoder_layers + 1,
-            memories=1,
-            residuals=False,
-        )
-        return {"encoder": encoder, "decoder": decoder}
+        # The layers of each stack, its width, and its sources.
+        shapes = {
+            "encoder": (model.encoder_layers, 2 * model.width, model.encoder_layers),
+            "decoder": (model.decoder_layers, model.width, model.decoder_layers + 1),
+        }
+        return {
+            name: Stack(
+                name=name,
+                layers=layers,
+                tasks=tasks,
+                width=width,
+                norm=model.norm,
+                sources=sources,
+                memories=1,
+                residuals=False,
+            )
+            for name, (layers, width, sources) in shapes.items()
+        }

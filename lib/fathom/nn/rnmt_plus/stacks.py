@@ -12,7 +12,14 @@ from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.nn.hooks import Method
-from fathom.nn.rnmt_plus.cells import INIT, AdditiveAttention, LstmLayer, PreparedSource, step
+from fathom.nn.rnmt_plus.cells import (
+    INIT,
+    AdditiveAttention,
+    LstmLayer,
+    PreparedSource,
+    start,
+    step,
+)
 from fathom.nn.stack import DictionaryLike, Observer, Residual, residual, run_layers
 
 # The first layer, from 0, whose input is added to its output.
@@ -127,19 +134,37 @@ class QueryLayer(nn.Module):
         # The matrix's rows belong to [x; context before; m before].
         steps = x @ weight[:width]
         recurrent = weight[width:].to(steps.dtype)
-        zeros = x.new_zeros(x.shape[1:])
-        m, c = past.get("m0", zeros), past.get("c0", zeros)
-        context = past["context"] if "context" in past else self.attention(zeros, source)
+        m, c = (past["m0"], past["c0"]) if past else start(x, x.shape[1:])
+        context = past["context"] if past else self.attention(m, source)
         outputs, contexts = [], []
         for a in steps.unbind():
-            carried = torch.cat([context, m], dim=-1).to(a.dtype)
-            m, c = step(torch.addmm(a, carried, recurrent), c, scale, bias)
-            context = self.attention(m, source)
+            m, c, context = self.advance(a, m, c, context, recurrent, scale, bias, source)
             outputs.append(m)
             contexts.append(context)
         past |= {"m0": m, "c0": c, "context": context}
         shared.contexts = torch.stack(contexts)
         return torch.stack(outputs)
+
+    def advance(
+        self,
+        a: Tensor,
+        m: Tensor,
+        c: Tensor,
+        context: Tensor,
+        recurrent: Tensor,
+        scale: Tensor,
+        bias: Tensor,
+        source: PreparedSource,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return m, c and the context after one step, (B, c) each; a compiler takes it whole.
+
+        Args:
+            a: (B, 4c) the embedding's part.
+            recurrent: (2c, 4c) the matrix of [context; m].
+        """
+        carried = torch.cat([context, m], dim=-1).to(a.dtype)
+        m, c = step(torch.addmm(a, carried, recurrent), c, scale, bias)
+        return m, c, self.attention(m, source)
 
 
 class ContextLayer(nn.Module):

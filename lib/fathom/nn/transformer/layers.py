@@ -126,6 +126,8 @@ class _SubLayers(nn.Module):
     def __init__(self, model: Model, residual: Residual):
         super().__init__(fairseq_config(model))
         self.residual, self.norm = residual, model.norm
+        # fairseq's GELU leaves half precision and comes back.
+        self.activation_fn = getattr(torch.nn.functional, model.activation)
         if model.norm == "none":
             for name, _ in list(self.named_children()):
                 if name.endswith("layer_norm"):

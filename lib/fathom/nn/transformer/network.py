@@ -5,7 +5,7 @@ from torch import Tensor
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Examples, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, apply_once
 from fathom.nn.transformer.layers import PackedPass
@@ -18,7 +18,6 @@ class Transformer(Network):
 
     encoder: TransformerEncoder
     decoder: TransformerDecoder
-    can_compile = True
 
     def __init__(
         self,
@@ -46,7 +45,7 @@ class Transformer(Network):
         memories = apply_once(packing.pad, self.encoder(source, tasks, this))
         return TransformerSteps(self.decoder, memories, packing.padding, tasks)
 
-    def predict(self, batch: Examples) -> Predicted:
+    def predict(self, batch: Batch) -> Predicted:
         """Return the logits of a batch's targets."""
         precision, multiple = self.matmul.precision, self.matmul.multiple
         sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]

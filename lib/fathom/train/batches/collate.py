@@ -1,47 +1,18 @@
 """Batches of sentences of all tasks, each with the index of its task.
 
-All tensors are batch-first and padded on the right. The decoder's input is the target shifted by
-one place, with the end symbol or the token of the target language first (teacher forcing, as in
-fairseq).
+The decoder's input is the target shifted by one place, with the end symbol or the token of the
+target language first (teacher forcing, as in fairseq).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from fathom.data.indexed import Sentences
 from fathom.data.tensors import PAD, Pairs
-from fathom.nn.device import to_device
+from fathom.nn.network import Batch
 from fathom.train.batches.sampler import Member
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """B sentences of any tasks."""
-
-    source: torch.Tensor  # (B, S) ids with end symbols
-    previous_target: torch.Tensor  # (B, T) ids, each task's start first
-    target: torch.Tensor  # (B, T) ids with end symbols
-    tasks: torch.Tensor  # (B,) index of each sentence's task
-    sentences: torch.Tensor  # (B,) index of each sentence in its task's split
-    tokens: int  # target tokens without padding
-    # Tokens of each source and each target, B numbers; None if only the tensors tell.
-    source_lengths: tuple[int, ...] | None = None
-    target_lengths: tuple[int, ...] | None = None
-    task_of_each: tuple[int, ...] | None = None  # what `tasks` has, for the host
-
-    def to(self, device: torch.device | str) -> "Batch":
-        """Return the batch with its tensors on a device; the host does not wait for the copies."""
-        return replace(
-            self,
-            source=to_device(self.source, device),
-            previous_target=to_device(self.previous_target, device),
-            target=to_device(self.target, device),
-            tasks=to_device(self.tasks, device),
-            sentences=to_device(self.sentences, device),
-        )
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:

@@ -13,7 +13,8 @@ from fathom.config.schema.run import Masking
 from fathom.config.spec import Spec
 from fathom.data.tensors import Pairs, Tensors
 from fathom.io.errors import FathomError
-from fathom.train.batches.collate import Batch, collate, grouped
+from fathom.nn.network import Batch
+from fathom.train.batches.collate import collate, grouped
 from fathom.train.batches.masking import collate_masked, mask, predicted, texts
 
 # Bound of a batch's rows times its longest side.

@@ -22,7 +22,7 @@ from fathom.config.schema.run import Masking
 from fathom.data.tensors import PAD, Tensors
 from fathom.data.vocabulary import BOS, SPECIAL
 from fathom.io.errors import FathomError
-from fathom.train.batches.collate import Batch
+from fathom.nn.network import Batch
 from fathom.train.batches.sampler import AllTasks, Member, Order, equal_mass
 
 # Random numbers of 53 bits, as many as a float64 holds.

@@ -1,0 +1,70 @@
+"""Linear layers in bfloat16, against torch's autocast of the network's weights."""
+
+import pytest
+import torch
+
+from fathom.nn.loss import smoothed_loss
+from fathom.nn.network import LowPrecision
+from tests.support.small_networks import gradients, method, network, recurrent, sentences, shape
+
+SHAPES = {
+    "transformer": shape(width=64, ffn=96, dropout=0.1),
+    "rnmt_plus": recurrent(),
+    "masked_lm": shape(architecture="masked_lm", decoder_layers=0, block=16, activation="gelu"),
+}
+METHODS = {"group_dropout": {"groups": 4, "active": 2}, "adapters": {"bottleneck": 4}}
+
+
+def updated(predictor, of_network):
+    """Return the loss of a batch and all gradients, with the same gates and dropout each time."""
+    of_network.start_update(1, 1)
+    torch.manual_seed(1)
+    logits, target, _ = predictor(sentences([(length, length) for length in (5, 9, 7, 3)]))
+    loss, _ = smoothed_loss(logits, target, 0.1)
+    loss.backward()
+    return loss.detach(), gradients(of_network)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "stacks"),
+    [
+        ("transformer", "static", ()),
+        ("transformer", "latent_layers", ("encoder", "decoder")),
+        ("transformer", "group_dropout", ("encoder", "decoder")),
+        ("transformer", "transparent", ("encoder",)),
+        ("transformer", "adapters", ("encoder", "decoder")),
+        ("transformer", "layerdrop", ("encoder", "decoder")),
+        ("rnmt_plus", "static", ()),
+        ("masked_lm", "static", ()),
+    ],
+)
+def test_loss_and_gradients_are_those_of_autocast_to_the_bit(kind, name, stacks):
+    chosen = method(name, stacks, **METHODS.get(name, {}))
+    ours, theirs = (network(chosen, SHAPES[kind]).train() for _ in range(2))
+    low = LowPrecision(ours)
+    low.start_update()
+    with torch.autocast("cpu", torch.bfloat16):
+        loss, expected = updated(theirs.predict, theirs)
+    found, given = updated(low.predict, ours)
+    assert torch.equal(found, loss)
+    for weight, gradient in expected.items():
+        # A layer that is not used has no gradient, so that its weights do not move.
+        assert (given[weight] is None) == (gradient is None), weight
+        if gradient is not None:
+            assert given[weight].dtype == torch.float32
+            assert torch.equal(given[weight], gradient), weight
+
+
+def test_weights_are_copied_when_an_update_starts_and_stay_in_full():
+    model = network(method("static", ())).train()
+    names = list(model.state_dict())
+    low = LowPrecision(model)
+    low.start_update()
+    before, _ = updated(low.predict, model)
+    with torch.no_grad():
+        model.decoder.layers[0].fc1.weight.add_(1)
+    assert torch.equal(updated(low.predict, model)[0], before)
+    low.start_update()
+    assert not torch.equal(updated(low.predict, model)[0], before)
+    assert list(model.state_dict()) == names
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
