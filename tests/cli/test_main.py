@@ -129,7 +129,7 @@ def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
     assert says in line
 
 
-def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch):
+def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch, interruptible):
     call("show", "static_2_3")
     monkeypatch.setenv("FATHOM_DEBUG", "1")
     with pytest.raises(FathomError, match="no run 'static_2_3'"):

@@ -323,6 +323,11 @@ def test_at_a_terminal_each_line_is_answered_before_the_next_is_typed(trained):
     assert (process.returncode, out, err) == (0, b"", b"")
 
 
+def _says(log, words):
+    """Return whether a log has words by now."""
+    return log.exists() and words in log.read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, summarised, call):
     """It ended in -15, with an empty log."""
@@ -332,14 +337,21 @@ def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, sum
     [asked] = decoding.parent.glob("asked-*.json")
     shutil.rmtree(decoding)
     asked.unlink()
-    dice = random.Random()
-    # While packages are imported, while the network is built, and while it translates.
-    for earliest in (1.0, 2.0, None):
-        begun, delay = time.monotonic(), dice.random() + (earliest or 60)
+    dice, took = random.Random(), 60.0
+    # While the interpreter ends, which made a finished job fail; while packages are imported, while
+    # the network is built, and while it translates.
+    for share in (None, 0.3, 0.5, 2.0):
+        shutil.rmtree(decoding, ignore_errors=True)
+        asked.unlink(missing_ok=True)
+        begun = time.monotonic()
         job = start(folder, f"translate {RUN}")
-        texts = partial(Path.exists, decoding / "bos.txt")
-        number = dice.choice(HEARD)
-        code = job.stop(number, lambda: texts() or time.monotonic() > begun + delay)  # noqa: B023
+        if share is None:
+            number, seen = signal.SIGTERM, partial(_says, job.log, "next: ")
+        else:
+            number, seen = dice.choice(HEARD), partial(Path.exists, decoding / "bos.txt")
+        late = begun + took * ((share or 1) + dice.random() / 5)
+        code = job.stop(number, lambda: seen() or time.monotonic() > late)  # noqa: B023
+        took = took if share else time.monotonic() - begun
         assert code == Stopped(number).code or asked.exists()
         if code:
             [*_, last] = job.log.read_text(encoding="utf-8").splitlines()

@@ -44,10 +44,12 @@ def main() -> None:
     itself ends a wrong command line with 2, and a closed pipe with 1.
     """
     try:
-        with raised() as signal:
-            _run(signal)
+        try:
+            with raised() as signal:
+                _run(signal)
+        finally:
+            ignore_others()
     except Stopped as stopped:
-        ignore_others()
         # What the signal left half built may complain when it is deleted.
         sys.unraisablehook = lambda _: None
         # Of several processes of one training the first one says it.

@@ -53,7 +53,7 @@ def deferred() -> AbstractContextManager[Pending]:
 
 
 def ignore_others() -> None:
-    """Let the process end in peace: what a scheduler sends again no longer counts.
+    """Let the process end in peace: what a scheduler sends while it ends no longer counts.
 
     A handler of Python's would be gone while the interpreter ends, which takes torch a while.
     """
