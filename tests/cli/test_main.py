@@ -469,6 +469,38 @@ def test_on_a_finished_tree_only_verbs_that_need_a_network_load_torch(own, summa
     assert ended.returncode == 0, ended.stderr
 
 
+JOBS = """
+import sys
+from fathom.cli.verbs import build
+for words in {calls}:
+    build(words)(words, standalone_mode=False)
+    assert not {{"fairseq", "fairseq.utils", "hydra"}} & {{*sys.modules}}, words
+import fairseq.tasks
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerModel
+from fairseq.models import MODEL_REGISTRY
+assert MODEL_REGISTRY["transformer"] is TransformerModel
+assert fairseq.tasks.TASK_REGISTRY and fairseq.modules.MultiheadAttention
+words = {calls}[-1]
+build(words)(words, standalone_mode=False)
+"""
+
+
+@pytest.mark.slow
+def test_jobs_with_a_network_import_few_files_of_fairseq_which_stays_whole_for_others(own, encoded):
+    ended = subprocess.run(
+        [sys.executable, "-c", JOBS.format(calls=[["train", RUN], ["translate", RUN]])],
+        cwd=own(encoded),
+        env=os.environ | LIBRARY,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+    assert all("static_2_2" in line for line in ended.stderr.splitlines()), ended.stderr
+
+
 @pytest.mark.slow
 def test_questions_about_config_import_no_tables_no_pandas_and_no_other_verbs(project):
     for words in (["list"], ["show", RUN], ["where", "sample"]):

@@ -5,7 +5,6 @@ Little is imported here, so that signals are handled from the start.
 
 import errno
 import io
-import logging
 import os
 import sys
 import traceback
@@ -59,9 +58,6 @@ def main() -> None:
 
 
 def _run(signal: Pending) -> None:
-    # fairseq notes at import which packages it could also use, and makes filelock print too.
-    for package in ("fairseq", "filelock"):
-        logging.getLogger(package).setLevel(logging.WARNING)
     # A terminal without a letter shows its code.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -5,14 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from fairseq.data import Dictionary
 
 from fathom.data.indexed import SPLITS, Sentences, dictionary_path, prefix
 from fathom.data.vocabulary import EOS, PAD
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
+from fathom.io.fairseq_files import fairseq_files
 from fathom.io.files import sha256
 from fathom.io.records import Recorded, read_record
+
+with fairseq_files():
+    from fairseq.data.dictionary import Dictionary
 
 
 @dataclass(frozen=True, eq=False)

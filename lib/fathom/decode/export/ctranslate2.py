@@ -16,8 +16,6 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from fairseq.data import Dictionary
-from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
 from fathom.config.rules import CTRANSLATE2_REMEDY
@@ -26,8 +24,13 @@ from fathom.data.tensors import EOS, PAD, Pairs, Tensors
 from fathom.decode.export.plain import Plain, plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
+from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.loss import token_nll
 from fathom.nn.network import Batch, Network
+
+with fairseq_files():
+    from fairseq.data.dictionary import Dictionary
+    from fairseq.modules.sinusoidal_positional_embedding import SinusoidalPositionalEmbedding
 
 # What CTranslate2 calls padding.
 BLANK = "<blank>"

@@ -8,17 +8,20 @@ the embeddings are normalised, and there is no last norm. Both have equally many
 from dataclasses import dataclass
 
 import torch
-from fairseq.modules import LearnedPositionalEmbedding
-from fairseq.utils import get_activation_fn
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
+from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.hooks import Method, Stack
 from fathom.nn.network import Batch, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike
 from fathom.nn.transformer.layers import PackedPass
 from fathom.nn.transformer.stacks import TransformerEncoder, output_table
+
+with fairseq_files():
+    from fairseq.modules.learned_positional_embedding import LearnedPositionalEmbedding
+    from fairseq.utils import get_activation_fn
 
 # The standard deviation of BERT's initial weights, for any width.
 DEVIATION = 0.02
@@ -44,7 +47,8 @@ class PredictionHead(nn.Module):
     def __init__(self, model: Model, embeddings: nn.Embedding):
         super().__init__()
         self.dense = nn.Linear(model.width, model.width)
-        self.activation = get_activation_fn(model.activation)
+        with fairseq_files():
+            self.activation = get_activation_fn(model.activation)
         self.layer_norm = nn.LayerNorm(model.width)
         self.output_projection = output_table(model, embeddings)
 

@@ -10,23 +10,26 @@ from functools import partial
 from typing import Any, cast
 
 import torch
-from fairseq.models.transformer import TransformerConfig
-from fairseq.models.transformer.transformer_config import (
-    DecoderConfig,
-    EncDecBaseConfig,
-    QuantNoiseConfig,
-)
-from fairseq.modules.transformer_layer import (
-    TransformerDecoderLayerBase,
-    TransformerEncoderLayerBase,
-)
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
+from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.attention import attend_packed
 from fathom.nn.cpu import dropout, linear
 from fathom.nn.packing import Packing
 from fathom.nn.stack import Residual
+
+with fairseq_files():
+    from fairseq.models.transformer.transformer_config import (
+        DecoderConfig,
+        EncDecBaseConfig,
+        QuantNoiseConfig,
+        TransformerConfig,
+    )
+    from fairseq.modules.transformer_layer import (
+        TransformerDecoderLayerBase,
+        TransformerEncoderLayerBase,
+    )
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,8 @@ class _SubLayers(nn.Module):
     fc2: nn.Module
 
     def __init__(self, model: Model, residual: Residual):
-        super().__init__(fairseq_config(model))
+        with fairseq_files():
+            super().__init__(fairseq_config(model))
         self.residual, self.norm = residual, model.norm
         # fairseq's GELU leaves half precision and comes back.
         self.activation_fn = getattr(torch.nn.functional, model.activation)

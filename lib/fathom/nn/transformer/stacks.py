@@ -4,14 +4,17 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
+from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.hooks import Method
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, Observer, apply_once, residual, run_layers
 from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer, PackedPass
+
+with fairseq_files():
+    from fairseq.modules.sinusoidal_positional_embedding import SinusoidalPositionalEmbedding
 
 # Sinusoids are made for this many positions at first, and for more when a sentence needs them.
 POSITIONS = 1024
