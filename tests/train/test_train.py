@@ -81,7 +81,7 @@ def test_updates_alone_are_in_tf32_and_training_json_says_so(
     cuda = torch.device("cuda")
     choose = loop.choose_matmul_precision
     monkeypatch.setattr(loop, "choose_matmul_precision", lambda _, tf32: choose(cuda, tf32))
-    spy(loop.TwoLevel, "update", "update")
+    spy(loop.TwoLevel, "_gradients", "update")
     spy(loop, "validate", "validation")
     ended = train_run(specification(), tensors, tmp_path, replace(OPTIONS, matmul=matmul))
     assert set(seen) == {("update", matmul == "tf32"), ("validation", False)}

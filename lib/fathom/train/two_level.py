@@ -99,7 +99,8 @@ class TwoLevel:
         self.network.start_update(self.seed, number)  # line 7: ε of each task, all layers at once
         if self.diagnostics:
             self.diagnostics.start_update(number)
-        sums, losses = self._gradients(micro_batches, number)  # lines 7 and 8, with gradients
+        with self.network.matmul.applied():
+            sums, losses = self._gradients(micro_batches, number)  # lines 7 and 8, with gradients
         if self._gradient_sums:
             self._gradient_sums.finish()
         if self.diagnostics:
