@@ -160,7 +160,8 @@ class TwoLevel:
             if numbers:
                 self._seed_dropout(update, numbers[place])
             logits, target, _ = predict(batch)
-            smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
+            smoothing, entries = self.training.label_smoothing, self.network.entries
+            smoothed, nll = smoothed_loss(logits, target, smoothing, entries)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
             objective(smoothed, micro_batches.tokens, added).backward()
