@@ -67,10 +67,8 @@ def training(
     low = "bf16" if precision == "bf16" else "fp32"
     settings = spec.training.model_copy(update={"precision": low, "batch": batch})
     model = spec.model.model_copy(update=dict.fromkeys(DROPOUTS if small else (), 0.0))
-    made = workload.training(replace(spec, model=model, training=settings), **options)
-    products: Any = torch.backends.cuda.matmul  # types omit the name
-    products.fp32_precision = "tf32" if precision == "tf32" else "ieee"
-    return made
+    options["matmul"] = "tf32" if precision == "tf32" else "exact"
+    return workload.training(replace(spec, model=model, training=settings), **options)
 
 
 def right(workload: Workload) -> Iterator[Row]:
@@ -142,7 +140,8 @@ def fast(workload: Workload, compiled: bool = False) -> Iterator[Row]:
             torch.cuda.reset_peak_memory_stats()
         speeds = [batch.tokens / work(number) for number, batch in enumerate(batches, start=1)]
         tokens = median(speeds[BEFORE:])
-        share = tokens * per_token / large_rate(precision)
+        with made.network.matmul.applied():
+            share = tokens * per_token / large_rate(precision)
         row: Row = {"target tokens/s": round(tokens), "of a large product's rate": f"{share:.0%}"}
         peak = torch.cuda.max_memory_allocated() / 2**30 if cuda else None
         return row | ({"peak GiB": round(peak, 1)} if peak else {})

@@ -142,9 +142,10 @@ class Workload:
 
         Args:
             spec: the run.
-            changes: options that differ from those in config.yaml.
+            changes: options that differ from those in config.yaml, and from the exact products
+                that the peers have.
         """
-        changes = {"device": str(self.device), "save_minutes": 0} | changes
+        changes = {"device": str(self.device), "save_minutes": 0, "matmul": "exact"} | changes
         options = RuntimeOptions.of(self.project.switches, **changes)
         folder = Path(tempfile.mkdtemp(prefix="fathom-bench-"))
         reporter = Reporter(sys.stderr.write, folder / "train.log")

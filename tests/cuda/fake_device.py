@@ -88,6 +88,7 @@ class Recorder(TorchDispatchMode):
         kernels: operations on the device that start a kernel, by name.
         waits: (why, the innermost line of lib/fathom) of each wait.
         operations: the full names of what ran on the device.
+        sizes: of the factors of matrix products, those of attention apart.
         casts: copies on the device to another type; one of a list of tensors counts once.
         costs: of each kernel the floating-point operations of its matrix products, those of
             attention apart, and the bytes that it reads and writes if nothing stays in a cache.
@@ -100,6 +101,7 @@ class Recorder(TorchDispatchMode):
         self.kernels: Counter[str] = Counter()
         self.waits: Counter[tuple[str, str]] = Counter()
         self.operations: set[str] = set()
+        self.sizes: set[int] = set()
         self.casts = 0
         self.costs: list[tuple[int, int]] = []
 
@@ -149,7 +151,10 @@ class Recorder(TorchDispatchMode):
         sizes = {id(t): t.numel() * t.itemsize for t in (*given, *made) if t.is_cuda}
         if name in ("index_select", "embedding"):
             sizes[id(args[0])] = sum(tensor.numel() * tensor.itemsize for tensor in made)
-        self.costs.append((_products(name, args), sum(sizes.values())))
+        factors = _factors(name, args)
+        self.sizes.update(*(factor.shape for factor in factors))
+        products = 2 * factors[0].numel() * factors[1].shape[-1] if factors else 0
+        self.costs.append((products, sum(sizes.values())))
 
     def _waits(self, why: str) -> None:
         self.waits[why, _line()] += 1
@@ -176,15 +181,11 @@ def _is_mask(index: object) -> bool:
     return isinstance(index, Tensor) and index.dtype in (torch.bool, torch.uint8)
 
 
-def _products(name: str, args: tuple) -> int:
-    """Return the floating-point operations of a matrix product, 0 for other operations."""
+def _factors(name: str, args: tuple) -> tuple[Tensor, ...]:
+    """Return the two factors of a matrix product, none for other operations."""
     if name in ("mm", "bmm"):
-        left, right = args[:2]
-    elif name in ("addmm", "baddbmm"):
-        left, right = args[1:3]
-    else:
-        return 0
-    return 2 * left.numel() * right.shape[-1]
+        return args[:2]
+    return args[1:3] if name in ("addmm", "baddbmm") else ()
 
 
 def _line() -> str:

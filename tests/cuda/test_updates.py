@@ -53,10 +53,11 @@ def asked(run, *options):
 
 
 @pytest.mark.parametrize("run", KINDS)
-def test_the_host_never_waits_and_a_layer_has_few_kernels(run):
+def test_the_host_never_waits_logits_fit_tensor_cores_and_a_layer_has_few_kernels(run):
     update = asked(run)
     assert update["waits"] == []
     assert update["without_kernel"] == []
+    assert update["logits"] == [32_064]  # the vocabulary's entries, to a multiple of 64
     if KINDS[run]:
         counts = [stack["kernels"] for stack in update["per_layer"].values()]
         assert all(count <= most for count, most in zip(counts, KINDS[run], strict=False)), counts

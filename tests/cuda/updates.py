@@ -34,7 +34,8 @@ from fathom.train.ranks import Ranks
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches, UpdateBatches
 
-ENTRIES = 32_000
+# Not a multiple of 64, as in most dictionaries.
+ENTRIES = 32_001
 
 
 def random_tensors(folder: Path, spec: Spec, longest: int, sentences: int = 400) -> Tensors:
@@ -122,10 +123,12 @@ def asked(spec: Spec, ranks: Ranks, tokens: int, longest: int) -> dict[str, obje
         }
         for stack, deep in zip(stacks, deeper, strict=False)
     }
+    logits = {size for size in base.sizes if ENTRIES <= size < ENTRIES + 64}
     waits = [f"{count} x {why}: {line}" for (why, line), count in deeper[-1].waits.items()]
     return {
         "waits": waits,
         "per_layer": per_layer,
+        "logits": [*logits],
         "without_kernel": [*fake_device.without_kernel(deeper[-1].operations)],
     }
 

@@ -12,6 +12,7 @@ from fathom.config.schema.run import Decoding
 from fathom.decode.beam import Beam, cap
 from fathom.decode.candidates import CHUNK, Output, likeliest
 from fathom.decode.translate import hypotheses
+from fathom.nn.network import ENTRIES_MULTIPLE
 from tests.decode.conftest import CONSTANT_CAP, SEARCH, SHORT_CAP, sentences
 from tests.reference.padded import networks
 from tests.reference.padded.beam import FairseqBeam
@@ -35,6 +36,17 @@ def test_hypotheses_do_not_depend_on_batch_size_or_order(request, search, settin
     order = random.Random(5).sample(range(len(sources)), len(sources))
     shuffled = search(model, [sources[number] for number in order], 4, settings)
     assert shuffled == [alone[number] for number in order]
+
+
+@pytest.mark.parametrize("name", ["learnt", "babbling"])
+def test_entries_that_fill_logits_up_as_on_cuda_change_no_hypothesis(
+    request, search, name, monkeypatch
+):
+    model, sources = request.getfixturevalue(name), sentences(20, 7, seed=99)
+    expected = search(model, sources)
+    monkeypatch.setitem(ENTRIES_MULTIPLE, "cpu", 2 * CHUNK)
+    assert Output(model.decoder.output_projection).weight.size(0) == 2 * CHUNK
+    assert search(model, sources) == expected
 
 
 def test_the_cap_counts_the_sentences_own_pieces(babbling, search):

@@ -4,10 +4,13 @@ import math
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from fathom.data.tensors import EOS, PAD
+from fathom.decode import likelihood as module
 from fathom.decode.likelihood import Likelihood, bits, likelihood, mean, records, table
 from fathom.decode.trained_run import TrainedRun
+from fathom.decode.translate import decode
 from fathom.results.measurements import Measurements
 from fathom.train.batches.held_out import held_out
 from tests.reference.padded.networks import padded_logits
@@ -58,6 +61,35 @@ def test_a_split_is_the_nll_of_each_of_its_sentences_alone(paths):
     # float32 sums in another order.
     assert found.nats["bel"] == pytest.approx(nats, rel=1e-5)
     assert found.nats["bel"] != pytest.approx(likelihood(run, "valid", "plain").nats["bel"])
+
+
+class Products(TorchDispatchMode):
+    """Notes for each matrix product whether torch allows TF32."""
+
+    def __init__(self):
+        super().__init__()
+        self.in_tf32 = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.overloadpacket.__name__ in ("mm", "addmm", "bmm"):
+            self.in_tf32.add(torch.backends.cuda.matmul.allow_tf32)
+        return func(*args, **(kwargs or {}))
+
+
+def test_likelihood_and_translation_are_exact_where_training_multiplies_in_tf32(paths, monkeypatch):
+    """The choice is CUDA's; on a CPU torch's flag can be read and has no effect."""
+    choose, cuda = module.choose_matmul_precision, torch.device("cuda")
+    monkeypatch.setattr(module, "choose_matmul_precision", lambda _, *given: choose(cuda, *given))
+    run = write_trained(PLAIN, paths)
+    sources = run.tensors.split("bel", "test").source(0)
+    for predict in (
+        lambda: likelihood(run, "test", "plain"),
+        lambda: decode(run, "plain", [sources], [0]),
+    ):
+        with Products() as products:
+            predict()
+        assert products.in_tf32 == {False}
+        assert run.network("plain").matmul.precision == "highest"
 
 
 def through(run, gates, own):

@@ -1,10 +1,10 @@
-"""Linear layers in bfloat16, against torch's autocast of the network's weights."""
+"""Linear layers in bfloat16, against torch's autocast of the network's weights; padded logits."""
 
 import pytest
 import torch
 
-from fathom.nn.loss import smoothed_loss
-from fathom.nn.network import LowPrecision
+from fathom.nn.loss import smoothed_loss, token_nll
+from fathom.nn.network import ENTRIES_MULTIPLE, LowPrecision
 from tests.support.small_networks import gradients, method, network, recurrent, sentences, shape
 
 SHAPES = {
@@ -16,13 +16,14 @@ METHODS = {"group_dropout": {"groups": 4, "active": 2}, "adapters": {"bottleneck
 
 
 def updated(predictor, of_network):
-    """Return the loss of a batch and all gradients, with the same gates and dropout each time."""
+    """Return a batch's loss, its sum of NLL and all gradients, with the same gates and dropout."""
     of_network.start_update(1, 1)
     torch.manual_seed(1)
-    logits, target, _ = predictor(sentences([(length, length) for length in (5, 9, 7, 3)]))
-    loss, _ = smoothed_loss(logits, target, 0.1)
+    predicted = predictor(sentences([(length, length) for length in (5, 9, 7, 3)]))
+    loss, _ = smoothed_loss(predicted.logits, predicted.target, 0.1, of_network.entries)
     loss.backward()
-    return loss.detach(), gradients(of_network)
+    nll = token_nll(predicted).sum()
+    return torch.stack([loss, nll]).detach(), gradients(of_network)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,24 @@ def test_weights_are_copied_when_an_update_starts_and_stay_in_full():
     assert not torch.equal(updated(low.predict, model)[0], before)
     assert list(model.state_dict()) == names
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("low", [False, True])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_entries_that_fill_logits_up_as_on_cuda_change_neither_loss_nor_gradients(
+    kind, low, monkeypatch
+):
+    def made():
+        model = network(method("static", ()), SHAPES[kind]).train()
+        in_bfloat16 = LowPrecision(model)
+        in_bfloat16.start_update()
+        return updated(in_bfloat16.predict if low else model.predict, model)
+
+    losses, expected = made()
+    monkeypatch.setitem(ENTRIES_MULTIPLE, "cpu", ENTRIES_MULTIPLE["cuda"])
+    found, given = made()
+    assert losses.isfinite().all()
+    torch.testing.assert_close(found, losses, rtol=1e-6, atol=0)
+    for weight, gradient in expected.items():
+        difference, largest = (x.abs().max() for x in (given[weight] - gradient, gradient))
+        assert difference <= 1e-6 * largest, weight

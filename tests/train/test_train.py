@@ -14,6 +14,7 @@ from fathom.io.files import read_json
 from fathom.io.locks import HOLDER, Holder, only_writer, write_holder
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
+from fathom.nn.network import ENTRIES_MULTIPLE
 from fathom.results import training_record
 from fathom.results.run_state import read_state
 from fathom.train import loop
@@ -81,12 +82,27 @@ def test_updates_alone_are_in_tf32_and_training_json_says_so(
     cuda = torch.device("cuda")
     choose = loop.choose_matmul_precision
     monkeypatch.setattr(loop, "choose_matmul_precision", lambda _, tf32: choose(cuda, tf32))
-    spy(loop.TwoLevel, "update", "update")
+    spy(loop.TwoLevel, "_gradients", "update")
     spy(loop, "validate", "validation")
     ended = train_run(specification(), tensors, tmp_path, replace(OPTIONS, matmul=matmul))
     assert set(seen) == {("update", matmul == "tf32"), ("validation", False)}
     assert ended["device"]["products"]["precision"] == precision
     assert not torch.backends.cuda.matmul.allow_tf32
+
+
+def test_logits_that_are_filled_up_as_on_cuda_train_the_same_network(
+    tensors, tmp_path, monkeypatch
+):
+    plain = train_run(latent(), tensors, tmp_path / "plain")
+    monkeypatch.setitem(ENTRIES_MULTIPLE, "cpu", 64)
+    filled = train_run(latent(), tensors, tmp_path / "filled")
+    assert filled["parameters"] == plain["parameters"]
+    assert filled["validation"]["nll"] == pytest.approx(plain["validation"]["nll"], rel=1e-5)
+    losses = [
+        [row["loss"] for row in read(tmp_path / name / "metrics.tsv")]
+        for name in ("plain", "filled")
+    ]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5)
 
 
 def test_the_state_says_how_a_training_ended_only_after_training_json(

@@ -51,7 +51,8 @@ def test_the_switches_of_another_process_are_not_a_module_of_this_one(monkeypatc
 
 def test_a_file_where_results_should_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(FathomError, match=f"results {tmp_path}/file: a file, not a folder"):
+    why = f"results {tmp_path}/file: a file, not a folder; move it away, or name another folder"
+    with pytest.raises(FathomError, match=why):
         setup.begin(ROOT, {"results": f"{tmp_path}/file/inside"}, head=False)
 
 

@@ -109,7 +109,7 @@ def open_results(name: str | Path) -> Path:
         what, _, remedy = str(getattr(error, "strerror", None) or error).partition("; ")
         raise FathomError(what, f"results {brief(name)}", remedy or "name another folder") from None
     what = "a file, not a folder" if first.exists() else "a broken symbolic link"
-    raise FathomError(what, f"results {first}", "delete it, or name another folder as `results`")
+    raise FathomError(what, f"results {first}", "move it away, or name another folder as `results`")
 
 
 def require_even_shares(micro_batches: int, processes: int) -> None:

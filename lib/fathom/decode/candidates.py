@@ -1,11 +1,14 @@
 """The likeliest ways to continue the hypotheses of each sentence by one piece."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
+
+from fathom.nn.network import ENTRIES_MULTIPLE
 
 # Entries of the vocabulary that are compared as one.
 CHUNK = 32
@@ -28,7 +31,8 @@ class Output:
 
     def __init__(self, projection: nn.Linear):
         self.entries = projection.out_features
-        surplus = -self.entries % CHUNK
+        multiple = ENTRIES_MULTIPLE[projection.weight.device.type]
+        surplus = -self.entries % math.lcm(CHUNK, multiple)
         self.weight = pad(projection.weight, (0, 0, 0, surplus))
         self.bias = None if projection.bias is None else pad(projection.bias, (0, surplus))
 

@@ -19,18 +19,22 @@ from torch.autograd.function import once_differentiable
 from fathom.nn.network import Batch, Network, Predicted
 
 
-def smoothed_loss(logits: Tensor, target: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+def smoothed_loss(
+    logits: Tensor, target: Tensor, smoothing: float, entries: int | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the sums over targets of the label-smoothed loss and of the NLL, in nats.
 
     Half precision is left before the sum over the vocabulary. The NLL is for reports and has no
     gradient. The gradient of the loss can be taken once: it overwrites what was saved for it.
 
     Args:
-        logits: (rows, V), of which the first ones belong to the targets. The others, padding rows
+        logits: (rows, V'), of which the first ones belong to the targets. The others, padding rows
             of a packing, get the gradient zero.
         target: (tokens,), at most as many as rows.
+        entries: V, if V' is larger: the others have no probability, and a gradient that says
+            nothing.
     """
-    return _SmoothedLoss.apply(logits, target, smoothing)
+    return _SmoothedLoss.apply(logits, target, smoothing, entries or logits.size(1))
 
 
 class _SmoothedLoss(torch.autograd.Function):
@@ -38,31 +42,32 @@ class _SmoothedLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, logits: Tensor, target: Tensor, smoothing: float
+        ctx: Any, logits: Tensor, target: Tensor, smoothing: float, entries: int
     ) -> tuple[Tensor, Tensor]:
         exact = torch.float32 if logits.itemsize < 4 else logits.dtype
         # The gradient's rows, of which padding rows are not filled yet.
         saved = torch.empty_like(logits, dtype=exact)
-        log_probability = saved[: len(target)]  # (tokens, V)
+        log_probability = saved[: len(target)]  # (tokens, V')
         torch.log_softmax(logits[: len(target)], -1, dtype=exact, out=log_probability)
-        spread = smoothing / (logits.size(1) - 1)
+        spread = smoothing / (entries - 1)
         ctx.save_for_backward(saved, target)
         ctx.spread, ctx.given, ctx.smoothing = spread, logits.dtype, smoothing
         nll = -log_probability.gather(1, target.unsqueeze(1)).sum()
         ctx.mark_non_differentiable(nll)
         if smoothing == 0:
             return nll.clone(), nll
-        return (1 - smoothing - spread) * nll - spread * log_probability.sum(), nll
+        every = log_probability[:, :entries].sum()
+        return (1 - smoothing - spread) * nll - spread * every, nll
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         saved, target = ctx.saved_tensors
         gradient = saved[: len(target)].exp_().sub_(ctx.spread)
         at_target = gradient.new_full((len(target), 1), ctx.smoothing + ctx.spread - 1)
         gradient.scatter_add_(1, target.unsqueeze(1), at_target).mul_(upstream)
         saved[len(target) :].zero_()
-        return saved.to(ctx.given), None, None
+        return saved.to(ctx.given), None, None, None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,19 @@ from typing import Any, NamedTuple, Protocol, Self
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.nn.functional import pad
 
 from fathom.config.schema.run import Model
 from fathom.config.schema.section import STACKS
-from fathom.nn.cpu import MatmulPrecision
+from fathom.nn.cpu import MatmulPrecision, linear
 from fathom.nn.device import to_device
 from fathom.nn.hooks import Method, Stack
 from fathom.nn.packing import Packing
 from fathom.nn.stack import Observer, Steps
 
 HIGHEST = MatmulPrecision("highest", {})
+# What the number of logits is rounded up to a multiple of; tensor cores are slow with other sizes.
+ENTRIES_MULTIPLE = {"cpu": 1, "cuda": 64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +54,37 @@ class Batch:
 class Predicted(NamedTuple):
     """The logits of a batch's targets, without padding."""
 
-    # (rows, V): first those of the targets, sentence after sentence, then padding rows.
+    # (rows, V'): first those of the targets, sentence after sentence, then padding rows. V' is at
+    # least V; entries from V on have no probability.
     logits: Tensor
     target: Tensor  # (tokens,) what is predicted
     tasks: Tensor  # (tokens,) the task of each target
 
     @classmethod
     def of(cls, logits: Tensor, batch: Batch, packing: Packing) -> Self:
-        """Return logits (rows, V) with the targets that they predict, and their tasks."""
+        """Return logits (rows, V') with the targets that they predict, and their tasks."""
         tasks = batch.tasks.unsqueeze(1).expand_as(batch.target)
         return cls(logits, packing.unpadded_ids(batch.target), packing.unpadded_ids(tasks))
+
+
+def project(projection: nn.Linear, x: Tensor, precision: str = "highest") -> Tensor:
+    """Return the logits (…, V') of rows (…, units) by a projection to V entries.
+
+    V' is V rounded up to ENTRIES_MULTIPLE; the logits of entries from V on are −∞.
+    """
+    weight, bias = projection.weight, projection.bias
+    if surplus := -len(weight) % ENTRIES_MULTIPLE[x.device.type]:
+        bias = weight.new_zeros(len(weight)) if bias is None else bias
+        # Added by the product itself; a mask afterwards would copy the gradient of all logits.
+        bias = pad(bias, (0, surplus), value=-torch.inf)
+        weight = torch.cat([weight, weight.new_zeros(surplus, weight.size(1))])
+    return linear(x, weight, bias, precision)
 
 
 class LayerStack(Protocol):
     """An encoder or a decoder."""
 
+    embed_tokens: nn.Embedding
     method: Method
     layers: nn.ModuleList  # from the bottom up
     observer: Observer | None  # called with the embeddings and each layer's output
@@ -108,6 +127,12 @@ class Network(nn.Module, ABC):
         """The index of padding, the same in all dictionaries."""
         encoder: Any = self.encoder
         return encoder.dictionary.pad()
+
+    @property
+    def entries(self) -> int:
+        """The entries of the dictionary that is predicted, V."""
+        *_, last = self.stacks.values()
+        return last.embed_tokens.num_embeddings
 
     @property
     def stacks(self) -> dict[str, LayerStack]:

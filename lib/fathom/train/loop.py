@@ -257,8 +257,7 @@ class Training:
         started = time.perf_counter()
         self.update += 1
         micro_batches = self._prefetcher.take(self.update)
-        with self.network.matmul.applied():
-            result, ended = self.two_level.update(self.update, micro_batches), None
+        result, ended = self.two_level.update(self.update, micro_batches), None
         self.pending.add(result)
         reads = self._reads()
         if reads:

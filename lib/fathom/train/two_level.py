@@ -99,7 +99,8 @@ class TwoLevel:
         self.network.start_update(self.seed, number)  # line 7: ε of each task, all layers at once
         if self.diagnostics:
             self.diagnostics.start_update(number)
-        sums, losses = self._gradients(micro_batches, number)  # lines 7 and 8, with gradients
+        with self.network.matmul.applied():
+            sums, losses = self._gradients(micro_batches, number)  # lines 7 and 8, with gradients
         if self._gradient_sums:
             self._gradient_sums.finish()
         if self.diagnostics:
@@ -159,7 +160,8 @@ class TwoLevel:
             if numbers:
                 self._seed_dropout(update, numbers[place])
             logits, target, _ = predict(batch)
-            smoothed, nll = smoothed_loss(logits, target, self.training.label_smoothing)
+            smoothing, entries = self.training.label_smoothing, self.network.entries
+            smoothed, nll = smoothed_loss(logits, target, smoothing, entries)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
             objective(smoothed, micro_batches.tokens, added).backward()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from fathom.config.schema.run import Model
 from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Batch, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted, project
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike
 from fathom.nn.transformer.layers import PackedPass
@@ -53,8 +53,9 @@ class PredictionHead(nn.Module):
         self.output_projection = output_table(model, embeddings)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return logits (…, V) of hidden states (…, D)."""
-        return self.output_projection(self.layer_norm(self.activation(self.dense(x))))
+        """Return logits (…, V') of hidden states (…, D)."""
+        hidden = self.layer_norm(self.activation(self.dense(x)))
+        return project(self.output_projection, hidden)
 
 
 class MaskedEncoder(TransformerEncoder):

@@ -13,7 +13,7 @@ from torch import Tensor
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Batch, Network, Predicted
+from fathom.nn.network import Batch, Network, Predicted, project
 from fathom.nn.packing import Packing
 from fathom.nn.rnmt_plus.stacks import RnmtDecoder, RnmtEncoder, RnmtPass
 from fathom.nn.stack import DictionaryLike, Steps
@@ -74,7 +74,7 @@ class RnmtPlus(Network):
         states = self.decoder(batch.previous_target, memory, padding, batch.tasks)
         packing = Packing.of(batch.target.eq(self.padding), lengths=batch.target_lengths)
         real = states.flatten(0, 1).index_select(0, packing.index)
-        return Predicted.of(self.decoder.output_projection(real), batch, packing)
+        return Predicted.of(project(self.decoder.output_projection, real), batch, packing)
 
     def compile_layers(self, backend: str = "inductor") -> None:
         """Compile the step of each layer: a whole pass would need a graph for each length."""

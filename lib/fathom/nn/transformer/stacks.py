@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from fathom.config.schema.run import Model
 from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.hooks import Method
+from fathom.nn.network import project
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, Observer, apply_once, residual, run_layers
 from fathom.nn.transformer.layers import DecoderLayer, EncoderLayer, PackedPass
@@ -142,7 +143,7 @@ class TransformerDecoder(_Stack):
     ) -> Tensor:
         """Return the logits of the real targets in the order of the batch, with teacher forcing.
 
-        They are (n, V); n is the number of targets, rounded up.
+        They are (n, V'), both numbers rounded up; entries from V on have no probability.
 
         Args:
             previous_target: (B, T) the target shifted by one, right-padded.
@@ -153,7 +154,8 @@ class TransformerDecoder(_Stack):
         self.method.begin(this.packing.of_tokens(tasks), this.rows_by_task)
         x = self.embed_packed(previous_target, this)
         x = self.run(x, lambda number, layer, x: layer(x, memories[number], this))
-        return this.linear(self.output_projection, this.packing.unpadded(x)).squeeze(0)
+        rows = this.packing.unpadded(x)
+        return project(self.output_projection, rows, this.precision).squeeze(0)
 
     def run(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> Tensor:
         """Return the stack's output, of the shape of x; arguments as for `outputs`."""
