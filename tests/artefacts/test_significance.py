@@ -154,7 +154,7 @@ def test_holm_counts_all_tasks_and_runs_of_a_call(trained):
     for kind in ("over_seeds", "over_sentences"):
         chances = [getattr(each, kind) for each in four]
         assert [each.holm for each in chances] == holm([each.p for each in chances])
-    assert "for 4 comparison(s)" in list(lines(four))[-1]
+    assert list(lines(four))[-1].endswith("all tests of one question: 4 and 4")
 
 
 def test_each_comparison_has_a_title_two_lines_and_the_questions_once(trained):

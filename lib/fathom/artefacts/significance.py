@@ -23,8 +23,8 @@ from fathom.scoring.students_t import freedom, half_interval, p_value
 SAMPLES = 10_000  # draws of the test sets; tables and claims have 1,000
 HEADINGS = ("", "difference", "95 % interval", "p", "Holm", "method")
 QUESTIONS = (
-    "over seeds: would another training agree? "
-    "over sentences: would another test set agree, with these trainings? Holm: for {} comparison(s)"
+    "over seeds: would another training agree? over sentences: would another test set agree, with "
+    "these trainings? Holm corrects for all tests of one question: {} and {}"
 )
 
 
@@ -240,7 +240,7 @@ def lines(compared: Sequence[RunComparison]) -> Iterator[str]:
             yield _line((question, *numbers, chance.method))
         yield from (f"note: {note}" for note in each.notes)
         yield ""
-    yield QUESTIONS.format(len(compared))
+    yield QUESTIONS.format(sum(each.over_seeds is not None for each in compared), len(compared))
 
 
 def _line(fields: Sequence[str]) -> str:
