@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
+from tests.support.refused import refused
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 
@@ -68,6 +69,15 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
 
 
 # show
+
+
+def test_a_row_in_the_papers_words_names_its_run(own_project, project, call):
+    assert call("show", "sample_table1: Gated", "--json").out == call("show", GATED, "--json").out
+    # A run's folder ends in a dash and its hash; a row may have a dash, too.
+    row = "latent_depth_table5: LL-D, 12/24"
+    assert own_project.run_named(row, "tiny").name == "latent_depth/m2o_diverse_ll_d_12_24"
+    with refused("row 'transparent' has several runs", remedy="name one: transparent_attention/"):
+        own_project.run_name("transparent_attention_table1: transparent")
 
 
 @pytest.fixture

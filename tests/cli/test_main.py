@@ -41,6 +41,11 @@ def help_of(*words):
 # Mistakes, each refused before torch is loaded: words, and what its line says in this order.
 REFUSED = [
     ("show static_2_3", "no run 'static_2_3'; nearest valid name: 'static_2_2"),
+    ("show 'sample_table1: Statik'", "no row 'Statik'; nearest valid name: 'Static'"),
+    (
+        "train 'sample_tabel1: Static'",
+        "no table 'sample_tabel1'; nearest valid name: 'sample_table1",
+    ),
     (f"show {RUN} --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
     ("list run", "no kind 'run'; nearest valid name: 'runs'"),
     ("where sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
@@ -97,6 +102,15 @@ REFUSED = [
     ("compare --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
     ("compare --table sample_tabel1", "nearest valid name: 'sample_table1'"),
     ("claims --table sample_tabel1", "no table or figure 'sample_tabel1'; nearest"),
+    (f"test {RUN} gated_2_3", "no run 'gated_2_3'; nearest valid name: 'gated_2_2"),
+    (f"test {RUN} 'sample_table1: Gatd'", "no row 'Gatd'; nearest valid name: 'Gated'"),
+    (f"test {RUN}", f"sample/{RUN}: one run is compared with nothing; name another run"),
+    (f"test {GATED} {RUN}", f"not run; train it with `fathom train sample/{GATED} --scale small`"),
+    (f"test {RUN} {RUN}", f"`fathom score sample/{RUN} --scale small --split test --gates plain`"),
+    (f"test {RUN} {RUN} --task boss", "no task 'boss'; nearest valid name: 'bos'"),
+    (f"test {RUN} {RUN} --metric belu", "--metric: no metric 'belu'; nearest valid name: 'bleu'"),
+    (f"test {RUN} {RUN} --task bos --each-task", "leave one out"),
+    (f"test {RUN} {RUN} --split vaild", "nearest valid name: 'valid'"),
     ("page sampel", "no paper 'sampel'; nearest valid name: 'sample'"),
     ("verify static_2_3", "nearest valid name: 'static_2_2"),
     (f"verify {GATED}", f"no training of this run; train it: fathom train {GATED}"),
@@ -105,6 +119,7 @@ REFUSED = [
         (f"{verb} --results resluts", "resluts: no such folder; nearest valid name: 'results'")
         for verb in (
             *("compare", "claims", "page", "verify", "status", "clean", "list"),
+            f"test {RUN} {GATED}",
             *("table sample_table1 --partial", "figure sample_figure1 --partial"),
         )
     ),
@@ -401,6 +416,7 @@ READING = {
     "curves": (RUN,),
     "compare": (),
     "claims": (),
+    "test": ("sample_table1: Gated", RUN),
     "diff": ("results", "results"),
     "verify": (),
     "clean": (),

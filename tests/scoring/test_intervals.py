@@ -12,7 +12,7 @@ from scipy import stats
 
 from fathom.scoring.bootstrap import SEED, Paired, Statistics, draws, interval, paired_bootstrap
 from fathom.scoring.metrics import bleu, chrf
-from fathom.scoring.students_t import half_interval
+from fathom.scoring.students_t import freedom, half_interval, p_value
 from tests.scoring.conftest import ENGLISH
 
 # sacreBLEU computes the scores of its draws in float32.
@@ -199,9 +199,21 @@ def test_one_mean_has_the_interval_of_a_t_test(numbers):
 
 @pytest.mark.parametrize("pair", [(FEW, MORE), (FEW, FEW[::-1]), (MORE, SPREAD)])
 def test_a_difference_of_runs_has_the_interval_of_welchs_test(pair):
-    expected = stats.ttest_ind(*pair, equal_var=False).confidence_interval(0.95)
-    half = half_interval([error(numbers) for numbers in pair])
-    assert half == pytest.approx((expected.high - expected.low) / 2)
+    test, parts = stats.ttest_ind(*pair, equal_var=False), [error(numbers) for numbers in pair]
+    expected = test.confidence_interval(0.95)
+    assert half_interval(parts) == pytest.approx((expected.high - expected.low) / 2)
+    difference = fmean(pair[0]) - fmean(pair[1])
+    assert p_value(difference, parts) == pytest.approx(test.pvalue, rel=0, abs=1e-12)
+    assert freedom(parts) == pytest.approx(test.df, rel=1e-12)
+
+
+@pytest.mark.parametrize("pair", [(FEW, MORE), (MORE, SPREAD), (FEW,)])
+def test_p_over_seeds_is_below_one_in_twenty_exactly_where_the_interval_excludes_0(pair):
+    parts = [error(numbers) for numbers in pair]
+    half = half_interval(parts)
+    for distance in (0.0, 0.5, 1 - 1e-9, 1 + 1e-9, 2, 50):
+        for difference in (distance * half, -distance * half):
+            assert (p_value(difference, parts) < 0.05) == (abs(difference) > half)
 
 
 @pytest.mark.parametrize(
@@ -227,4 +239,5 @@ def test_what_is_equal_seldom_differs(seeds, by_t, by_normal):
 
 def test_numbers_that_are_equal_for_all_seeds_have_no_width():
     assert half_interval([(0.0, 2), (0.0, 5)]) == 0
+    assert [p_value(value, [(0.0, 2), (0.0, 5)]) for value in (0.0, -0.1)] == [1, 0]
     assert half_interval([(0.0, 2), error(MORE)]) == pytest.approx(half_interval([error(MORE)]))

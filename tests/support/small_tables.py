@@ -99,7 +99,9 @@ class Known:
 
 
 KNOWN = Known()
-SPEC = SimpleNamespace(decoding_identity=lambda gates, window=False: HASH + "0" * 56)
+SPEC = SimpleNamespace(
+    identity="f" * 64, decoding_identity=lambda gates, window=False: HASH + "0" * 56
+)
 
 
 def vocabulary_of_the_project():
@@ -158,17 +160,20 @@ class Results:
     def __init__(self, folder, comparable=True):
         self.folder, self.comparable = folder, comparable
 
-    def write(self, run, records, seed=1, outcome="finished", identity="f" * 64):
+    def spec(self, run):
+        return SPEC
+
+    def write(self, run, records, seed=1, outcome="finished", identity=None):
         """Write records by key into their files; the training's file is always there."""
         files = {"training": {}}
         for key, record in records.items():
-            files.setdefault(file_of(key, SPEC), {})[key] = record
+            files.setdefault(file_of(key, self.spec(run)), {})[key] = record
         for stem, measured in files.items():
             file = Measurements(
                 rule=stem.partition(".")[0],
                 recipe=dict(RECIPE),
                 run=run,
-                identity=identity,
+                identity=identity or self.spec(run).identity,
                 seed=seed,
                 outcome=outcome,
                 update=122,

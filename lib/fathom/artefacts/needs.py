@@ -8,7 +8,7 @@ from fathom.config.measurement_keys import ALWAYS_SCORED, METRICS
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
-from fathom.config.tables import Cell, Table
+from fathom.config.tables import Cell, Table, runs_by_row
 from fathom.io.errors import FathomError
 
 _WINDOW = "window"
@@ -45,11 +45,7 @@ class Artefact:
     @property
     def rows(self) -> dict[str, tuple[str, ...]]:
         """The runs of each printed row."""
-        rows: dict[str, dict[str, None]] = {}
-        for cell in self.cells:
-            if cell.kind == "run":
-                rows.setdefault(cell.id, {})[cell.source] = None
-        return {row: tuple(runs) for row, runs in rows.items()}
+        return runs_by_row(self.cells)
 
 
 @dataclass(frozen=True)

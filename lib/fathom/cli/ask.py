@@ -229,9 +229,9 @@ def validate(as_json: Json = False) -> None:
 
 
 def schema() -> None:
-    """Write the JSON Schemas of config's files into config/schemas/, for editors.
+    """Write JSON Schemas of config's files, for editors.
 
-    An editor that reads them completes keys and shows what they mean.
+    An editor that reads config/schemas/ completes keys and shows what they mean.
 
     Example: fathom schema
     """

@@ -1,4 +1,4 @@
-"""The verbs that draw and judge: table, figure, curves, compare, claims, page."""
+"""The verbs that draw and judge: table, figure, curves, compare, claims, test, page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fathom.cli.options import (
+    Gates,
+    HeldOut,
     Json,
     Paper,
     Results,
@@ -19,6 +21,8 @@ from fathom.cli.options import (
     papers_named,
 )
 from fathom.cli.terminal import answer, report, suggest
+from fathom.config.measurement_keys import METRICS, ShownValue
+from fathom.decode.ready import require_decoder, require_name
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import write_text
 
@@ -124,7 +128,10 @@ def figure(
 
 
 Names = Annotated[
-    list[str], typer.Argument(help="Runs, as `fathom list runs` names them, or one table.")
+    list[str],
+    typer.Argument(
+        help="Runs of `fathom list runs`, or rows ('<paper>_<table>: <row>'), or one table."
+    ),
 ]
 Events = Annotated[
     Path | None,
@@ -331,6 +338,49 @@ def _paper_of(project: "Project", target: str) -> str:
             return name
         targets += here
     raise FathomError(f"no table or figure '{target}'", "claims", nearest(target, targets))
+
+
+def test(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Two runs or more, or rows ('<paper>_<table>: <row>'); the last is subtracted."
+        ),
+    ],
+    metric: Annotated[str, typer.Option(help=f"{', '.join(METRICS)}.")] = "bleu",
+    task: Annotated[str | None, typer.Option(help="One task in place of the mean.")] = None,
+    each_task: Annotated[bool, typer.Option("--each-task", help="Each task by itself.")] = False,
+    split: HeldOut = "test",
+    gates: Gates = None,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    as_json: Json = False,
+) -> None:
+    """Test whether runs differ by more than chance.
+
+    Two lines for each run less the last one: Welch's t over trainings, and the
+    paired bootstrap over test sentences, each with its 95 % interval, p, and p
+    corrected for all comparisons of the call (Holm). Trains nothing.
+
+    Example: fathom test m2o_diverse_ll_d_12_24 m2o_diverse_12_12 --each-task
+    """
+    from fathom.artefacts.significance import compare_runs, lines
+
+    require_name(metric, METRICS, "metric", "--metric")
+    if task is not None and each_task:
+        raise FathomError("--task is one task, and --each-task all", "test", "leave one out")
+    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    names = [artefacts.project.run_name(run) for run in runs]
+    if len(names) < 2:
+        raise FathomError("one run is compared with nothing", names[0], "name another run")
+    specs = [artefacts.project.spec(name, artefacts.scale) for name in names]
+    for spec in specs:
+        require_decoder(spec)
+    tasks = specs[-1].data.tasks if each_task else (task,)
+    value = ShownValue(metric, split=split)
+    compared = compare_runs(artefacts, names, value, gates, tasks)
+    answer(as_json, [asdict(each) for each in compared], lines(compared))
 
 
 def page(

@@ -120,7 +120,7 @@ def _folders(project: Project, run: str, paths: Paths) -> list[Path]:
     spec = project.run_named(run, paths.scale)
     trained = paths.run(spec, 0).parent
     if not trained.is_dir():
-        remedy = f"train it: fathom train {run} --scale {paths.scale}"
+        remedy = f"train it: {paths.command('train', run)}"
         raise FathomError("no training of this run", str(trained), remedy)
     data = (paths.corpus, paths.pieces_corpus, paths.subwords, paths.tensors)
     return [trained, *dict.fromkeys(folder(spec.data) for folder in data)]

@@ -10,13 +10,13 @@ import typer
 from fathom.cli.options import (
     Device,
     Gates,
+    HeldOut,
     OpenRun,
     Results,
     Run,
     Scale,
     Seed,
     Split,
-    one_split,
     open_run,
 )
 from fathom.cli.terminal import report_of, suggest
@@ -60,12 +60,6 @@ def score(
         report = report_of(f"{spec.folder} {text}, {kind}")
         score(spec, seed, text, kind, paths, report, opened.needs.metrics(spec.name))
     suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))
-
-
-HeldOut = Annotated[
-    str,
-    typer.Option(help="The held-out text: valid or test.", parser=one_split, metavar="<str>"),
-]
 
 
 def likelihood(

@@ -52,7 +52,9 @@ Device = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Paper = Annotated[str | None, typer.Argument(help="A paper. Default: all.")]
-Run = Annotated[str, typer.Argument(help="A run, as `fathom list runs` names it.")]
+Run = Annotated[
+    str, typer.Argument(help="A run of `fathom list runs`, or a row: '<paper>_<table>: <row>'.")
+]
 
 
 Gates = Annotated[
@@ -65,6 +67,10 @@ Split = Annotated[
         parser=one_split,
         metavar="<str>",
     ),
+]
+HeldOut = Annotated[
+    str,
+    typer.Option(help="The held-out text: valid or test.", parser=one_split, metavar="<str>"),
 ]
 
 

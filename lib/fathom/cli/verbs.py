@@ -22,7 +22,7 @@ VERBS = {
         ("score", "likelihood", "best-window", "gates", "sharing"), "measure"
     ),
     "Results": {
-        **dict.fromkeys(("table", "figure", "curves", "compare", "claims", "page"), "draw"),
+        **dict.fromkeys(("table", "figure", "curves", "compare", "claims", "test", "page"), "draw"),
         **dict.fromkeys(("diff", "verify", "pack", "unpack", "clean"), "files"),
     },
 }

@@ -307,7 +307,7 @@ class Inventory:
         return [*dict.fromkeys(reasons)]
 
     def run_named(self, text: str, scale: str) -> Spec:
-        """Return the spec of a run that a user names, also by its folder `<run>-<hash8>`.
+        """Return the spec of a run as `run_name` names it, also by its folder `<run>-<hash8>`.
 
         A folder may be of another scale: its name fixes the settings.
 
@@ -315,7 +315,7 @@ class Inventory:
             FathomError: If there is no such run, or its settings are no longer the folder's.
         """
         run, dash, digits = text.rpartition("-")
-        if not dash:
+        if not dash or ":" in text:
             return self.spec(self.run_name(text), scale)
         name = self.run_name(run)
         for of_scale in dict.fromkeys((scale, *self.scales)):

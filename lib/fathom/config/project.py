@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.inventory import Inventory, kept
 from fathom.config.switches import Switches
+from fathom.io.errors import FathomError, shortened, unknown
 
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
 # as all that the command does need.
@@ -39,6 +40,28 @@ class Project(Inventory):
         from fathom.config.schema.columns import read_vocabulary
 
         return read_vocabulary(self.files.read("columns", "columns"))
+
+    def run_name(self, text: str) -> str:
+        """Return the full name of a run that a user names, also by a row, `<paper>_<table>: <row>`.
+
+        Raises:
+            FathomError: If there is no such run, table or row, or the row has several runs.
+        """
+        target, colon, row = (part.strip() for part in text.partition(":"))
+        if not colon:
+            return super().run_name(text)
+        from fathom.config.paper import find
+        from fathom.config.tables import runs_by_row
+
+        _, table = find(self.papers, target, "table")
+        rows = runs_by_row(self.cells(table))
+        if row not in rows:
+            raise unknown("row", row, target, rows)
+        run, *others = rows[row]
+        if others:
+            remedy = f"name one: {shortened(rows[row])}"
+            raise FathomError(f"row '{row}' has several runs", target, remedy)
+        return run
 
     def _paper(self, name: str) -> "Paper":
         from fathom.config.paper import Paper

@@ -6,7 +6,7 @@ task is the row or column whose id is a task of the run's data; a cell without a
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -93,6 +93,15 @@ def resolve_cells(table: Table, inventory: Inventory, scale: str | None) -> tupl
     if table.settings.blocks and any(number > 1 for number in times.values()):
         cells = [replace(cell, id=f"{cell.block}/{cell.row}") for cell in cells]
     return tuple(cells)
+
+
+def runs_by_row(cells: Iterable[Cell]) -> dict[str, tuple[str, ...]]:
+    """Return the full names of the runs of each row."""
+    rows: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.kind == "run":
+            rows.setdefault(cell.id, {})[cell.source] = None
+    return {row: tuple(runs) for row, runs in rows.items()}
 
 
 @dataclass(frozen=True)

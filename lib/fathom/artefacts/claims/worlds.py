@@ -240,7 +240,16 @@ class Results(_World):
 
 
 def over_seeds(weights: Mapping[Term, float]) -> Interval:
-    """Return the 95 % interval over seeds, if each run has the same several seeds for all terms.
+    """Return the 95 % interval over seeds, if each run has the same several seeds for all terms."""
+    parts = parts_over_seeds(weights)
+    if isinstance(parts, str):
+        return Interval(None, parts)
+    counts = sorted({seeds for _, seeds in parts})
+    return Interval(half_interval(parts), SEEDS.format(" and ".join(map(str, counts))))
+
+
+def parts_over_seeds(weights: Mapping[Term, float]) -> list[tuple[float, int]] | str:
+    """Return the standard error and seeds of each run in a sum, or why there is no interval.
 
     Numbers of one run are added seed by seed, runs are independent.
     """
@@ -248,14 +257,14 @@ def over_seeds(weights: Mapping[Term, float]) -> Interval:
     for term in weights:
         runs.setdefault(term.source, []).append(term)
     if not all(term.by_seed for term in weights):
-        return Interval(None, NO_SEEDS)
+        return NO_SEEDS
     if any(
         term.by_seed.keys() != terms[0].by_seed.keys() for terms in runs.values() for term in terms
     ):
-        return Interval(None, OTHER_SEEDS)
+        return OTHER_SEEDS
     counts = sorted({len(term.by_seed) for term in weights})
     if counts[0] == 1:
-        return Interval(None, ALONE if counts == [1] else UNEVEN)
+        return ALONE if counts == [1] else UNEVEN
     parts = []
     for terms in runs.values():
         numbers = [
@@ -263,7 +272,7 @@ def over_seeds(weights: Mapping[Term, float]) -> Interval:
             for seed in terms[0].by_seed
         ]
         parts.append((stdev(numbers) / math.sqrt(len(numbers)), len(numbers)))
-    return Interval(half_interval(parts), SEEDS.format(" and ".join(map(str, counts))))
+    return parts
 
 
 def worst(cell: Cell, vocabulary: Vocabulary) -> float:
@@ -289,7 +298,7 @@ def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     mark = table.table.marks.get(item.reported.mark) if item.reported else None
     # A cell that shows its difference to another one, as the paper does, has no seeds.
     is_difference = mark is not None and mark.means == DIFFERENCE
-    by_seed = {} if is_difference else _by_seed(cell, table)
+    by_seed = {} if is_difference else numbers_by_seed(cell, table.sources)
     term = _bare(
         artefact,
         (cell.id, cell.column),
@@ -313,9 +322,9 @@ def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     return replace(term, value=bad, words=result.words, lost="")
 
 
-def _by_seed(cell: Cell, table: ComparedTable) -> dict[int, float]:
+def numbers_by_seed(cell: Cell, sources: Mapping[str, ResultSource]) -> dict[int, float]:
     """Return a cell's number of each seed that has one, in the unit that it prints."""
-    readings = table.sources[cell.source].readings(cell.key)
+    readings = sources[cell.source].readings(cell.key)
     numbers = ((seed, number(cell, reading)) for seed, reading in readings)
     return {
         seed: found.value * _factor(cell)
