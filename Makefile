@@ -21,6 +21,8 @@ TORCH_INDEX ?=
 
 BIN := .venv/bin
 INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install)
+# Prints the folder of a Python's packages.
+SITE := -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 PIP := $(call INTO,$(BIN)/python)
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 # Nothing but the listed files, whatever an index has under their names.
@@ -108,8 +110,7 @@ docs: pages .venv-docs/.complete ## build the site of docs/ in site/, which need
 # Its own packages, and those of .venv.
 .venv-docs/.complete: envs/docs.lock .venv/.complete
 	@$(BIN)/python -m venv .venv-docs
-	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-		>.venv-docs/lib/python3.11/site-packages/fathom.pth
+	@$(BIN)/python $(SITE) >"$$(.venv-docs/bin/python $(SITE))/fathom.pth"
 	@$(call INTO,.venv-docs/bin/python) $(LOCKED) -r envs/docs.lock $(call logged,the packages of docs)
 	@touch $@
 
@@ -157,8 +158,7 @@ bench-parts: environment ## time pruned inference, and what diagnostics cost (af
 .PHONY: bench-peers
 bench-peers: environment ## install Hugging Face's transformers for make bench, in .venv-peers
 	@$(BIN)/python -m venv .venv-peers
-	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-		>.venv-peers/lib/python3.11/site-packages/fathom.pth
+	@$(BIN)/python $(SITE) >"$$(.venv-peers/bin/python $(SITE))/fathom.pth"
 	@$(call INTO,.venv-peers/bin/python) $(LOCKED) -r envs/peers.lock $(call logged,the peers)
 
 .PHONY: performance

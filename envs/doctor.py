@@ -27,12 +27,13 @@ def lacking_python():
     """Return what is wrong with this Python, or None."""
     if sys.version_info[:2] != TRIED:
         tried, this = (".".join(map(str, version)) for version in (TRIED, sys.version_info[:2]))
-        remedy = f"install Python {tried}, or name it: make PYTHON=/path/to/python{tried}"
+        remedy = (
+            f"install Python {tried}, or name it: make PYTHON=/path/to/python{tried}, "
+            "or install with pip (docs/installation.md)"
+        )
         if sys.executable.startswith(ENVIRONMENT):
             remedy = f"delete {ENVIRONMENT} and run again"
-        return (
-            f"fathom is tested with Python {tried} only, and {sys.executable} is {this}; {remedy}"
-        )
+        return f"envs/ has locks for Python {tried}, and {sys.executable} is {this}; {remedy}"
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401

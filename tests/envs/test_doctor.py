@@ -22,8 +22,8 @@ def test_another_python_is_refused_by_name_and_version(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 12, 1))
     monkeypatch.setattr(sys, "executable", "/opt/python3.12")
     assert doctor.lacking_python() == (
-        "fathom is tested with Python 3.11 only, and /opt/python3.12 is 3.12; "
-        "install Python 3.11, or name it: make PYTHON=/path/to/python3.11"
+        "envs/ has locks for Python 3.11, and /opt/python3.12 is 3.12; install Python 3.11, "
+        "or name it: make PYTHON=/path/to/python3.11, or install with pip (docs/installation.md)"
     )
     monkeypatch.setattr(sys, "executable", os.path.join(doctor.ENVIRONMENT, "bin", "python"))
     assert doctor.lacking_python().endswith(f"delete {doctor.ENVIRONMENT} and run again")

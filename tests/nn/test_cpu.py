@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,6 +12,9 @@ from fathom.nn import cpu
 from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision, dropout, linear
 
 CPU = torch.device("cpu")
+with_switch = pytest.mark.skipif(
+    not hasattr(torch.backends.mkldnn, "matmul"), reason="torch before 2.9 has no switch for oneDNN"
+)
 
 
 def inputs(*shape, bias=True, dtype=torch.float32):
@@ -39,7 +43,8 @@ def test_value_and_gradients_are_those_of_torchs_own_layer(shape, bias, monkeypa
     )
 
 
-def test_frozen_weights_get_no_gradient():
+def test_frozen_weights_get_no_gradient(monkeypatch):
+    monkeypatch.setattr(cpu, "_product", torch.mm)
     x, weight, bias = inputs(4, 8)
     weight.requires_grad_(False)
     linear(x, weight, bias, "medium").sum().backward()
@@ -71,6 +76,7 @@ def test_the_highest_precision_is_torchs_own_layer_to_the_bit():
     assert torch.equal(linear(*given), F.linear(*given))
 
 
+@with_switch
 def test_the_setting_is_afterwards_as_it_was_before_also_after_an_error():
     setting, whole = torch.backends.mkldnn.matmul, torch.get_float32_matmul_precision()
     before = setting.fp32_precision
@@ -82,6 +88,7 @@ def test_the_setting_is_afterwards_as_it_was_before_also_after_an_error():
     assert (setting.fp32_precision, torch.get_float32_matmul_precision()) == (before, whole)
 
 
+@with_switch
 def test_the_chosen_precision_is_as_exact_as_the_highest():
     state = torch.get_rng_state()
     chosen = choose_matmul_precision(CPU)
@@ -92,6 +99,7 @@ def test_the_chosen_precision_is_as_exact_as_the_highest():
     assert choose_matmul_precision(CPU) == chosen
 
 
+@with_switch
 def test_a_machine_that_rounds_is_refused(monkeypatch):
     """As on machines with AMX, where oneDNN may round float32 to bfloat16."""
 
@@ -102,6 +110,11 @@ def test_a_machine_that_rounds_is_refused(monkeypatch):
     chosen = choose_matmul_precision(CPU)
     assert chosen.precision == "highest"
     assert chosen.errors["medium"] > 100 * chosen.errors["highest"]
+
+
+def test_an_older_torch_keeps_the_highest_precision_without_a_measurement(monkeypatch):
+    monkeypatch.setattr(torch.backends, "mkldnn", SimpleNamespace(is_available=lambda: True))
+    assert choose_matmul_precision(CPU) == MatmulPrecision("highest", {})
 
 
 def test_another_device_keeps_the_highest_precision_without_a_measurement():

@@ -59,12 +59,14 @@ def choose_matmul_precision(device: torch.device, tf32: bool = False) -> MatmulP
     """Return the precision of a device's linear layers; with `tf32`, "high" on CUDA.
 
     On a CPU "medium" is chosen if its errors are as small as those of "highest"; elsewhere "medium"
-    would round. Nothing is drawn from torch's own generator. Time decides nothing: the two differ
-    in bits, and a training that is resumed must choose again what it chose before.
+    would round. torch before 2.9 cannot switch oneDNN alone, and keeps "highest". Nothing is drawn
+    from torch's own generator. Time decides nothing: the two differ in bits, and a training that is
+    resumed must choose again what it chose before.
     """
     if device.type == "cuda" and tf32:
         return MatmulPrecision("high", {})
-    if device.type != "cpu" or not torch.backends.mkldnn.is_available():
+    onednn = torch.backends.mkldnn
+    if device.type != "cpu" or not onednn.is_available() or not hasattr(onednn, "matmul"):
         return MatmulPrecision("highest", {})
     errors = {precision: _error(precision) for precision in ("highest", "medium")}
     as_good = errors["medium"] <= AS_GOOD * errors["highest"]
