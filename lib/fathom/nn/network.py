@@ -67,6 +67,7 @@ class LayerStack(Protocol):
     """An encoder or a decoder."""
 
     method: Method
+    embed_tokens: nn.Embedding
     layers: nn.ModuleList  # from the bottom up
     observer: Observer | None  # called with the embeddings and each layer's output
 
@@ -119,6 +120,19 @@ class Network(nn.Module, ABC):
     def methods(self) -> dict[str, Method]:
         """The method of each stack, by the stack's name."""
         return {name: stack.method for name, stack in self.stacks.items()}
+
+    @torch.no_grad()
+    def initialise(self) -> None:
+        """Let the methods change first weights; layers that share weights are one."""
+        for stack in self.stacks.values():
+            method: Method = stack.method
+            if not method.overrides("initialise"):
+                continue
+            method.initialise(-1, {"embeddings": stack.embed_tokens})
+            layers: Any = stack.layers
+            for number, layer in enumerate(layers):
+                if method.share(number) == number:
+                    method.initialise(number, layer.modules_by_name())
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw everything random of an update in all methods; updates count from 1."""
