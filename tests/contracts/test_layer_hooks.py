@@ -211,10 +211,10 @@ def test_translations_do_not_depend_on_what_a_batch_holds(made):
     require_equal_in_any_batch(made(), "static", 2)
 
 
-@every
-def test_compiled_layers_learn_the_same(made):
+def test_compiled_layers_that_share_weights_learn_the_same():
     """The compiler itself needs a device; here it only traces the layers."""
     torch.compiler.reset()
+    made = NETWORKS["tied"]
     plain, compiled = two_level(made()), two_level(made())
     compiled.network.compile_layers(backend="eager")
     for run in (plain, compiled):
