@@ -12,8 +12,15 @@ from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import Batch, Network, Predicted
 from tests.contracts import test_networks
-from tests.contracts.test_methods import LENGTHS, choices, real_update, two_level
+from tests.contracts.test_methods import (
+    LENGTHS,
+    choices,
+    example_network,
+    real_update,
+    two_level,
+)
 from tests.reference.padded.networks import padded_predict
+from tests.support.layer_hooks import NETWORKS
 from tests.support.small_networks import PAD, batch, card, gradients
 
 pytestmark = pytest.mark.slow
@@ -149,6 +156,11 @@ def test_they_are_equal_in_other_shapes(changes, output_bias, exact):
     compare(models, "transformer", HIGHEST, 1e-11)
 
 
+@pytest.mark.parametrize("made", NETWORKS.values(), ids=NETWORKS)
+def test_they_are_equal_in_every_order_and_with_shared_weights(made, exact):
+    compare([made().double() for _ in range(2)], "transformer", HIGHEST, 1e-11)
+
+
 @pytest.mark.parametrize("kind", [*KINDS, "rnmt_plus"])
 def test_targets_and_tasks_come_sentence_after_sentence(kind):
     model, these = test_networks.built(kind, "static"), texts(kind)
@@ -204,7 +216,7 @@ def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
 @pytest.mark.parametrize("name", ["static", "latent_layers"])
 def test_compiled_layers_learn_the_same(name):
     """The compiler itself needs a device; here it only traces the layers."""
-    plain, compiled = (two_level(name, {}) for _ in range(2))
+    plain, compiled = (two_level(example_network(name)) for _ in range(2))
     compiled.network.compile_layers(backend="eager")
     for number in (1, 2):
         for run in (plain, compiled):

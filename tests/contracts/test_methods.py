@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -151,11 +152,11 @@ def test_it_trains_with_finite_loss(name, changes):
     assert losses[-1] < losses[0]
 
 
-def two_level(name: str, changes: dict[str, object]) -> TwoLevel:
-    """Return the example's network with the optimisers of a real training."""
+def two_level(model: Network) -> TwoLevel:
+    """Return a network with the optimisers of a real training."""
     training = specification().training
     schedule = learning_rate(training.schedule, width=16, updates=6)
-    return TwoLevel(example_network(name, **changes), training, schedule, 1, Ranks(0, 1))
+    return TwoLevel(model, training, schedule, 1, Ranks(0, 1))
 
 
 def real_update(run: TwoLevel, number: int) -> None:
@@ -171,13 +172,18 @@ def real_update(run: TwoLevel, number: int) -> None:
 @pytest.mark.slow
 @every_choice
 def test_saved_and_loaded_it_goes_on_to_the_bit(name, changes, tmp_path):
-    whole, resumed = two_level(name, changes), two_level(name, changes)
+    runs = [two_level(example_network(name, **changes)) for _ in range(2)]
+    require_resumes_to_the_bit(*runs, tmp_path)
+
+
+def require_resumes_to_the_bit(whole: TwoLevel, resumed: TwoLevel, folder: Path) -> None:
+    """Check that two updates, a checkpoint and two more are four updates."""
     for number in (1, 2):
         real_update(whole, number)
     state = {"model": whole.network.state_dict(), "optimisers": whole.state_dict()}
-    write_checkpoint(tmp_path / "last.pt", state)
-    load_weights(resumed.network, tmp_path / "last.pt")
-    resumed.load_state_dict(torch.load(tmp_path / "last.pt", weights_only=True)["optimisers"])
+    write_checkpoint(folder / "last.pt", state)
+    load_weights(resumed.network, folder / "last.pt")
+    resumed.load_state_dict(torch.load(folder / "last.pt", weights_only=True)["optimisers"])
     for run in (whole, resumed):
         for number in (3, 4):
             real_update(run, number)
@@ -188,7 +194,7 @@ def test_saved_and_loaded_it_goes_on_to_the_bit(name, changes, tmp_path):
 @every_choice
 def test_what_belongs_to_an_absent_task_rests_with_its_moments(name, changes):
     """Rows of a group whose rows are tasks, and modules of which each belongs to a task."""
-    run = two_level(name, changes)
+    run = two_level(example_network(name, **changes))
     for number in (1, 3):
         real_update(run, number)
     own = {id(each) for group in run.phi if group.rows_are_tasks for each in group.parameters}
@@ -376,6 +382,19 @@ def test_in_its_neutral_state_it_equals_the_static_model_to_the_bit(name, change
     found = gradients(model)
     for key, gradient in gradients(static).items():
         assert torch.equal(gradient, found[key]), key
+
+
+@every
+def test_its_first_weights_are_the_static_models(name):
+    if load(name).initialise is not Method.initialise:
+        pytest.skip("it changes them")
+    _, size, tasks = example(name)
+    models = example_network(name), network(method("static", ()), size, tasks)
+    for model in models:
+        model.initialise()
+    found = models[0].state_dict()
+    for key, tensor in models[1].state_dict().items():
+        assert torch.equal(found[key], tensor), key
 
 
 @every

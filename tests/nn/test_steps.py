@@ -7,6 +7,7 @@ import torch
 
 from fathom.nn.stack import compaction_order, moved_slots
 from tests.reference.padded.networks import padded_logits
+from tests.support.layer_hooks import NETWORKS
 from tests.support.small_networks import ENTRIES, batch, method, network, recurrent_network, shape
 
 TASKS = torch.tensor([0, 1, 1, 0])
@@ -20,11 +21,18 @@ def transformer(name, norm):
     return network(method(name, **settings), shape(norm=norm))
 
 
-MODELS = {
-    f"{name}-{norm}": partial(transformer, name, norm)
-    for name in ("static", "latent_layers", "dlcl", "adapters", "group_dropout")
-    for norm in ("pre", "post", "lingvo", "none")
-} | {f"rnmt_plus-{layers}": partial(recurrent_network, decoder_layers=layers) for layers in (1, 4)}
+MODELS = (
+    {
+        f"{name}-{norm}": partial(transformer, name, norm)
+        for name in ("static", "latent_layers", "dlcl", "adapters", "group_dropout")
+        for norm in ("pre", "post", "lingvo", "none")
+    }
+    | NETWORKS
+    | {
+        f"rnmt_plus-{layers}": partial(recurrent_network, decoder_layers=layers)
+        for layers in (1, 4)
+    }
+)
 
 
 def expected(model, source, rows, tasks):

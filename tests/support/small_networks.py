@@ -42,8 +42,9 @@ def shape(**changes: object) -> settings.Model:
 
 def stack(name: str = "encoder", layers: int = 3, tasks: int = 2, **changes: object) -> Stack:
     """Return what a method knows of a stack of a tiny model."""
-    values = {"width": 16, "norm": "pre", "sources": layers + 1, "memories": 3, "residuals": True}
-    return Stack(name, layers, tasks, **(values | changes))
+    values = {"other_layers": 3, "tasks": tasks, "width": 16, "norm": "pre", "residuals": True}
+    values |= {"sources": layers + 1, "memories": 3}
+    return Stack(name, layers, **(values | changes))
 
 
 def method(

@@ -20,6 +20,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+# Sub-layers in groups; the members of a group read the same input.
+Order = tuple[tuple[str, ...], ...]
+ORDERS: Mapping[str, Order] = {
+    "encoder": (("self_attention",), ("ffn",)),
+    "decoder": (("self_attention",), ("cross_attention",), ("ffn",)),
+}
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -27,6 +34,7 @@ class Stack:
 
     name: str  # "encoder" or "decoder"
     layers: int  # number of layers, L
+    other_layers: int  # of the network's other stack; 0 if it has one stack
     tasks: int  # number of tasks of the run, N
     width: int  # units of the hidden states between layers, D
     norm: str  # where the layers normalise: "pre", "post", "lingvo" or "none"
@@ -98,6 +106,30 @@ class Method(nn.Module):
             getattr(getattr(self, hook), "__func__", None) is not getattr(Method, hook)
             for hook in hooks
         )
+
+    def initialise(self, layer: int, modules: Mapping[str, nn.Module]) -> None:
+        """Change a layer's first weights, before a training begins or other weights are loaded.
+
+        Draw from torch's default generator: the network is complete, so nothing else moves. RNMT+
+        has neither this hook nor `order` and `share`.
+
+        Args:
+            layer: from 0; −1 is the stack's embeddings.
+            modules: "embeddings", or by sub-layer "self_attention.query", ".key", ".value",
+                ".output" and ".norm", in a decoder "cross_attention.…", and "ffn.first", ".second"
+                and ".norm".
+        """
+
+    def order(self, layer: int) -> Order:
+        """Return a layer's sub-layers in groups; a sub-layer that is left out has no weights.
+
+        The members of a group read the same input, and are added to it in turn.
+        """
+        return ORDERS[self.stack.name]
+
+    def share(self, layer: int) -> int:
+        """Return the layer, at most this one, whose weights a layer uses."""
+        return layer
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw everything random of an update, for all tasks and layers at once.

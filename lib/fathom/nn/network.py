@@ -145,6 +145,19 @@ class Network(nn.Module, ABC):
         """The method of each stack, by the stack's name."""
         return {name: stack.method for name, stack in self.stacks.items()}
 
+    @torch.no_grad()
+    def initialise(self) -> None:
+        """Let the methods change first weights; layers that share weights are one."""
+        for stack in self.stacks.values():
+            method: Method = stack.method
+            if not method.overrides("initialise"):
+                continue
+            method.initialise(-1, {"embeddings": stack.embed_tokens})
+            layers: Any = stack.layers
+            for number, layer in enumerate(layers):
+                if method.share(number) == number:
+                    method.initialise(number, layer.modules_by_name())
+
     def start_update(self, seed: int, update: int) -> None:
         """Draw everything random of an update in all methods; updates count from 1."""
         for method in self.methods.values():

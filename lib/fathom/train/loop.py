@@ -95,7 +95,9 @@ class Training:
             len(tensors.tasks),
             tensors.source_dictionary,
             tensors.target_dictionary,
-        ).to(self.device)
+        )
+        self.network.initialise()
+        self.network.to(self.device)
         self.network.set_matmul(choose_matmul_precision(self.device, options.matmul == "tf32"))
         if options.compile:
             self.network.compile_layers()

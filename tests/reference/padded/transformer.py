@@ -21,8 +21,7 @@ def encoder_layer(layer: EncoderLayer, x: Tensor, padding: Tensor) -> Tensor:
     def attend(y: Tensor) -> Tensor:
         return layer.self_attn(y, y, y, key_padding_mask=padding, need_weights=False)[0]
 
-    x = layer.sub_layer("self_attention", layer.self_attn_layer_norm, x, attend)
-    return layer.sub_layer("ffn", layer.final_layer_norm, x, layer.feed_forward)
+    return layer.run(x, {"self_attention": attend, "ffn": layer.feed_forward})
 
 
 def decoder_layer(
@@ -67,9 +66,8 @@ def decoder_layer(
             need_weights=False,
         )[0]
 
-    x = layer.sub_layer("self_attention", layer.self_attn_layer_norm, x, attend)
-    x = layer.sub_layer("cross_attention", layer.encoder_attn_layer_norm, x, attend_to_memory)
-    return layer.sub_layer("ffn", layer.final_layer_norm, x, layer.feed_forward)
+    attentions = {"self_attention": attend, "cross_attention": attend_to_memory}
+    return layer.run(x, attentions | {"ffn": layer.feed_forward})
 
 
 class PaddedEncoder(Encoder):

@@ -101,6 +101,7 @@ class MaskedLm(Network):
             "encoder": Stack(
                 name="encoder",
                 layers=model.encoder_layers,
+                other_layers=0,
                 tasks=tasks,
                 width=model.width,
                 norm=model.norm,

@@ -16,6 +16,7 @@ from fathom.config.schema.run import Model
 from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.attention import attend_packed
 from fathom.nn.cpu import dropout, linear
+from fathom.nn.hooks import ORDERS, Order
 from fathom.nn.packing import Packing
 from fathom.nn.stack import Residual
 
@@ -30,6 +31,20 @@ with fairseq_files():
         TransformerDecoderLayerBase,
         TransformerEncoderLayerBase,
     )
+
+
+def _attention(name: str) -> dict[str, str]:
+    projections = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
+    paths = {place: f"{name}.{projection}" for place, projection in projections.items()}
+    return {**paths, "norm": f"{name}_layer_norm"}
+
+
+# Where fairseq's layers have the modules of each sub-layer.
+MODULES = {
+    "self_attention": _attention("self_attn"),
+    "cross_attention": _attention("encoder_attn"),
+    "ffn": {"first": "fc1", "second": "fc2", "norm": "final_layer_norm"},
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,13 @@ class PackedPass:
     def dropout(self, module: Any, x: Tensor) -> Tensor:
         """Return x after dropout with a module's probability, in training."""
         return dropout(x, module.p, module.training)
+
+    def functions(self, layer: Any) -> dict[str, Callable[[Tensor], Tensor]]:
+        """Return what the sub-layers compute that the layers of both stacks have."""
+        return {
+            "self_attention": partial(self.self_attention, layer.self_attn),
+            "ffn": partial(self.feed_forward, layer),
+        }
 
     def self_attention(self, attention: Any, y: Tensor) -> Tensor:
         """Return the self-attention of y; both are (1, rows, D)."""
@@ -125,6 +147,7 @@ class _SubLayers(nn.Module):
     activation_fn: Callable[[Tensor], Tensor]
     fc1: nn.Module
     fc2: nn.Module
+    order: Order
 
     def __init__(self, model: Model, residual: Residual):
         with fairseq_files():
@@ -137,27 +160,58 @@ class _SubLayers(nn.Module):
                 if name.endswith("layer_norm"):
                     setattr(self, name, nn.Identity())
 
-    def sub_layer(
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The sub-layers that the layer has."""
+        return tuple(part for group in self.order for part in group)
+
+    def modules_by_name(self) -> dict[str, nn.Module]:
+        """Return the modules of the sub-layers, as `Method.initialise` names them."""
+        return {
+            f"{part}.{name}": self.get_submodule(path)
+            for part in self.parts
+            for name, path in MODULES[part].items()
+        }
+
+    def set_order(self, order: Order) -> None:
+        """Set which sub-layers follow each other; those that are left out lose their weights."""
+        before, self.order = self.parts, order
+        for part in set(before) - set(self.parts):
+            for path in MODULES[part].values():
+                setattr(self, path.split(".")[0], None)
+
+    def run(
         self,
-        part: str,
-        norm: nn.Module,
         x: Tensor,
-        function: Callable[[Tensor], Tensor],
+        functions: Mapping[str, Callable[[Tensor], Tensor]],
         drop: Callable[[Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return a sub-layer's output, added to its input.
+        """Return the layer's output, of the shape of x.
 
         Args:
-            part: "self_attention", "cross_attention" or "ffn".
-            norm: its layer norm.
             x: (1, rows, D) its input.
-            function: what it computes, of the shape of x.
-            drop: dropout of its output; None for fairseq's.
+            functions: what each sub-layer computes, of the shape of x.
+            drop: dropout of a sub-layer's output; None for fairseq's.
         """
-        drop = drop or self.dropout_module
+        for group in self.order:
+            y = x
+            for part in group:
+                x = self._add(part, x, y, functions[part], drop or self.dropout_module)
+        return x
+
+    def _add(
+        self,
+        part: str,
+        x: Tensor,
+        y: Tensor,
+        function: Callable[[Tensor], Tensor],
+        drop: Callable[[Tensor], Tensor],
+    ) -> Tensor:
+        """Return x with the output of a sub-layer that reads y; alone in its group, y is x."""
+        norm = getattr(self, MODULES[part]["norm"])
         if self.norm == "post":
-            return norm(self.residual(part, x, drop(function(x))))
-        y = norm(x)
+            return norm(self.residual(part, x, drop(function(y))))
+        y = norm(y)
         skip = y if self.norm == "lingvo" and part != "ffn" else x
         return self.residual(part, skip, drop(function(y)))
 
@@ -169,18 +223,17 @@ class _SubLayers(nn.Module):
 class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
     """One encoder layer."""
 
+    order = ORDERS["encoder"]
+
     def forward(self, x: Tensor, this: PackedPass) -> Tensor:
         """Return the layer's output for packed hidden states; both are (1, rows, D)."""
-        drop = partial(this.dropout, self.dropout_module)
-        attend = partial(this.self_attention, self.self_attn)
-        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
-        feed = partial(this.feed_forward, self)
-        return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
+        return self.run(x, this.functions(self), partial(this.dropout, self.dropout_module))
 
 
 class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     """One decoder layer."""
 
+    order = ORDERS["decoder"]
     encoder_attn: nn.Module
 
     def forward(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
@@ -191,10 +244,6 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
             memory: (1, source rows, D) what the layer attends to.
             this: the pass.
         """
-        drop = partial(this.dropout, self.dropout_module)
-        attend = partial(this.self_attention, self.self_attn)
-        x = self.sub_layer("self_attention", self.self_attn_layer_norm, x, attend, drop)
         attend = partial(this.memory_attention, self.encoder_attn, memory)
-        x = self.sub_layer("cross_attention", self.encoder_attn_layer_norm, x, attend, drop)
-        feed = partial(this.feed_forward, self)
-        return self.sub_layer("ffn", self.final_layer_norm, x, feed, drop)
+        functions = this.functions(self) | {"cross_attention": attend}
+        return self.run(x, functions, partial(this.dropout, self.dropout_module))

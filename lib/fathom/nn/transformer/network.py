@@ -67,6 +67,7 @@ class Transformer(Network):
             name: Stack(
                 name=name,
                 layers=count,
+                other_layers=sum(layers.values()) - count,
                 tasks=tasks,
                 width=model.width,
                 norm=model.norm,

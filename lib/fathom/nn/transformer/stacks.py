@@ -1,14 +1,16 @@
 """The Transformer's encoder and decoder."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from copy import copy
 from typing import Any
 
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
+from fathom.io.errors import FathomError, nearest
 from fathom.io.fairseq_files import fairseq_files
-from fathom.nn.hooks import Method
+from fathom.nn.hooks import Method, Order
 from fathom.nn.network import project
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, Observer, apply_once, residual, run_layers
@@ -60,6 +62,52 @@ def packed_positions(table: Any, packing: Packing) -> Tensor:
     return table(whole)[0].index_select(0, packing.positions)
 
 
+def ordered_layers(model: Model, method: Method, layer_class: type, count: int) -> nn.ModuleList:
+    """Return a stack's layers with the order and the shared weights of its method.
+
+    Raises:
+        FathomError: If a layer cannot have the order or the weights that the method returns.
+    """
+    layers: list[Any] = []
+    groups = model.norm in ("pre", "none") and method.stack.name in model.residuals
+    for number in range(count):
+        where, first = f"{method.stack.name} layer {number}", method.share(number)
+        if not 0 <= first <= number:
+            remedy = f"return a number from 0 to {number} in `share`"
+            raise FathomError(f"no weights of layer {first} to share", where, remedy)
+        if first == number:
+            layer = layer_class(model, residual(model, method, number))
+        else:
+            # The same modules below another layer, which may have fewer of them.
+            layer = copy(layers[first])
+            layer._modules, layer.residual = {**layer._modules}, residual(model, method, number)
+        order = method.order(number)
+        require_order(order, layer.parts, groups, where)
+        layer.set_order(order)
+        layers.append(layer)
+    return nn.ModuleList(layers)
+
+
+def require_order(order: Order, parts: Collection[str], groups: bool, where: str) -> None:
+    """Refuse an order that a layer cannot have.
+
+    Args:
+        order: what the method returns.
+        parts: the sub-layers that the layer's weights are for.
+        groups: whether sub-layers may read the same input.
+        where: the layer.
+    """
+    names = [part for group in order for part in group]
+    for part in names:
+        if part not in parts:
+            raise FathomError(f"no sub-layer '{part}'", where, nearest(part, parts))
+    if len(set(names)) < len(names):
+        raise FathomError("a sub-layer twice", where, "name each once in `order`")
+    if not groups and any(len(group) > 1 for group in order):
+        what = "sub-layers read the same input only with norm pre or none, and with residuals"
+        raise FathomError(what, where, "return groups of one sub-layer in `order`")
+
+
 class _Stack(nn.Module):
     """Embeddings, positions, layers and last norm."""
 
@@ -79,9 +127,7 @@ class _Stack(nn.Module):
         self.embed_tokens = embedding_table(self.dictionary, model.width)
         self.embed_positions = position_table(self.dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
-        self.layers = nn.ModuleList(
-            layer_class(model, residual(model, method, layer)) for layer in range(layers)
-        )
+        self.layers = ordered_layers(model, method, layer_class, layers)
         self.layer_norm = final_norm(model)
 
     def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
@@ -136,6 +182,10 @@ class TransformerDecoder(_Stack):
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
         super().__init__(model, dictionary, method, DecoderLayer, model.decoder_layers)
+        layers: Any = self.layers
+        if layers and not any("cross_attention" in layer.parts for layer in layers):
+            what = "no layer has the sub-layer 'cross_attention'"
+            raise FathomError(what, "decoder", "name it in `order` of a layer")
         self.output_projection = output_table(model, self.embed_tokens)
 
     def forward(

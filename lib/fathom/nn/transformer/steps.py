@@ -7,7 +7,7 @@ layer.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,8 +34,8 @@ class PastCache:
             as many slots as are used, rounded up to a multiple of ENTRIES.
     """
 
-    def __init__(self, source_keys: Tensor):
-        layers, sentences, heads, units, _ = source_keys.shape  # (L, B, H, k, S)
+    def __init__(self, layers: int, source_keys: Tensor):
+        _, sentences, heads, units, _ = source_keys.shape  # (layers, B, H, k, S)
         self.keys = source_keys.new_empty(layers, sentences, heads, units, 0)
         self.values = source_keys.new_empty(layers, sentences, heads, 0, units)
         self.used = 0
@@ -86,22 +86,22 @@ class SourceCache:
     """Keys and values of the source, computed once per sentence and layer.
 
     Attributes:
-        keys: (L, places, H, k, S) for the B sentences at the first places; S is rounded up to a
-            multiple of ENTRIES.
-        values: (L, places, H, S, k).
+        keys: (layers, places, H, k, S) for the B sentences at the first places; S is rounded up to
+            a multiple of ENTRIES.
+        values: (layers, places, H, S, k).
         hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
 
     Args:
-        attentions: the module of each layer.
+        attentions: the module of each layer that attends to the source, by its number.
         memories: (B, S, D) what each layer attends to.
         padding: (B, S) true at padding.
     """
 
-    def __init__(self, attentions: Sequence[Any], memories: Sequence[Tensor], padding: Tensor):
+    def __init__(self, attentions: Mapping[int, Any], memories: Sequence[Tensor], padding: Tensor):
         missing = rounded_up(padding.size(1)) - padding.size(1)
-        keys, values = [], []
-        for attention, states in zip(attentions, memories, strict=True):
-            rows = pad(states, (0, 0, 0, missing))
+        self.numbers, keys, values = [*attentions], [], []
+        for number, attention in attentions.items():
+            rows = pad(memories[number], (0, 0, 0, missing))
             heads = (attention.num_heads, attention.head_dim)
             keys.append(attention.k_proj(rows).unflatten(2, heads).permute(0, 2, 3, 1))
             values.append(attention.v_proj(rows).unflatten(2, heads).transpose(1, 2))
@@ -111,8 +111,8 @@ class SourceCache:
 
     def of_layer(self, layer: int) -> tuple[Tensor, Tensor]:
         """Return a layer's keys (B · H, k, S) and values (B · H, S, k)."""
-        sentences = len(self.hidden)
-        keys, values = self.keys[layer, :sentences], self.values[layer, :sentences]
+        place, sentences = self.numbers.index(layer), len(self.hidden)
+        keys, values = self.keys[place, :sentences], self.values[place, :sentences]
         return keys.flatten(0, 1), values.flatten(0, 1)
 
     def reorder(self, sentences: Tensor) -> None:
@@ -142,11 +142,13 @@ class TransformerSteps(Steps):
     ):
         super().__init__(decoder.method, decoder.output_projection, tasks)
         self.decoder, self.position = decoder, 0
-        layers: list[Any] = list(decoder.layers)
-        self.projections = [joined_projections(layer.self_attn) for layer in layers]
-        self.queries = [scaled_queries(layer.encoder_attn) for layer in layers]
-        self.source = SourceCache([layer.encoder_attn for layer in layers], memories, padding)
-        self.past = PastCache(self.source.keys)
+        layers: dict[int, Any] = dict(enumerate(decoder.layers))
+        attentions = {n: layer.self_attn for n, layer in layers.items() if layer.self_attn}
+        readers = {n: layer.encoder_attn for n, layer in layers.items() if layer.encoder_attn}
+        self.projections = {n: joined_projections(each) for n, each in attentions.items()}
+        self.queries = {n: scaled_queries(each) for n, each in readers.items()}
+        self.source = SourceCache(readers, memories, padding)
+        self.past = PastCache(len(layers), self.source.keys)
 
     def advance(self, pieces: Tensor) -> Tensor:
         """Return the decoder's last hidden states, (B · K, D), of one more piece (B · K,)."""
@@ -169,10 +171,12 @@ class TransformerSteps(Steps):
 
     def layer(self, number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
         """Return a layer's output, (1, B · K, D)."""
-        past, source = partial(self.attend, number, layer), partial(self.read, number, layer)
-        x = layer.sub_layer("self_attention", layer.self_attn_layer_norm, x, past)
-        x = layer.sub_layer("cross_attention", layer.encoder_attn_layer_norm, x, source)
-        return layer.sub_layer("ffn", layer.final_layer_norm, x, layer.feed_forward)
+        functions = {
+            "self_attention": partial(self.attend, number, layer),
+            "cross_attention": partial(self.read, number, layer),
+            "ffn": layer.feed_forward,
+        }
+        return layer.run(x, functions)
 
     def attend(self, number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
         """Return the attention of each hypothesis to its past, (1, B · K, D)."""

@@ -1,0 +1,305 @@
+"""First weights, order and sharing of layers; DeepNorm, the worked example of the documentation."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from fathom.decode.export.plain import beyond_keeping
+from fathom.nn.hooks import Method
+from fathom.nn.loss import smoothed_loss
+from fathom.nn.network import LowPrecision
+from fathom.nn.transformer.network import Transformer
+from tests.contracts.test_methods import (
+    real_update,
+    require_equal_in_any_batch,
+    require_resumes_to_the_bit,
+    two_level,
+)
+from tests.support.layer_hooks import (
+    NETWORKS,
+    FeedForwardFirst,
+    Parallel,
+    Sandwich,
+    Tied,
+    documented_method,
+    network_of,
+)
+from tests.support.refused import refused
+from tests.support.small_networks import (
+    gradients,
+    method,
+    network,
+    recurrent_network,
+    sentences,
+    shape,
+    stack,
+)
+
+pytestmark = pytest.mark.slow
+
+DeepNorm = documented_method()
+LENGTHS = [(9, 8), (7, 10), (12, 6), (5, 5)]
+every = pytest.mark.parametrize("made", NETWORKS.values(), ids=NETWORKS)
+
+
+class AlphaAlone(DeepNorm):
+    """DeepNorm's residuals with the first weights of the static model."""
+
+    initialise = Method.initialise
+
+
+def with_gradients(model: Transformer) -> float:
+    """Return the loss of a batch; the network gets the gradients."""
+    model.start_update(1, 1)
+    logits, target, _ = model.predict(sentences(LENGTHS))
+    loss = nn.functional.cross_entropy(logits[: len(target)], target)
+    loss.backward()
+    return loss.item()
+
+
+def gradient_norms(kind: type[Method], layers: int, seed: int) -> tuple[float, float]:
+    """Return the norms of the gradients at update 1, of the network and of the encoder's layers."""
+    size = {"encoder_layers": layers, "decoder_layers": layers, "width": 32, "ffn": 64}
+    model = network_of(kind, seed, norm="post", **size)
+    with_gradients(model)
+    norms = {name: each.grad.norm().item() for name, each in model.named_parameters()}
+    encoder = (norm for name, norm in norms.items() if name.startswith("encoder.layers"))
+    return math.hypot(*norms.values()), math.hypot(*encoder)
+
+
+# 0.81 (N⁴M)^(1/16), 0.87 (N⁴M)^(−1/16), (3M)^(1/4) and (12M)^(−1/4) [Wang et al. 2022, §4.2].
+@pytest.mark.parametrize(
+    ("layers", "encoder", "decoder"),
+    [
+        (6, (1.4179, 0.4970), (2.0598, 0.3433)),
+        (18, (1.9987, 0.3526), (2.7108, 0.2608)),
+        (100, (3.4157, 0.2063), (4.1618, 0.1699)),
+    ],
+)
+def test_deep_norm_scales_as_its_paper_says(layers, encoder, decoder):
+    for name, expected in (("encoder", encoder), ("decoder", decoder)):
+        each = DeepNorm(stack(name, layers, other_layers=layers))
+        assert (each.alpha, each.beta) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_method_knows_the_layers_of_the_other_stack():
+    stacks = Transformer.describe_stacks(shape(encoder_layers=5, decoder_layers=2), 2)
+    assert {name: each.other_layers for name, each in stacks.items()} == {
+        "encoder": 2,
+        "decoder": 5,
+    }
+    uneven = DeepNorm(stacks["encoder"])
+    assert uneven.alpha == pytest.approx(0.81 * (5**4 * 2) ** (1 / 16))
+
+
+def test_each_first_matrix_of_deep_norm_has_the_deviation_of_its_paper():
+    model = network_of(DeepNorm, norm="post", width=128, ffn=256)
+    gains = {"q_proj": 1, "k_proj": 1, "v_proj": 0, "out_proj": 0, "fc1": 0, "fc2": 0}
+    checked = 0
+    for side in (model.encoder, model.decoder):
+        for name, module in side.layers.named_modules():
+            if isinstance(module, nn.Linear):
+                gain = gains[name.split(".")[-1]] or side.method.beta
+                expected = gain * math.sqrt(2 / (module.in_features + module.out_features))
+                assert module.weight.std().item() == pytest.approx(expected, rel=0.03), name
+                checked += 1
+    assert checked == 3 * (6 + 10)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_deep_norm_bounds_the_gradients_of_48_layers_by_those_of_6(seed):
+    """Measured: 1.8 to 2.0 times for the network, 0.7 to 1.1 for its encoder.
+
+    With the same residuals and the static model's first weights the encoder's are 13 to 18 times as
+    large; what fails is that the gradient grows with depth, not that it overflows.
+    """
+    shallow, deep = (gradient_norms(DeepNorm, layers, seed) for layers in (6, 48))
+    assert 0 < deep[0] < 3 * shallow[0]
+    assert 0 < deep[1] < 1.5 * shallow[1]
+    assert gradient_norms(AlphaAlone, 48, seed)[1] > 8 * shallow[1]
+
+
+class Neutral(Method):
+    """Overrides the hooks and changes nothing."""
+
+    def initialise(self, layer, modules):
+        pass
+
+    def order(self, layer):
+        return super().order(layer)
+
+    def share(self, layer):
+        return layer
+
+
+def test_hooks_that_change_nothing_give_the_static_model_to_the_bit():
+    models = [network_of(kind, dropout=0.1) for kind in (Neutral, Method)]
+    models.append(network(method("static", ()), shape(dropout=0.1)))
+    states, losses = [each.state_dict() for each in models], []
+    for each in models:
+        torch.manual_seed(1)
+        losses.append(with_gradients(each))
+    assert len(set(losses)) == 1
+    for state, model in zip(states[1:], models[1:], strict=True):
+        assert list(state) == list(states[0])
+        for name, tensor in state.items():
+            assert torch.equal(tensor, states[0][name]), name
+        for name, gradient in gradients(model).items():
+            assert torch.equal(gradient, gradients(models[0])[name]), name
+
+
+class Recording(Method):
+    """Records what `initialise` is called with."""
+
+    def initialise(self, layer, modules):
+        self.calls = [*getattr(self, "calls", []), (layer, sorted(modules))]
+
+
+class TiedRecording(Recording, Tied):
+    pass
+
+
+def test_first_weights_are_offered_once_for_each_layer_that_has_them():
+    attention = ["key", "norm", "output", "query", "value"]
+    ffn = [f"ffn.{name}" for name in ("first", "norm", "second")]
+    own, cross = ([f"{kind}_attention.{name}" for name in attention] for kind in ("self", "cross"))
+    embeddings = (-1, ["embeddings"])
+    calls = {side: each.calls for side, each in network_of(Recording).methods.items()}
+    assert calls["encoder"] == [embeddings, *((layer, [*ffn, *own]) for layer in range(3))]
+    assert calls["decoder"][1:] == [(layer, [*cross, *ffn, *own]) for layer in range(3)]
+    tied = network_of(TiedRecording).encoder.method.calls
+    assert tied == [embeddings, (0, [*ffn, *own])]
+
+
+def test_a_sub_layer_that_is_left_out_has_no_weights_and_the_others_keep_theirs():
+    static, sandwich = network_of(Method).state_dict(), network_of(Sandwich).state_dict()
+    for name, tensor in sandwich.items():
+        assert torch.equal(tensor, static[name]), name
+    ffn, attentions = ("fc1", "fc2", "final_layer_norm"), ("self_attn", "encoder_attn")
+    gone = {
+        name
+        for name in static
+        if (".layers.0." in name and name.split(".")[3] in ffn)
+        or (".layers.2." in name and name.split(".")[3].startswith(attentions))
+    }
+    assert set(static) - set(sandwich) == gone
+    assert gone
+
+
+def test_layers_that_share_weights_count_once():
+    one, three = ({"encoder_layers": n, "decoder_layers": n} for n in (1, 3))
+    single, tied = network_of(Method, **one), network_of(Tied, **three)
+    assert sum(p.numel() for p in tied.parameters()) == sum(p.numel() for p in single.parameters())
+
+
+@every
+def test_a_gradient_reaches_every_parameter(made):
+    model = made()
+    with_gradients(model)
+    assert [name for name, each in gradients(model).items() if each is None or not each.any()] == []
+
+
+@every
+def test_saved_and_loaded_it_goes_on_to_the_bit(made, tmp_path):
+    require_resumes_to_the_bit(two_level(made()), two_level(made()), tmp_path)
+
+
+@every
+def test_translations_do_not_depend_on_what_a_batch_holds(made):
+    require_equal_in_any_batch(made(), "static", 2)
+
+
+def test_compiled_layers_that_share_weights_learn_the_same():
+    """The compiler itself needs a device; here it only traces the layers."""
+    torch.compiler.reset()
+    made = NETWORKS["tied"]
+    plain, compiled = two_level(made()), two_level(made())
+    compiled.network.compile_layers(backend="eager")
+    for run in (plain, compiled):
+        real_update(run, 1)
+    expected = dict(plain.network.named_parameters())
+    for name, parameter in compiled.network.named_parameters():
+        assert torch.equal(parameter, expected[name]), name
+
+
+@every
+def test_in_bfloat16_gradients_are_those_of_autocast(made):
+    plain, low = made(), made()
+    copies = LowPrecision(low)
+    copies.start_update()
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = plain.predict(sentences(LENGTHS))
+    found = copies.predict(sentences(LENGTHS))
+    for logits, target, _ in (expected, found):
+        smoothed_loss(logits, target, 0.1)[0].backward()
+    reached = gradients(low)
+    for name, gradient in gradients(plain).items():
+        torch.testing.assert_close(reached[name], gradient, rtol=2e-2, atol=2e-3, msg=name)
+
+
+class Unknown(Method):
+    def order(self, layer):
+        return (("self_atention",), ("ffn",))
+
+
+class Twice(Method):
+    def order(self, layer):
+        return (("ffn",), ("self_attention",), ("ffn",))
+
+
+class Blind(Method):
+    def order(self, layer):
+        return (("self_attention",), ("ffn",))
+
+
+class FromLater(Method):
+    def share(self, layer):
+        return layer + 1
+
+
+class MoreThanShared(Sandwich):
+    def share(self, layer):
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "where", "what", "remedy"),
+    [
+        (Unknown, {}, "encoder layer 0", "'self_atention'", "'self_attention'"),
+        (Twice, {}, "encoder layer 0", "twice", "`order`"),
+        (Blind, {}, "decoder", "'cross_attention'", "`order`"),
+        (FromLater, {}, "encoder layer 0", "layer 1", "`share`"),
+        (MoreThanShared, {}, "encoder layer 1", "'ffn'", "self_attention"),
+        (Parallel, {"norm": "post"}, "encoder layer 0", "norm pre or none", "`order`"),
+        (Parallel, {"residuals": ("encoder",)}, "decoder layer 0", "residuals", "`order`"),
+    ],
+)
+def test_an_order_or_a_share_that_no_layer_can_have_is_refused(kind, changes, where, what, remedy):
+    with refused(what, where=where, remedy=remedy):
+        network_of(kind, **changes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hook"), [(DeepNorm, "initialise"), (Parallel, "order"), (Tied, "order")]
+)
+def test_rnmt_plus_refuses_the_hooks_that_its_layers_do_not_have(kind, hook):
+    with refused(f"hook '{hook}'", where=kind.__name__, remedy="transformer"):
+        recurrent_network(kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hook"),
+    [(Neutral, None), (Sandwich, "order"), (FeedForwardFirst, "order"), (DeepNorm, "residual")],
+)
+def test_stock_fairseq_and_ctranslate2_compute_the_default_order_alone(kind, hook):
+    assert beyond_keeping(kind(stack("encoder")), 0) == hook
+
+
+def test_stock_fairseq_and_ctranslate2_do_not_compute_shared_weights():
+    class Shared(Method):
+        def share(self, layer):
+            return 0
+
+    assert beyond_keeping(Shared(stack("decoder")), 0) == "share"
