@@ -491,6 +491,10 @@ from fathom.cli.verbs import build
 for words in {calls}:
     build(words)(words, standalone_mode=False)
     assert not {{"fairseq", "fairseq.utils", "hydra"}} & {{*sys.modules}}, words
+from fathom.io.fairseq_files import fairseq_files
+with fairseq_files():
+    from fairseq.utils import get_activation_fn
+    assert all(callable(get_activation_fn(name)) for name in ("gelu_accurate", "gelu", "gelu"))
 import fairseq.tasks
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel

@@ -54,7 +54,12 @@ def _package(name: str) -> ModuleType:
     def attribute(name: str) -> object:
         if name not in files:
             raise AttributeError(f"{package.__name__} has no {name} here", name=name, obj=package)
-        return getattr(import_module(f"{package.__name__}.{files[name]}"), name)
+        module = import_module(f"{package.__name__}.{files[name]}")
+        # Also gelu, which is now its file.
+        vars(package).update(
+            {n: getattr(module, n) for n, of in files.items() if of == files[name]}
+        )
+        return getattr(module, name)
 
     files = _PACKAGES[name]
     package.__getattr__ = attribute
