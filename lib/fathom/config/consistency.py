@@ -41,7 +41,7 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.sources.faults()
     yield from project.datasets.faults()
     for paper in files.names("runs"):
-        yield from _asking(lambda paper: runs_faults(files.read("runs", paper)), paper)
+        yield from _asking(_runs_faults, project, paper)
     for name in project.scales:
         for paper in (None, *files.names("scales")):
             yield from _asking(project.scale, name, paper)
@@ -51,6 +51,10 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     for paper in project.papers.values():
         yield from _paper_faults(project, paper)
     yield from project.claims.faults()
+
+
+def _runs_faults(project: Project, paper: str) -> list[FathomError]:
+    return runs_faults(project.files.read("runs", paper), project.lender(paper))
 
 
 def _unknown_scales(project: Project, paper: str) -> list[FathomError]:

@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 
 from fathom.config.check import check, checked
 from fathom.config.files import ConfigFiles, Parts
-from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
+from fathom.config.merge import NAME, NAME_RULE, Entry, Lender, combinations, fill, placeholders
 from fathom.config.rules import faults, start_faults
-from fathom.config.runs import Resolved, RunsFile, read_runs, resolve
+from fathom.config.runs import Resolved, RunsFile, lent_entries, read_runs, resolve
 from fathom.config.scales import gives_updates, layered, scaled
 from fathom.config.schema import dataset as datasets
 from fathom.config.schema import source as sources
@@ -68,7 +68,8 @@ class Inventory:
         self.scales: Parts[Scale] = Parts(files.names("scale"), self.scale)
         self.datasets: Parts[Dataset] = Parts(files.names("dataset"), self._dataset)
         self.runs_files: Parts[RunsFile] = Parts(
-            files.names("runs"), lambda paper: read_runs(files.read("runs", paper))
+            files.names("runs"),
+            lambda paper: read_runs(files.read("runs", paper), self.lender(paper)),
         )
 
     # Parts of config
@@ -149,6 +150,14 @@ class Inventory:
         return layered(name, self.files, paper)
 
     # Runs
+
+    def lender(self, paper: str) -> Lender:
+        """Return what a paper's entries may be like in other papers."""
+        return Lender(paper, self.files.names("runs"), self._lent)
+
+    @kept
+    def _lent(self, paper: str) -> dict[str, Value]:
+        return lent_entries(self.files.read("runs", paper), paper)
 
     def entry(self, name: str) -> Entry:
         """Return a run's entry by its full name; only its paper's runs.yaml is read."""
