@@ -45,6 +45,8 @@ class Lender:
     papers: Collection[str]
     # The entries of a paper by name, before `like`; raises what is wrong with them.
     entries: Callable[[str], Mapping[str, Value]]
+    # Puts in what a study says of all its runs: into an empty entry, or what another paper lends.
+    adapt: Callable[[Value], Value] = lambda values: values
 
 
 def merge(base: Value, over: Value, join: bool = False) -> Value:
@@ -128,22 +130,23 @@ def expand(
         Findings: If `for`, `like` or a name is wrong, and no `findings` are given.
     """
     wrong: list[FathomError] = [] if findings is None else findings
-    written = written_entries(*sections, normal=normal, findings=wrong)
-    entries = {name: entry for section in written for name, entry in section.items()}
+    sections_written = written_entries(*sections, findings=wrong)
     # An entry that cannot be read may be the one that a `like` names.
-    inheritance = _Inheritance(entries, [] if wrong else wrong, lender)
-    expanded = [{name: inheritance.entry(name) for name in section} for section in written]
+    of_like = [] if wrong else wrong
+    entries = {
+        name: normal(entry, wrong) if normal else entry
+        for section in sections_written
+        for name, entry in section.items()
+    }
+    inheritance = _Inheritance(entries, of_like, lender)
+    expanded = [{name: inheritance.entry(name) for name in each} for each in sections_written]
     if findings is None:
         refuse(wrong)
     return expanded
 
 
-def written_entries(
-    *sections: Value,
-    normal: Callable[[Value, list[FathomError]], Value] | None,
-    findings: list[FathomError],
-) -> list[dict[str, Value]]:
-    """Return the entries of each section by name, as they are before `like`; see `expand`."""
+def written_entries(*sections: Value, findings: list[FathomError]) -> list[dict[str, Value]]:
+    """Return the entries of each section by name before `like`; `findings` get what is wrong."""
     entries: dict[str, Value] = {}
     names: list[list[str]] = []
     for section in [[*_written(section, findings)] for section in sections]:
@@ -152,7 +155,7 @@ def written_entries(
             if name in entries:
                 findings.append(_taken(name, entry, entries[name]))
                 continue
-            entries[name] = normal(entry, findings) if normal else entry
+            entries[name] = entry
             names[-1].append(name)
     return [{name: entries[name] for name in section} for section in names]
 
@@ -222,14 +225,16 @@ class _Inheritance:
         if name in self._merged:
             return self._merged[name]
         written, seen = self._written(name), (*seen, name)
-        values = written.over({})
+        here = self._lender is not None and "/" not in name
+        adapt = self._lender.adapt if self._lender and here else lambda values: values
+        values = adapt(written.over({}))
         ancestors: dict[str, None] = {}
         for parent, where in self._parents(name, written):
             if parent in seen:
                 self._findings.append(self._circle(seen[seen.index(parent) :]))
             elif self._exists(parent, where):
                 above = self.entry(parent, seen)
-                values = merge(values, above.values)
+                values = merge(values, adapt(above.values) if "/" in parent else above.values)
                 ancestors |= dict.fromkeys(above.ancestors)
         values = merge(values, written.without("like"))
         self._merged[name] = Entry(name, values, (*ancestors, name))

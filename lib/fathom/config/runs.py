@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from fathom.config.check import check, field_names
 from fathom.config.merge import Entry, Lender, expand, written_entries
@@ -51,14 +52,14 @@ def lent_entries(file: Value, paper: str) -> dict[str, Value]:
     """
     findings: list[FathomError] = []
     sections = [file.at((key,)) for key in _SECTIONS]
-    written = written_entries(*sections, normal=written_out, findings=findings)
-    refuse(findings)
     lent = {}
-    for name, entry in ((name, entry) for part in written for name, entry in part.items()):
+    for name, entry in chain(*map(dict.items, written_entries(*sections, findings=findings))):
+        entry = written_out(entry, findings)
         start = entry.find("start", "run")
         if start is not None and isinstance(start.value, str):
             entry = entry.put(("start", "run"), start.over(full_name(paper, start.value)))
         lent[name] = _sourced(entry, paper)
+    refuse(findings)
     return lent
 
 
@@ -81,13 +82,16 @@ def _entries(file: Value, lender: Lender) -> tuple[RunsFile, list[FathomError]]:
     return RunsFile(families, runs), findings
 
 
-def runs_faults(file: Value, lender: Lender) -> list[FathomError]:
-    """Return what is wrong in a runs.yaml, whether or not a run uses it."""
+def runs_faults(file: Value, lender: Lender, sources: bool) -> list[FathomError]:
+    """Return what is wrong in a runs.yaml, whether or not a run uses it.
+
+    With `sources`, each value needs one.
+    """
     entries, findings = _entries(file, lender)
     for family in entries.families.values():
         # A method's settings are those of its card.
         findings += check(RunSettings, family.values.without("method"), partial=True)[1]
-    for section in _SECTIONS:
+    for section in _SECTIONS if sources else ():
         for _, entry in file.at((section,)).items():
             findings += without_source(entry, _NEED_SOURCE)
     return findings
@@ -161,9 +165,10 @@ class Resolved:
     name: str  # `<paper>/<run>`
     entry: Entry
     run: RunSettings
+    paper: str  # whose scales it has; empty where every scale uses it as written
 
 
-def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
+def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
 
     Raises:
@@ -184,7 +189,7 @@ def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Res
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
     if run is None or findings:
         raise Findings([*findings, *wrong])
-    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run)
+    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper)
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

@@ -90,7 +90,8 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
-    a later one wins. The run has the paper's own settings; `file` are the scale's values.
+    a later one wins. The run has the paper's own settings; `file` are the scale's values. A rule
+    changes nothing that a study writes, where the scale is that of another paper.
     """
     entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}
@@ -116,6 +117,10 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
 
 def _may_set(path: Key, resolved: Resolved) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
+    values = resolved.entry.values
+    lent = not resolved.name.startswith(f"{resolved.paper}/")
+    if lent and values.at(path).value is not None and values.at(path).file == values.file:
+        return False
     if path[0] != "method":
         return True
     exists = len(path) == 2 and path[1] in fields_of(type(resolved.run.method))
@@ -132,8 +137,11 @@ def applies(rule: Rule, resolved: Resolved) -> bool:
 
 def values_of(key: str, resolved: Resolved) -> list[Any]:
     """Return what a run has for a key of `when`; several values where it has a list."""
-    name, ancestors = resolved.name, resolved.entry.ancestors
-    origins = {"run": name, "paper": name.partition("/")[0], "like": ancestors}
+    name, ancestors, paper = resolved.name, resolved.entry.ancestors, resolved.paper
+    # What another paper lends is there by its full name; that paper's rules have the short one.
+    lent = [each for each in ancestors if each.startswith(f"{paper}/")]
+    like = [*ancestors, *(each.removeprefix(f"{paper}/") for each in lent)]
+    origins = {"run": [name, *lent], "paper": paper, "like": like}
     if key in origins:
         return _as_list(origins[key])
     value: Any = resolved.run
@@ -155,7 +163,7 @@ def leaves(section: Section, above: Key = ()) -> Iterator[tuple[Key, Any, dict[s
 def _by_unit(resolved: Resolved, scale: Scale, file: Value) -> dict[Key, Value]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
     changes: dict[Key, Value] = {}
-    run, paper = resolved.run, resolved.name.partition("/")[0]
+    run, paper = resolved.run, resolved.paper
     group, whole = run.group or "", run.training.updates
     updates = scale.updates.get(paper, {}).get(group)
     updates_place = file.at(("updates", paper, group))

@@ -317,7 +317,11 @@ def table_faults(
     for column, number in {column: n for (_, column), n in times.items() if n > 1}.items():
         what = f"column '{column}' is there {number} times"
         yield FathomError(what, table.values.where, "delete the repeated column")
-    yield from _lengths(table, cells, inventory)
+    if not inventory.files.is_study(table.paper):
+        yield from _lengths(table, cells, inventory)
+    elif table.settings.model_fields_set & {"ours"}:
+        remedy = "write its rows and columns as those of the table"
+        yield FathomError("a study has no printed table", table.values.place("ours"), remedy)
     yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
     for name, mark in (table.settings.marks or {}).items():

@@ -104,7 +104,8 @@ def place(section: str) -> str:
 
 def caption(section: str, reference: str, scale: str) -> str:
     """Return where an artefact is in its paper, and at which scale it was reproduced."""
-    return f"{place(section)} of {reference.rstrip('.')}. Scale: {scale}."
+    of = f"{place(section)} of " if section else ""
+    return f"{of}{reference.rstrip('.')}. Scale: {scale}."
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
