@@ -21,7 +21,7 @@ runs:
   thick_<p>: {for: {p: [2, 3]}, like: deep/uneven, method: {kl_weight: <p>}}
   alone: {like: deep/static, training: {updates: 300}}
 tables:
-  table1: {columns: [params, avg, tasks], rows: {flat: flat, KL <p>: thick_<p>}}
+  table1: {against: flat, columns: [params, avg, tasks], rows: {flat: flat, KL <p>: thick_<p>}}
 claims:
   wider: {sentence: More is better, claim: 'table1["KL 3", "avg"] > table1["flat", "avg"]'}
 """
@@ -116,6 +116,8 @@ def test_a_study_is_checked_at_the_scale_that_is_asked_for_alone(read):
         ("dataset: pair,", "dataset: piar,", says("no data set 'piar'", nearest="pair")),
         ("rows: {flat: flat", "rows: {flat: falt",
          says("no run 'falt'", where="study.yaml:9: tables.table1.rows.flat", nearest="flat")),
+        ("against: flat", "against: falt",
+         says("no row or run 'falt'", where="study.yaml:9: tables.table1.against", nearest="flat")),
         ("table1: {", "table1: {ours: {columns: [nll_valid]}, ",
          says("a study has no printed table", remedy="rows and columns")),
         ('["flat", "avg"]', '["falt", "avg"]',

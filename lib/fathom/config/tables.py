@@ -8,6 +8,7 @@ task is the row or column whose id is a task of the run's data; a cell without a
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 
 from fathom.config.inventory import Inventory
@@ -324,6 +325,11 @@ def table_faults(
         yield FathomError("a study has no printed table", table.values.place("ours"), remedy)
     yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
+    if (against := table.settings.against) is not None:
+        runs = (cell.source.removeprefix(f"{table.paper}/") for cell in cells)
+        rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
+        if against not in rows:
+            yield unknown("row or run", against, table.values.place("against"), rows)
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")
         yield from mark_faults(table, mark, cells, inventory, where)

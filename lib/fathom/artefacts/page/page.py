@@ -21,7 +21,7 @@ from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.runs import ASSUMPTION, PageRun, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
 from fathom.artefacts.rendering import environment
-from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.comparison import AGAINST, ComparedTable
 from fathom.artefacts.table.verdicts import Sign, bar, sign_of
 from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
@@ -82,6 +82,7 @@ def page(
         scale_title=scale.title.removeprefix(f"{artefacts.scale}: "),
         paper=paper,
         study=paper.is_study,
+        against=AGAINST,
         tables=shown,
         cells=cells,
         runs=runs,
