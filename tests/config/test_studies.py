@@ -92,6 +92,7 @@ def test_a_run_whose_updates_the_study_writes_is_used_as_written_unless_it_has_s
     project = read(STUDY + scales, check=False)
     training = project.run("mine/alone", "small").training
     assert (training.updates, training.clip) == (7, 3.0)
+    assert project.run("mine/alone", "small").data.subwords.joint == 50
     assert project.run("mine/alone", "small").model.encoder_layers == 2
 
 

@@ -224,13 +224,17 @@ class Inventory:
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
         """Return a run's entry and checked settings at a scale, or (None) the papers' own."""
         if scale is None:
-            return resolve(name, self.entry(name), self.methods, self.scaled_as(name) or "")
+            entry, paper = self.entry(name), self.scaled_as(name) or ""
+            here = self.files.is_study(name.partition("/")[0])
+            return resolve(name, entry, self.methods, paper, entry.values.file if here else "")
         papers = self.resolved(name)
         if not papers.paper:
             return papers
         values = self.scale_values(scale, papers.paper)
         entry = scaled(papers, self.scale(scale, papers.paper), values)
-        return papers if entry is papers.entry else resolve(name, entry, self.methods, papers.paper)
+        if entry is papers.entry:
+            return papers
+        return resolve(name, entry, self.methods, papers.paper, papers.study)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
         """Return a run's checked settings."""

@@ -166,9 +166,12 @@ class Resolved:
     entry: Entry
     run: RunSettings
     paper: str  # whose scales it has; empty where every scale uses it as written
+    study: str  # the file of its study, if it has one; rules of other files change none of it
 
 
-def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str) -> Resolved:
+def resolve(
+    run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str, study: str
+) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
 
     Raises:
@@ -189,7 +192,7 @@ def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper:
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
     if run is None or findings:
         raise Findings([*findings, *wrong])
-    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper)
+    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper, study)
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

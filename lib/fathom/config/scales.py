@@ -90,8 +90,8 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
-    a later one wins. The run has the paper's own settings; `file` are the scale's values. A rule
-    changes nothing that a study writes, where the scale is that of another paper.
+    a later one wins. The run has the paper's own settings; `file` are the scale's values. Of what a
+    study writes, the rules of its own `scales` alone change anything.
     """
     entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}
@@ -104,7 +104,7 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
             continue
         for dotted in rule.set:
             path = tuple(dotted.split("."))
-            if _may_set(path, resolved):
+            if _may_set(path, resolved, file.at(("rules", number)).file):
                 # What was set before loses its place too, so that a later rule comes later.
                 changes.pop(path, None)
                 changes[path] = file.at(("rules", number, "set", dotted))
@@ -115,11 +115,10 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     return entry if values is entry.values else Entry(entry.name, values, entry.ancestors)
 
 
-def _may_set(path: Key, resolved: Resolved) -> bool:
+def _may_set(path: Key, resolved: Resolved, rule_file: str) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
-    values = resolved.entry.values
-    lent = not resolved.name.startswith(f"{resolved.paper}/")
-    if lent and values.at(path).value is not None and values.at(path).file == values.file:
+    given = resolved.entry.values.find(*path)
+    if given is not None and given.file == resolved.study != rule_file:
         return False
     if path[0] != "method":
         return True
