@@ -369,6 +369,7 @@ def known(own_project):
         *Needs(own_project, "tiny").artefacts,
         *LISTED,
         *KINDS,
+        "my_study",  # what `new` begins
     }
 
 
@@ -441,6 +442,7 @@ WORDS = READING | {
     "page": ("--help",),
     "pack": (RUN,),
     "schema": ("--help",),
+    "new": ("mine",),
     "unpack": ("run.tar.gz", "--help"),
 }
 CALLS = """

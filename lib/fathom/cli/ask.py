@@ -232,7 +232,7 @@ def validate(as_json: Json = False) -> None:
 
 
 def schema() -> None:
-    """Write the JSON Schemas of config's files into config/schemas/, for editors.
+    """Write JSON Schemas of config/ into config/schemas/.
 
     An editor that reads them completes keys and shows what they mean.
 
