@@ -8,8 +8,7 @@ from fathom.artefacts.table.comparison import AGAINST, compare_table
 from fathom.artefacts.table.differences import OVER_SEEDS, PAIRED
 from fathom.artefacts.table.formats import html, markdown, numbers, terminal, tex, write
 from fathom.artefacts.table.view import view
-from fathom.scoring.holm import holm
-from fathom.scoring.students_t import p_value
+from fathom.scoring.students_t import holm, p_value
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
 TABLE = """

@@ -5,7 +5,7 @@ mean of all seeds in 30 % of cases, and one of 5 seeds in 12 %; quantiles of t a
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LEVEL = 0.95
 
@@ -46,3 +46,13 @@ def _welch(parts: Iterable[tuple[float, int]]) -> tuple[float, float]:
     if not variance:
         return 0.0, 0.0
     return variance, variance**2 / math.fsum(square**2 / free for square, free in squares)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p, in the same order, corrected for all: Holm's step-down procedure."""
+    corrected, largest = [0.0] * len(p_values), 0.0
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for place, at in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - place) * p_values[at]))
+        corrected[at] = largest
+    return corrected

@@ -19,7 +19,7 @@ from fathom.config.reported import Reported
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
-from fathom.scoring.holm import holm
+from fathom.scoring.students_t import holm
 
 AGAINST = ("difference", "low", "high", "p", "p_holm")
 COLUMNS = (
