@@ -71,6 +71,13 @@ def test_the_studys_text_and_seeds_take_the_place_of_the_lenders(read):
     assert project.seeds("mine/flat", "small") == (1, 2, 3)
 
 
+def test_pieces_alone_keep_the_borrowed_text(read):
+    text = STUDY.replace("dataset: pair, ", "").replace("joint: 50", "foreign: 30, english: 20")
+    data = read(text, check=False).run("mine/flat").data
+    assert (data.dataset, data.direction) == ("words", "many_to_one")
+    assert (data.subwords.foreign, data.subwords.joint) == (30, None)
+
+
 def test_text_in_both_directions_keeps_the_borrowed_direction(read):
     data = read(WORDS, check=False).run("mine/flat").data
     assert (data.dataset, data.direction, data.subwords.foreign) == ("words", "many_to_one", 120)
@@ -114,6 +121,7 @@ def test_a_study_is_checked_at_the_scale_that_is_asked_for_alone(read):
               nearest="deep/uneven")),
         ("claims:", "clamis:", says("unknown key 'clamis'", nearest="claims")),
         ("title: Width on pairs\n", "", says("no value is given", where="study.yaml:1: title")),
+        ("dataset: pair,", "dataset: [pair],", says("['pair'] is not text")),
         ("dataset: pair,", "dataset: piar,", says("no data set 'piar'", nearest="pair")),
         ("rows: {flat: flat", "rows: {flat: falt",
          says("no run 'falt'", where="study.yaml:9: tables.table1.rows.flat", nearest="flat")),

@@ -159,7 +159,7 @@ class Inventory:
         if not self.files.is_study(paper):
             return lender
         study = self.files.read("study", paper)
-        dataset = data_of(study).get("dataset")
+        dataset = str(data_of(study).get("dataset"))
         text = self.files.read("dataset", dataset) if dataset in self.datasets else Value({})
         both_ways = text.get("pivot") is not None and text.get("translates") is None
         return replace(lender, adapt=partial(with_study, study=study, both_ways=both_ways))

@@ -62,7 +62,8 @@ def with_study(recipe: Value, study: Value, both_ways: bool) -> Value:
             continue
         if key == "data":
             given = data_of(study)
-            lost = (*_TEXT, *(() if both_ways else _DIRECTION), *given.value)
+            replaced = (*_TEXT, *(() if both_ways else _DIRECTION))
+            lost = (*given.value, *(replaced if "dataset" in given.value else ()))
             kept = {name: item for name, item in recipe.at(("data",)).items() if name not in lost}
             given = given.over(kept | given.value)
         recipe = recipe.put((key,), given)
