@@ -29,6 +29,8 @@ def status(project: Project) -> str:
     needs = Needs(project, SCALE)
     lines = ["| paper | can be run today | not built yet | reason |", "|---|---|---|---|"]
     for paper in project.papers.values():
+        if paper.is_study:
+            continue
         artefacts = [item for item in needs.artefacts.values() if item.paper is paper]
         missing = [item for item in artefacts if needs.not_built(item)]
         built = [item for item in artefacts if item not in missing]

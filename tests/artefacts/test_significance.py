@@ -6,13 +6,14 @@ from scipy import stats
 
 from fathom.artefacts import significance
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.significance import compare_runs, holm, lines
+from fathom.artefacts.significance import compare_runs, lines
 from fathom.config.load import load
 from fathom.config.measurement_keys import ShownValue
 from fathom.config.paths import Paths
 from fathom.scoring.bootstrap import SEED
 from fathom.scoring.metrics import named, of_key
 from fathom.scoring.sentences import read
+from fathom.scoring.students_t import holm
 from tests.support.refused import refused
 from tests.support.small_project import GATED, RUN, write_config
 from tests.support.small_tables import Results, texts

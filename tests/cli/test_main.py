@@ -384,6 +384,7 @@ def known(own_project):
         *Needs(own_project, "tiny").artefacts,
         *LISTED,
         *KINDS,
+        "my_study",  # what `new` begins
     }
 
 
@@ -457,6 +458,7 @@ WORDS = READING | {
     "page": ("--help",),
     "pack": (RUN,),
     "schema": ("--help",),
+    "new": ("mine",),
     "unpack": ("run.tar.gz", "--help"),
 }
 CALLS = """

@@ -67,6 +67,49 @@ def test_an_entry_may_be_like_one_that_for_makes(edited):
     assert load(folder).run("deep/fixed").method.kl_weight == 3.0
 
 
+LENT = "papers/wide/runs.yaml"
+BORROWED = "runs:\n  wider: {like: deep/gated, model: {width: 1024}}  # §9\n"
+
+
+def test_an_entry_may_be_like_another_papers_and_keeps_file_line_and_source(edited):
+    project = load(edited((LENT, None, BORROWED)), check=False)
+    settings = {each.path: each for each in describe(project, "wide/wider", "full")}
+    lender = {each.path: each for each in describe(project, "deep/gated", "full")}
+    assert settings["model.width"].value == 1024
+    assert settings["model.width"].where == f"config/{LENT}:2"
+    assert settings["model.heads"].where == lender["model.heads"].where
+    assert settings["model.heads"].source == f"{lender['model.heads'].source}, as deep"
+
+
+def test_an_edit_of_the_lenders_value_moves_the_borrower_and_what_is_like_it_alone(edited):
+    mine = "runs:\n  mine: {like: deep/pair_8, layers: 3/3}\n  alone: {like: deep/fixed}\n"
+    before = load(edited((LENT, None, mine)), check=False)
+    identities = {name: before.spec(name).identity for name in before.entries}
+    edit = (RUNS, "pair_8: {like: pair,", "pair_8: {like: pair, model: {dropout: 0.25},")
+    after = load(edited(edit), check=False)
+    moved = {name for name in after.entries if after.spec(name).identity != identities[name]}
+    assert moved == {"deep/pair_8", "wide/mine"}
+
+
+def test_a_circle_over_papers_is_one_finding(findings):
+    borrowed = "runs:\n  there: {like: deep/static, layers: 3/3}  # §1\n"
+    edit = (RUNS, "static: {like: base", "static: {like: [base, wide/there]")
+    (found,) = findings((LENT, None, borrowed), edit)
+    assert found.what == "`like` goes in a circle: deep/static > wide/there > deep/static"
+
+
+@pytest.mark.parametrize(
+    ("like", "words"),
+    [
+        ("deap/static", "no paper 'deap'; nearest valid name: 'deep'"),
+        ("deep/sttaic", "no entry 'deep/sttaic'; nearest valid name: 'deep/static'"),
+    ],
+)
+def test_an_unknown_lender_is_refused_with_the_nearest_name(findings, like, words):
+    (found,) = findings((LENT, None, BORROWED.replace("deep/gated", like)))
+    assert f"config/{LENT}:2: runs.wider.like: {words}" in str(found)
+
+
 def test_a_method_acts_on_all_stacks_that_its_card_allows_unless_a_run_names_them(sample):
     stacks = [sample.run(f"deep/{name}").method.stacks for name in ("static", "tuned", "gated")]
     assert stacks == [(), ("encoder", "decoder"), ("decoder",)]

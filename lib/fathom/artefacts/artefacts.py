@@ -13,7 +13,6 @@ from fathom.artefacts.table.notes import first_notes
 from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.artefacts.table.view import label
-from fathom.config import reported
 from fathom.config.figures import Figure
 from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
@@ -88,8 +87,7 @@ class Artefacts:
         names = dict.fromkeys(cell.source for cell in cells if cell.source)
         names |= {name: None for name in targets if self.project.has_run(name)}
         sources = {name: self.source(name) for name in names}
-        path, paper_cells = paper.reported(table.name), self.project.cells(table)
-        printed = reported.read(path, paper_cells, self.project.root)
+        printed = paper.printed(table.name, self.project.cells(table))
         compared = compare_table(table, cells, printed, sources, self.scale)
         return replace(compared, warnings=self._warnings(paper, sources, table))
 

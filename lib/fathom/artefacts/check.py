@@ -63,7 +63,7 @@ def _unused_runs(project: Project) -> Iterator[FathomError]:
         for figure in paper.figures.values():
             used |= {full_name(paper.name, run) for run in figure.settings.runs}
     for name, entry in project.entries.items():
-        if name not in used:
+        if name not in used and not project.files.is_study(name.partition("/")[0]):
             what, where = "no table and no figure uses this run", entry.values.where
             yield FathomError(what, where, "use it or delete it")
 

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
@@ -117,7 +116,7 @@ def printed_counts(project: Project) -> Iterator[PrintedCount]:
     for paper in project.papers.values():
         for table in paper.tables.values():
             cells = {(cell.id, cell.column): cell for cell in project.cells(table)}
-            for item in reported.read(paper.reported(table.name), cells.values(), project.root):
+            for item in paper.printed(table.name, cells.values()):
                 cell = cells[item.row, item.column]
                 if cell.key != KEY or not item.value:
                     continue

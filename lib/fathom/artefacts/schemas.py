@@ -14,7 +14,13 @@ from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.dataset import FORMATS, PlannedDataset
 from fathom.config.schema.figures import KINDS as FIGURES
 from fathom.config.schema.method import CardFile
-from fathom.config.schema.paper import ClaimSettings, DeviationSettings, PaperSettings, Parameters
+from fathom.config.schema.paper import (
+    ClaimSettings,
+    DeviationSettings,
+    PaperSettings,
+    Parameters,
+    StudySettings,
+)
 from fathom.config.schema.run import RunSettings
 from fathom.config.schema.scale import PaperScale, Scale
 from fathom.config.schema.section import Section
@@ -65,6 +71,7 @@ def schemas(project: Project) -> dict[str, dict[str, Any]]:
         "scales": _entries(_schema(PaperScale)),
         "method": _schema(CardFile),
         "paper": _schema(PaperSettings),
+        "study": _schema(StudySettings),
         "tables": _entries(_entry(_schema(TableSettings))),
         "figures": _figures(),
         "claims": _entries(_schema(ClaimSettings)),

@@ -18,7 +18,7 @@ from fathom.config.project import Project
 from fathom.config.spec import Spec
 from fathom.config.tables import Cell
 from fathom.io.errors import FathomError, unknown
-from fathom.scoring.students_t import freedom, half_interval, p_value
+from fathom.scoring.students_t import freedom, half_interval, holm, p_value
 
 SAMPLES = 10_000  # draws of the test sets; tables and claims have 1,000
 HEADINGS = ("", "difference", "95 % interval", "p", "Holm", "method")
@@ -203,18 +203,6 @@ def _corrected(compared: Sequence[RunComparison]) -> list[RunComparison]:
         )
         for each, corrected in zip(compared, sentences, strict=True)
     ]
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """Return each p corrected for their number, in the given order (Holm 1979).
-
-    The k-th smallest of n is multiplied by n - k + 1; none is below a smaller one's, or above 1.
-    """
-    corrected, least = [0.0] * len(values), 0.0
-    for rank, at in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        least = min(1.0, max(least, (len(values) - rank) * values[at]))
-        corrected[at] = least
-    return corrected
 
 
 def lines(compared: Sequence[RunComparison]) -> Iterator[str]:

@@ -129,7 +129,10 @@ def _runs(project: Project, paths: Paths) -> Rows:
 def _titles(project: Project, kind: str) -> Rows:
     """Return what lists names that have a title alone, or why they are not built."""
     if kind == "papers":
-        return {name: {"title": paper.about.title} for name, paper in project.papers.items()}
+        return {
+            name: {"title": paper.about.title + (" (a study)" if paper.is_study else "")}
+            for name, paper in project.papers.items()
+        }
     if kind == "methods":
         return {name: {"title": card.about.summary} for name, card in project.methods.items()}
     if kind == "datasets":
@@ -229,7 +232,7 @@ def validate(as_json: Json = False) -> None:
 
 
 def schema() -> None:
-    """Write JSON Schemas of config's files, for editors.
+    """Write JSON Schemas of config/ into config/schemas/.
 
     An editor that reads config/schemas/ completes keys and shows what they mean.
 

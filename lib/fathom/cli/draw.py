@@ -74,7 +74,8 @@ def table(
         return
     if show:
         print_table(laid_out)
-    suggest(artefacts.paths.fathom("compare", "--table", target, "--scale", artefacts.scale))
+    further = ["page", paper.name] if paper.is_study else ["compare", "--table", target]
+    suggest(artefacts.paths.fathom(*further, "--scale", artefacts.scale))
 
 
 def print_table(table: "TableView") -> None:
@@ -237,7 +238,11 @@ def compare(
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
     papers, path = artefacts.project.papers, artefacts.paths.compare
     shown = [artefacts.compared(*find(papers, table, "table"))] if table else []
+    if shown and artefacts.project.files.is_study(shown[0].table.paper):
+        remedy = f"draw it with `{artefacts.paths.command('table', str(table))}`"
+        raise FathomError("a study has no printed cells", str(table), remedy)
     with _of_all_papers(path, required=table is None):
+        papers = {name: paper for name, paper in papers.items() if not paper.is_study}
         tables = {
             name: [artefacts.compared(paper, table) for table in paper.tables.values()]
             for name, paper in papers.items()

@@ -41,7 +41,7 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.sources.faults()
     yield from project.datasets.faults()
     for paper in files.names("runs"):
-        yield from _asking(lambda paper: runs_faults(files.read("runs", paper)), paper)
+        yield from _asking(_runs_faults, project, paper)
     for name in project.scales:
         for paper in (None, *files.names("scales")):
             yield from _asking(project.scale, name, paper)
@@ -53,6 +53,11 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.claims.faults()
 
 
+def _runs_faults(project: Project, paper: str) -> list[FathomError]:
+    lender, sources = project.lender(paper), not project.files.is_study(paper)
+    return runs_faults(project.files.read("runs", paper), lender, sources)
+
+
 def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
     names, parts = project.scales, project.files.read("scales", paper).items()
     return [unknown("scale", name, part.where, names) for name, part in parts if name not in names]
@@ -61,6 +66,9 @@ def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
 def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in each of a paper's files alone."""
     yield from _asking(lambda: paper.about)
+    if paper.is_study:
+        yield from _parts_of_paper(paper)
+        return
     yield from _asking(
         lambda: [*without_source(paper.file("paper") or Value({}), deviations.OF_PAPER)]
     )
@@ -68,11 +76,15 @@ def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
         where = project.files.name_of(paper.folder)
         what = "a paper without tables and figures"
         yield FathomError(what, where, "add tables.yaml or figures.yaml")
-    yield from _asking(lambda: [*paper.tables.faults()])
-    yield from _asking(lambda: [*paper.figures.faults()])
+    yield from _parts_of_paper(paper)
     yield from _asking(lambda: paper.deviations)
     if (paper.folder / "parameters.yaml").exists():
         yield from _asking(lambda: paper.parameters)
+
+
+def _parts_of_paper(paper: Paper) -> Iterator[FathomError]:
+    yield from _asking(lambda: [*paper.tables.faults()])
+    yield from _asking(lambda: [*paper.figures.faults()])
 
 
 def conflicts(project: Project) -> list[FathomError]:
@@ -176,6 +188,8 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
     if not gives_updates(name, project.files):
         return
     for paper in project.runs_files:
+        if project.files.is_study(paper) and not project.files.read("scales", paper).value:
+            continue
         groups = {project.entry(run).values.get("group") for run in project.runs_of(paper)}
         groups = {group for group in groups if isinstance(group, str) and group}
         given = project.scale(name, paper).updates.get(paper, {})
@@ -194,8 +208,8 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
         if project.runs_of(paper) and not given and paper not in project.files.names("scales"):
             needed_by = "scales take the updates of its runs from it"
             yield project.files.missing("scales", paper, needed_by)
-    for entry in project.entries.values():
-        if entry.values.get("group") is None:
+    for run, entry in project.entries.items():
+        if entry.values.get("group") is None and project.scaled_as(run):
             what = f"no group, so scale {name} gives it no updates"
             yield FathomError(what, entry.values.where, "add `group`")
 
@@ -246,7 +260,7 @@ def _runs_at_scales(project: Project) -> Iterator[FathomError]:
     """Yield what is wrong with runs at scales."""
     for name in project.entries:
         seen: set[str] = set()
-        for scale in project.scales:
+        for scale in _scales_of(project, name):
             for finding in _asking(project.spec, name, scale):
                 # A scale has the findings of the scale that it is like.
                 if str(finding) not in seen:
@@ -255,13 +269,19 @@ def _runs_at_scales(project: Project) -> Iterator[FathomError]:
                     yield FathomError(what, finding.where, finding.remedy)
 
 
+def _scales_of(project: Project, run: str) -> list[str]:
+    """Return the scales at which a run must be right: of a study the one that is asked for."""
+    here = project.files.is_study(run.partition("/")[0])
+    return [project.switches.scale] if here else [*project.scales]
+
+
 def _equal_runs(project: Project) -> Iterator[FathomError]:
     """Yield runs with equal settings: they would be trained twice under two names."""
     copies: set[str] = set()  # equal at the papers' own settings, and so at most scales
     for scale in (None, *project.scales):
         names: dict[str, list[str]] = defaultdict(list)
         for name in project.entries:
-            if name not in copies:
+            if name not in copies and (scale is None or scale in _scales_of(project, name)):
                 names[project.spec(name, scale).identity].append(name)
         for first, *equal in names.values():
             for name in equal:
@@ -323,7 +343,10 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
     for name, table in paper.tables.items():
         here = cells[paper.name, name]
         yield from table_faults(table, here, project)
-        yield from reported.reported_faults(paper.reported(name), table, here, project)
+        if not paper.is_study:
+            yield from reported.reported_faults(paper.reported(name), table, here, project)
+    if paper.is_study:
+        return
     for path in sorted((paper.folder / "reported").glob("[!.]*")):
         if path.stem not in paper.tables or path.suffix != ".csv":
             remedy = nearest(path.name, [f"{name}.csv" for name in paper.tables])

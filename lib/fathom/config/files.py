@@ -6,13 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from fathom.config import study
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.errors import FathomError, findings_in, nearest
 
 _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
 _ALONE = ("config", "columns")
-_OF_PAPERS = ("paper", "scales", "runs", "tables", "figures", "claims", "deviations", "parameters")
+_OF_PAPERS = ("study", *study.VIEWS, "deviations", "parameters")
 KINDS = (*_SHARED, *_OF_PAPERS, *_ALONE)
 # What a paper's folder may have in folders of its own.
 _IN_PAPERS = {"source": "sources", "dataset": "datasets"}
@@ -103,6 +104,10 @@ class ConfigFiles:
         """The names of the papers, which have a file of any kind."""
         return sorted({name for kind in _OF_PAPERS for name in self._paths[kind]})
 
+    def is_study(self, paper: str) -> bool:
+        """Return whether a folder has a study in place of a paper."""
+        return paper in self._paths["study"]
+
     def all(self, kind: str) -> Parts[Value]:
         """Return the files of a kind by name, in alphabetical order."""
         if kind not in self._files:
@@ -122,6 +127,8 @@ class ConfigFiles:
         if not NAME.fullmatch(name):
             place = path.parent if kind in _OF_PAPERS else path
             raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
+        if kind in study.VIEWS and self.is_study(name):
+            return study.view(self.read("study", name), kind)
         return read(path, self.root)
 
     def missing(self, kind: str, paper: str, needed_by: str) -> FathomError:
@@ -145,7 +152,9 @@ class ConfigFiles:
                 remedy = "write paper.yaml, or delete the folder"
                 yield FathomError("a paper without files", self.name_of(folder), remedy)
             for path in paths:
-                if path.name not in names:
+                if self.is_study(folder.name) and path.name in names[1:]:
+                    yield from self._beside_study(path)
+                elif path.name not in names:
                     where, remedy = self.name_of(path), nearest(path.name, names)
                     yield FathomError("nothing reads this file", where, remedy)
         # A file that is in a wrong folder, or called *.yml.
@@ -162,12 +171,27 @@ class ConfigFiles:
                     remedy = f"rename it to {path.stem}.yaml, or delete it"
                 yield FathomError("nothing reads this file", self.name_of(path), remedy)
 
+    def _beside_study(self, path: Path) -> Iterator[FathomError]:
+        """Yield a file or folder of a paper that a study cannot have."""
+        what, remedy = "a study and a paper in one folder", "delete one of the two"
+        if path.name == "reported":
+            what = "a study has no printed numbers"
+            remedy = "delete it, or rename study.yaml to paper.yaml"
+        elif path.stem != "paper":
+            what = "nothing reads this file: a study has one file"
+            remedy = f"write it as `{path.stem}:` in study.yaml, or delete it"
+        if path.name not in _IN_PAPERS.values():
+            yield FathomError(what, self.name_of(path), remedy)
+
     def _include(self, folder: Path) -> None:
         self.folders[folder.name] = folder
         for kind in _OF_PAPERS:
             # A broken link is a file that cannot be read, not a file that is missing.
             if os.path.lexists(folder / f"{kind}.yaml"):
                 self._paths[kind][folder.name] = folder / f"{kind}.yaml"
+        if self.is_study(folder.name):
+            for kind in study.VIEWS:
+                self._paths[kind][folder.name] = folder / "study.yaml"
         for kind, name in _IN_PAPERS.items():
             self._find(kind, folder / name)
 

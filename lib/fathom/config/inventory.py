@@ -6,16 +6,17 @@ not stop what does not need it. `load` with `check` asks for all of it.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property, wraps
+from dataclasses import replace
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from fathom.config.check import check, checked
 from fathom.config.files import ConfigFiles, Parts
-from fathom.config.merge import NAME, NAME_RULE, Entry, combinations, fill, placeholders
+from fathom.config.merge import NAME, NAME_RULE, Entry, Lender, combinations, fill, placeholders
 from fathom.config.rules import faults, start_faults
-from fathom.config.runs import Resolved, RunsFile, read_runs, resolve
-from fathom.config.scales import gives_updates, layered, scaled
+from fathom.config.runs import Resolved, RunsFile, lent_entries, read_runs, resolve
+from fathom.config.scales import UPDATES, gives_updates, layered, scaled
 from fathom.config.schema import dataset as datasets
 from fathom.config.schema import source as sources
 from fathom.config.schema.dataset import Dataset
@@ -25,8 +26,9 @@ from fathom.config.schema.scale import Scale
 from fathom.config.schema.section import Section
 from fathom.config.schema.source import Source
 from fathom.config.spec import DataSpec, Spec, StartSpec, full_name
+from fathom.config.study import data_of, with_study
 from fathom.config.switches import Switches
-from fathom.config.yaml_values import Value
+from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import (
     FathomError,
     Findings,
@@ -68,7 +70,8 @@ class Inventory:
         self.scales: Parts[Scale] = Parts(files.names("scale"), self.scale)
         self.datasets: Parts[Dataset] = Parts(files.names("dataset"), self._dataset)
         self.runs_files: Parts[RunsFile] = Parts(
-            files.names("runs"), lambda paper: read_runs(files.read("runs", paper))
+            files.names("runs"),
+            lambda paper: read_runs(files.read("runs", paper), self.lender(paper)),
         )
 
     # Parts of config
@@ -150,6 +153,21 @@ class Inventory:
 
     # Runs
 
+    def lender(self, paper: str) -> Lender:
+        """Return what a paper's entries may be like in other papers."""
+        lender = Lender(paper, self.files.names("runs"), self._lent)
+        if not self.files.is_study(paper):
+            return lender
+        study = self.files.read("study", paper)
+        dataset = str(data_of(study).get("dataset"))
+        text = self.files.read("dataset", dataset) if dataset in self.datasets else Value({})
+        both_ways = text.get("pivot") is not None and text.get("translates") is None
+        return replace(lender, adapt=partial(with_study, study=study, both_ways=both_ways))
+
+    @kept
+    def _lent(self, paper: str) -> dict[str, Value]:
+        return lent_entries(self.files.read("runs", paper), paper)
+
     def entry(self, name: str) -> Entry:
         """Return a run's entry by its full name; only its paper's runs.yaml is read."""
         paper, _, run = name.partition("/")
@@ -206,10 +224,17 @@ class Inventory:
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
         """Return a run's entry and checked settings at a scale, or (None) the papers' own."""
         if scale is None:
-            return resolve(name, self.entry(name), self.methods)
-        papers, paper = self.resolved(name), name.partition("/")[0]
-        entry = scaled(papers, self.scale(scale, paper), self.scale_values(scale, paper))
-        return papers if entry is papers.entry else resolve(name, entry, self.methods)
+            entry, paper = self.entry(name), self.scaled_as(name) or ""
+            here = self.files.is_study(name.partition("/")[0])
+            return resolve(name, entry, self.methods, paper, entry.values.file if here else "")
+        papers = self.resolved(name)
+        if not papers.paper:
+            return papers
+        values = self.scale_values(scale, papers.paper)
+        entry = scaled(papers, self.scale(scale, papers.paper), values)
+        if entry is papers.entry:
+            return papers
+        return resolve(name, entry, self.methods, papers.paper, papers.study)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
         """Return a run's checked settings."""
@@ -244,8 +269,19 @@ class Inventory:
         )
         if base is not None:
             wrong += start_faults(spec, self.spec(base, scale))
-        refuse(FathomError(what, values.place(*key), remedy) for key, what, remedy in wrong)
+        places = self._place(name, values)
+        refuse(FathomError(what, places(key), remedy) for key, what, remedy in wrong)
         return spec
+
+    def _place(self, name: str, values: Value) -> Callable[[Key], str]:
+        """Return what says where a setting of a run is; a study's is in the run, if it is lent."""
+        run = self.entry(name).values
+        study = self.files.is_study(name.partition("/")[0])
+        return lambda key: (
+            replace(run, key=(*run.key, *key)).where
+            if study and values.at(key).file != run.file
+            else values.place(*key)
+        )
 
     def _data(self, run: RunSettings, values: Value) -> DataSpec:
         definitions: dict[str, Any] = {}
@@ -256,6 +292,20 @@ class Inventory:
             definitions[key] = name and self.definition(name)
         tasks = self.datasets[run.data.dataset].tasks
         return DataSpec(run.data, tasks, definitions["dataset"], definitions["pieces_of"])
+
+    def scaled_as(self, name: str) -> str | None:
+        """Return the paper whose scales a run has; None for a run that every scale uses as written.
+
+        A study without scales of its own takes those of the papers that lend its recipes, but not
+        where it writes a run's updates itself.
+        """
+        paper, entry = name.partition("/")[0], self.entry(name)
+        if not self.files.is_study(paper) or self.files.read("scales", paper).value:
+            return paper
+        if entry.values.at(UPDATES).file == entry.values.file:
+            return None
+        lenders = [each.partition("/")[0] for each in entry.ancestors if "/" in each]
+        return lenders[-1] if lenders else None
 
     def start_name(self, name: str) -> str | None:
         """Return the full name of the run that a run starts from, if it does.
@@ -275,12 +325,22 @@ class Inventory:
 
     def seeds(self, name: str, scale: str | None) -> tuple[int, ...]:
         """Return the seeds of a run: the user's, the scale's or, without a scale, the paper's."""
-        at_scale = (self.switches.seeds or self.scale(scale).seeds) if scale else None
+        entry, paper = self.entry(name).values, name.partition("/")[0]
+        given = entry.find("seeds") if self.files.is_study(paper) else None
+        # The seeds that a study writes are those of every scale.
+        written = given is not None and given.file == entry.file
+        of_scale = self.scale(scale).seeds if scale and not written else None
+        at_scale = (self.switches.seeds or of_scale) if scale else None
         seeds = self.run(name).seeds if at_scale is None else at_scale
         return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
     def comparable(self, name: str, scale: str) -> bool:
-        """Return whether a run's settings at a scale, seeds apart, are the paper's own."""
+        """Return whether a run's settings at a scale, seeds apart, are the paper's own.
+
+        A run of a study has no paper from which it could differ.
+        """
+        if self.files.is_study(name.partition("/")[0]):
+            return True
         here, paper = self.spec(name, scale), self.spec(name)
         searches = [spec.decoding and spec.decoding.identity() for spec in (here, paper)]
         return here.identity == paper.identity and searches[0] == searches[1]
@@ -291,14 +351,14 @@ class Inventory:
 
     def _reasons(self, name: str, scale: str) -> list[str]:
         """Return why a run is not built, then why only the run that it starts from is not."""
-        run, paper = self.run(name, scale), name.partition("/")[0]
+        run, paper = self.run(name, scale), self.scaled_as(name)
         reasons = [
             f"data set {dataset}: {self.datasets[dataset].not_built}"
             for dataset in (run.data.dataset, run.data.pieces_of)
             if dataset and self.datasets[dataset].not_built
         ]
-        updates = self.scale(scale, paper).updates.get(paper, {})
-        if run.group not in updates and (updates or gives_updates(scale, self.files)):
+        updates = self.scale(scale, paper).updates.get(paper, {}) if paper else {}
+        if paper and run.group not in updates and (updates or gives_updates(scale, self.files)):
             what = f"scale {scale} gives its group '{run.group}' no updates"
             reasons.append(f"{what}; add them to scales.yaml of {paper}")
         if (base := self.start_name(name)) is not None:

@@ -2,12 +2,20 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, brief, closest, nearest, refuse, unknown
+from fathom.io.errors import (
+    FathomError,
+    brief,
+    closest,
+    findings_in,
+    nearest,
+    refuse,
+    unknown,
+)
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -20,12 +28,25 @@ _FOR = "write {name: [values]}, or a list of {name: value}"
 class Entry:
     """A named entry with all values that it takes from the entries it is like.
 
-    `ancestors` are the names of those entries, the farthest first, and its own name last.
+    `ancestors` are the names of those entries, the farthest first, and its own name last; an entry
+    of another paper has its full name, `<paper>/<name>`.
     """
 
     name: str
     values: Value
     ancestors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lender:
+    """What an entry of a paper may be like in other papers: `<paper>/<name>`."""
+
+    borrower: str  # the paper whose entries are read
+    papers: Collection[str]
+    # The entries of a paper by name, before `like`; raises what is wrong with them.
+    entries: Callable[[str], Mapping[str, Value]]
+    # Puts in what a study says of all its runs: into an empty entry, or what another paper lends.
+    adapt: Callable[[Value], Value] = lambda values: values
 
 
 def merge(base: Value, over: Value, join: bool = False) -> Value:
@@ -95,6 +116,7 @@ def expand(
     *sections: Value,
     normal: Callable[[Value, list[FathomError]], Value] | None = None,
     findings: list[FathomError] | None = None,
+    lender: Lender | None = None,
 ) -> list[dict[str, Entry]]:
     """Return the entries of each section by name; `like` may name an entry of any of them.
 
@@ -102,28 +124,40 @@ def expand(
         sections: mappings of named entries.
         normal: writes an entry's short forms out, before entries are merged, and adds findings.
         findings: gets what is wrong, which entries then lack.
+        lender: knows the entries of other papers, which `like` may name too.
 
     Raises:
         Findings: If `for`, `like` or a name is wrong, and no `findings` are given.
     """
     wrong: list[FathomError] = [] if findings is None else findings
-    entries: dict[str, Value] = {}
-    names: list[list[str]] = []
-    written = [[*_written(section, wrong)] for section in sections]
+    sections_written = written_entries(*sections, findings=wrong)
     # An entry that cannot be read may be the one that a `like` names.
-    inheritance = _Inheritance(entries, [] if wrong else wrong)
-    for section in written:
-        names.append([])
-        for name, entry in section:
-            if name in entries:
-                wrong.append(_taken(name, entry, entries[name]))
-                continue
-            entries[name] = normal(entry, wrong) if normal else entry
-            names[-1].append(name)
-    expanded = [{name: inheritance.entry(name) for name in section} for section in names]
+    of_like = [] if wrong else wrong
+    entries = {
+        name: normal(entry, wrong) if normal else entry
+        for section in sections_written
+        for name, entry in section.items()
+    }
+    inheritance = _Inheritance(entries, of_like, lender)
+    expanded = [{name: inheritance.entry(name) for name in each} for each in sections_written]
     if findings is None:
         refuse(wrong)
     return expanded
+
+
+def written_entries(*sections: Value, findings: list[FathomError]) -> list[dict[str, Value]]:
+    """Return the entries of each section by name before `like`; `findings` get what is wrong."""
+    entries: dict[str, Value] = {}
+    names: list[list[str]] = []
+    for section in [[*_written(section, findings)] for section in sections]:
+        names.append([])
+        for name, entry in section:
+            if name in entries:
+                findings.append(_taken(name, entry, entries[name]))
+                continue
+            entries[name] = entry
+            names[-1].append(name)
+    return [{name: entries[name] for name in section} for section in names]
 
 
 def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str, Value]]:
@@ -178,45 +212,80 @@ def _taken(name: str, entry: Value, first: Value) -> FathomError:
 class _Inheritance:
     """Merges entries on top of those that they are like; adds what is wrong in `like`."""
 
-    def __init__(self, entries: Mapping[str, Value], findings: list[FathomError]):
+    def __init__(
+        self, entries: Mapping[str, Value], findings: list[FathomError], lender: Lender | None
+    ):
         self._entries = entries
         self._findings = findings
+        self._lender = lender
         self._merged: dict[str, Entry] = {}
 
     def entry(self, name: str, seen: tuple[str, ...] = ()) -> Entry:
         """Return an entry with all that it inherits; `seen` are the entries that led to it."""
         if name in self._merged:
             return self._merged[name]
-        written, seen = self._entries[name], (*seen, name)
-        values = written.over({})
+        written, seen = self._written(name), (*seen, name)
+        here = self._lender is not None and "/" not in name
+        adapt = self._lender.adapt if self._lender and here else lambda values: values
+        values = adapt(written.over({}))
         ancestors: dict[str, None] = {}
-        for parent, where in self._parents(written):
+        for parent, where in self._parents(name, written):
             if parent in seen:
                 self._findings.append(self._circle(seen[seen.index(parent) :]))
-            elif parent not in self._entries:
-                self._findings.append(unknown("entry", parent, where, self._entries))
-            else:
+            elif self._exists(parent, where):
                 above = self.entry(parent, seen)
-                values = merge(values, above.values)
+                values = merge(values, adapt(above.values) if "/" in parent else above.values)
                 ancestors |= dict.fromkeys(above.ancestors)
         values = merge(values, written.without("like"))
         self._merged[name] = Entry(name, values, (*ancestors, name))
         return self._merged[name]
 
-    def _parents(self, entry: Value) -> list[tuple[str, str]]:
-        """Return the names in `like`, each with its place."""
+    def _written(self, name: str) -> Value:
+        paper, _, entry = name.rpartition("/")
+        return self._lender.entries(paper)[entry] if self._lender and paper else self._entries[name]
+
+    def _exists(self, parent: str, where: str) -> bool:
+        """Return whether there is an entry of a name; a finding says what is wrong if not."""
+        paper = parent.rpartition("/")[0]
+        try:
+            if not paper or self._lender is None:
+                names = [*self._entries]
+            elif paper in self._lender.papers:
+                names = [f"{paper}/{each}" for each in self._lender.entries(paper)]
+            else:
+                self._findings.append(unknown("paper", paper, where, self._lender.papers))
+                return False
+        except FathomError as error:
+            self._findings += findings_in(error)
+            return False
+        if parent not in names:
+            self._findings.append(unknown("entry", parent, where, names))
+        return parent in names
+
+    def _parents(self, name: str, entry: Value) -> list[tuple[str, str]]:
+        """Return the names in an entry's `like`, each with its place."""
         like = entry.at(("like",))
         names = [like] if isinstance(like.value, str) else like.value or []
-        if isinstance(names, list) and all(isinstance(name.value, str) for name in names):
-            return [(name.value, like.where) for name in names]
+        if isinstance(names, list) and all(isinstance(each.value, str) for each in names):
+            paper = name.rpartition("/")[0]
+            return [(self._name(each.value, paper), like.where) for each in names]
         remedy = "write a name or a list"
         self._findings.append(FathomError("this names no entries", like.where, remedy))
         return []
 
+    def _name(self, parent: str, paper: str) -> str:
+        """Return what is named in an entry of a paper: in full unless it is one of `entries`."""
+        full = f"{paper}/{parent}" if paper and "/" not in parent else parent
+        return full.removeprefix(f"{self._lender.borrower}/") if self._lender else full
+
     def _circle(self, circle: tuple[str, ...]) -> FathomError:
         """Return the finding of a circle; whatever leads to it, the finding is the same."""
-        first = circle.index(min(circle))
-        circle = (*circle[first:], *circle[:first])
-        what = f"`like` goes in a circle: {' > '.join((*circle, circle[0]))}"
-        where = self._entries[circle[0]].place("like")
+        full = circle
+        if self._lender and any("/" in name for name in circle):
+            own = self._lender.borrower
+            full = tuple(name if "/" in name else f"{own}/{name}" for name in circle)
+        first = full.index(min(full))
+        where = self._written(circle[first]).place("like")
+        full = (*full[first:], *full[:first])
+        what = f"`like` goes in a circle: {' > '.join((*full, full[0]))}"
         return FathomError(what, where, "delete one of these `like`")

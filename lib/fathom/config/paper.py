@@ -1,6 +1,6 @@
 """A paper: what it is, its tables and figures, and what it leaves open."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,11 @@ from fathom.config.deviations import Deviation
 from fathom.config.figures import Figure, read_figure
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import expand
+from fathom.config.reported import Reported, read
 from fathom.config.schema.columns import Vocabulary
-from fathom.config.schema.paper import PaperSettings, Parameters
+from fathom.config.schema.paper import PaperSettings, Parameters, StudySettings
 from fathom.config.schema.table import TableSettings
-from fathom.config.tables import Table
+from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, nearest
 
@@ -28,6 +29,7 @@ class Paper:
     def __init__(self, name: str, files: ConfigFiles, vocabulary: Callable[[], Vocabulary]):
         self.name = name  # of its folder
         self.folder = files.folders[name]
+        self.is_study = files.is_study(name)  # without printed numbers
         self._files = files
         self._vocabulary = vocabulary
 
@@ -43,7 +45,7 @@ class Paper:
             folder = self._files.name_of(self.folder)
             remedy = f"write it, or delete {folder}"
             raise FathomError("no such file", f"{folder}/paper.yaml", remedy)
-        return checked(PaperSettings, file)
+        return checked(StudySettings if self.is_study else PaperSettings, file)
 
     @cached_property
     def tables(self) -> "Parts[Table]":
@@ -84,6 +86,14 @@ class Paper:
             what = "the sizes of the dictionaries are not known"
             raise FathomError(what, where, "write the file")
         return checked(Parameters, file)
+
+    def printed(self, table: str, cells: Iterable[Cell]) -> tuple[Reported, ...]:
+        """Return the reported cells of a table; a study has none.
+
+        Raises:
+            Findings: If a line is wrong, or a cell is not reported.
+        """
+        return () if self.is_study else read(self.reported(table), cells, self._files.root)
 
     def reported(self, table: str) -> Path:
         """Return the file of a table's reported cells."""

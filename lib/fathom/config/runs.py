@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from fathom.config.check import check, field_names
-from fathom.config.merge import Entry, expand
+from fathom.config.merge import Entry, Lender, expand, written_entries
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import RunSettings
+from fathom.config.spec import full_name
 from fathom.config.yaml_values import Value, leaves
 from fathom.io.errors import (
     FathomError,
@@ -33,17 +35,46 @@ class RunsFile:
     runs: Mapping[str, Entry]
 
 
-def read_runs(file: Value) -> RunsFile:
+def read_runs(file: Value, lender: Lender) -> RunsFile:
     """Return the families and runs of a runs.yaml, or raise all that is wrong with entries."""
-    entries, findings = _entries(file)
+    entries, findings = _entries(file, lender)
     refuse(findings)
     return entries
 
 
-def _entries(file: Value) -> tuple[RunsFile, list[FathomError]]:
+def lent_entries(file: Value, paper: str) -> dict[str, Value]:
+    """Return the families and runs of a paper's runs.yaml before `like`, for those of others.
+
+    Their sources name the paper, and so does the run that one starts from.
+
+    Raises:
+        Findings: If an entry cannot be read.
+    """
     findings: list[FathomError] = []
     sections = [file.at((key,)) for key in _SECTIONS]
-    families, runs = expand(*sections, normal=written_out, findings=findings)
+    lent = {}
+    for name, entry in chain(*map(dict.items, written_entries(*sections, findings=findings))):
+        entry = written_out(entry, findings)
+        start = entry.find("start", "run")
+        if start is not None and isinstance(start.value, str):
+            entry = entry.put(("start", "run"), start.over(full_name(paper, start.value)))
+        lent[name] = _sourced(entry, paper)
+    refuse(findings)
+    return lent
+
+
+def _sourced(value: Value, paper: str) -> Value:
+    """Return a value whose sources, and those inside, say from which paper it is."""
+    inside = value.value
+    if isinstance(inside, dict):
+        inside = {key: _sourced(item, paper) for key, item in inside.items()}
+    return replace(value, value=inside, source=value.source and f"{value.source}, as {paper}")
+
+
+def _entries(file: Value, lender: Lender) -> tuple[RunsFile, list[FathomError]]:
+    findings: list[FathomError] = []
+    sections = [file.at((key,)) for key in _SECTIONS]
+    families, runs = expand(*sections, normal=written_out, findings=findings, lender=lender)
     for key, value in file.items():
         if key not in _SECTIONS:
             what, remedy = f"unknown key '{key}'", nearest(key, _SECTIONS)
@@ -51,13 +82,16 @@ def _entries(file: Value) -> tuple[RunsFile, list[FathomError]]:
     return RunsFile(families, runs), findings
 
 
-def runs_faults(file: Value) -> list[FathomError]:
-    """Return what is wrong in a runs.yaml, whether or not a run uses it."""
-    entries, findings = _entries(file)
+def runs_faults(file: Value, lender: Lender, sources: bool) -> list[FathomError]:
+    """Return what is wrong in a runs.yaml, whether or not a run uses it.
+
+    With `sources`, each value needs one.
+    """
+    entries, findings = _entries(file, lender)
     for family in entries.families.values():
         # A method's settings are those of its card.
         findings += check(RunSettings, family.values.without("method"), partial=True)[1]
-    for section in _SECTIONS:
+    for section in _SECTIONS if sources else ():
         for _, entry in file.at((section,)).items():
             findings += without_source(entry, _NEED_SOURCE)
     return findings
@@ -131,9 +165,13 @@ class Resolved:
     name: str  # `<paper>/<run>`
     entry: Entry
     run: RunSettings
+    paper: str  # whose scales it has; empty where every scale uses it as written
+    study: str  # the file of its study, if it has one; rules of other files change none of it
 
 
-def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Resolved:
+def resolve(
+    run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str, study: str
+) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
 
     Raises:
@@ -154,7 +192,7 @@ def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard]) -> Res
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
     if run is None or findings:
         raise Findings([*findings, *wrong])
-    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run)
+    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper, study)
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

@@ -90,7 +90,8 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
-    a later one wins. The run has the paper's own settings; `file` are the scale's values.
+    a later one wins. The run has the paper's own settings; `file` are the scale's values. Of what a
+    study writes, the rules of its own `scales` alone change anything.
     """
     entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}
@@ -103,7 +104,7 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
             continue
         for dotted in rule.set:
             path = tuple(dotted.split("."))
-            if _may_set(path, resolved):
+            if _may_set(path, resolved, file.at(("rules", number)).file):
                 # What was set before loses its place too, so that a later rule comes later.
                 changes.pop(path, None)
                 changes[path] = file.at(("rules", number, "set", dotted))
@@ -114,8 +115,11 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     return entry if values is entry.values else Entry(entry.name, values, entry.ancestors)
 
 
-def _may_set(path: Key, resolved: Resolved) -> bool:
+def _may_set(path: Key, resolved: Resolved, rule_file: str) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
+    given = resolved.entry.values.find(*path)
+    if given is not None and given.file == resolved.study != rule_file:
+        return False
     if path[0] != "method":
         return True
     exists = len(path) == 2 and path[1] in fields_of(type(resolved.run.method))
@@ -132,8 +136,11 @@ def applies(rule: Rule, resolved: Resolved) -> bool:
 
 def values_of(key: str, resolved: Resolved) -> list[Any]:
     """Return what a run has for a key of `when`; several values where it has a list."""
-    name, ancestors = resolved.name, resolved.entry.ancestors
-    origins = {"run": name, "paper": name.partition("/")[0], "like": ancestors}
+    name, ancestors, paper = resolved.name, resolved.entry.ancestors, resolved.paper
+    # What another paper lends is there by its full name; that paper's rules have the short one.
+    lent = [each for each in ancestors if each.startswith(f"{paper}/")]
+    like = [*ancestors, *(each.removeprefix(f"{paper}/") for each in lent)]
+    origins = {"run": [name, *lent], "paper": paper, "like": like}
     if key in origins:
         return _as_list(origins[key])
     value: Any = resolved.run
@@ -155,7 +162,7 @@ def leaves(section: Section, above: Key = ()) -> Iterator[tuple[Key, Any, dict[s
 def _by_unit(resolved: Resolved, scale: Scale, file: Value) -> dict[Key, Value]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
     changes: dict[Key, Value] = {}
-    run, paper = resolved.run, resolved.name.partition("/")[0]
+    run, paper = resolved.run, resolved.paper
     group, whole = run.group or "", run.training.updates
     updates = scale.updates.get(paper, {}).get(group)
     updates_place = file.at(("updates", paper, group))

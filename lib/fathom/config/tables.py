@@ -8,6 +8,7 @@ task is the row or column whose id is a task of the run's data; a cell without a
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 
 from fathom.config.inventory import Inventory
@@ -326,9 +327,18 @@ def table_faults(
     for column, number in {column: n for (_, column), n in times.items() if n > 1}.items():
         what = f"column '{column}' is there {number} times"
         yield FathomError(what, table.values.where, "delete the repeated column")
-    yield from _lengths(table, cells, inventory)
+    if not inventory.files.is_study(table.paper):
+        yield from _lengths(table, cells, inventory)
+    elif table.settings.model_fields_set & {"ours"}:
+        remedy = "write its rows and columns as those of the table"
+        yield FathomError("a study has no printed table", table.values.place("ours"), remedy)
     yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
+    if (against := table.settings.against) is not None:
+        runs = (cell.source.removeprefix(f"{table.paper}/") for cell in cells)
+        rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
+        if against not in rows:
+            yield unknown("row or run", against, table.values.place("against"), rows)
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")
         yield from mark_faults(table, mark, cells, inventory, where)

@@ -52,3 +52,13 @@ def p_value(total: float, parts: Parts) -> float:
 
 def _error(parts: Parts) -> float:
     return math.sqrt(math.fsum(error**2 for error, _ in parts))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p, in the same order, corrected for all: Holm's step-down procedure."""
+    corrected, largest = [0.0] * len(p_values), 0.0
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for place, at in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - place) * p_values[at]))
+        corrected[at] = largest
+    return corrected

@@ -170,6 +170,8 @@ class Overview:
                 label = name if seed == 1 else f"{name} seed {seed}"
                 self._trained[spec.paper][label] = self._progresses.of(spec, seed)
         self._cells = _verdicts(artefacts.paths.compare, papers)
+        # A study has no printed cells.
+        self._compared = not all(map(artefacts.project.files.is_study, papers))
 
     def lines(self, runs: bool) -> list[str]:
         """Return what a user reads; `runs` for every training."""
@@ -180,8 +182,11 @@ class Overview:
                     lines.append(f"{run}  {progress.words}")
                     lines += [f"    {line}" for line in progress.last_lines]
             lines.append(f"{paper}: {self._summary(paper)}")
-        counted = _counted(self._cells) if self._cells else "not compared yet; snakemake compare"
-        lines.append(f"cells: {counted}")
+        if self._compared:
+            counted = (
+                _counted(self._cells) if self._cells else "not compared yet; snakemake compare"
+            )
+            lines.append(f"cells: {counted}")
         return [*lines, *(f"{job.name}: {job}" for job in self._progresses.other_jobs)]
 
     def _summary(self, paper: str) -> str:

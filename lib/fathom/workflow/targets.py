@@ -332,7 +332,7 @@ class Targets(Needs):
         """Return the files by which papers' cells are judged, and those of more `kinds`."""
         files = []
         for paper in map(self.project.papers.__getitem__, papers):
-            names = ("paper", "tables", "deviations", *kinds)
+            names = ("study", "paper", "tables", "deviations", *kinds)
             files += [paper.folder / f"{name}.yaml" for name in names]
             files += [paper.reported(table) for table in paper.tables]
         return self._config(files)

@@ -33,7 +33,6 @@ from fathom.artefacts.table.differences import (
 from fathom.artefacts.table.notes import DOUBTFUL
 from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING, ResultSource
-from fathom.config import reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.schema.columns import Vocabulary
@@ -123,7 +122,7 @@ class Printed(_World):
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
         cells = [*self.project.cells(table)]
-        printed = reported.read(self.paper.reported(name), cells, self.project.root)
+        printed = self.paper.printed(name, cells)
         by_place = {(item.row, item.column): item for item in printed}
         for cell in cells:
             place = (cell.id, cell.column)

@@ -21,7 +21,7 @@ from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.runs import ASSUMPTION, PageRun, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
 from fathom.artefacts.rendering import environment
-from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.comparison import AGAINST, ComparedTable
 from fathom.artefacts.table.verdicts import Sign, bar, sign_of
 from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
@@ -81,6 +81,8 @@ def page(
         scale=artefacts.scale,
         scale_title=scale.title.removeprefix(f"{artefacts.scale}: "),
         paper=paper,
+        study=paper.is_study,
+        against=AGAINST,
         tables=shown,
         cells=cells,
         runs=runs,
@@ -92,7 +94,7 @@ def page(
         devices=devices,
         assumption=ASSUMPTION,
         deviation_parts=deviations.PARTS,
-        bibtex=bibtex(paper.about),
+        bibtex="" if paper.is_study else bibtex(paper.about),
         software=software(artefacts.scale, runs.values()),
         link=lambda path: link(path, home),
         inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),

@@ -106,6 +106,8 @@ def _comparison(
         allowed = allowed_difference(within, reported and reported.number, result)
         difference = minus(cell.difference)
         yield "Difference", f"{difference}; up to {allowed:{DIGITS}} counts as reproduced"
+    if not any(item.reported for item in compared.cells):
+        return  # a study
     if reported is None and result.cell.ours:
         yield "Reported", "not in the paper"
     elif reported is None or reported.note == EMPTY:

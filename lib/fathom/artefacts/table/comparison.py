@@ -6,7 +6,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from fathom.artefacts.table.differences import difference, significantly_better
+from fathom.artefacts.table.differences import (
+    Difference,
+    difference,
+    is_score,
+    significantly_better,
+)
 from fathom.artefacts.table.results import CellResult, result
 from fathom.artefacts.table.sources import ResultSource
 from fathom.artefacts.table.verdicts import Verdict, judge
@@ -14,11 +19,25 @@ from fathom.config.reported import Reported
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
+from fathom.scoring.students_t import holm
 
+AGAINST = ("difference", "low", "high", "p", "p_holm")
 COLUMNS = (
     "paper", "table", "row", "column", "reported", "reported_stderr", "mark", "reproduced",
     "stderr", "seeds", "delta", "verdict", "cause", "run", "scale",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Against:
+    """A cell less that of the row with which a table compares."""
+
+    difference: float
+    low: float | None = None  # the 95 % interval
+    high: float | None = None
+    p: float | None = None  # None without an interval, and where no number could have differed
+    p_holm: float | None = None  # corrected for all rows of the column
+    method: str = ""  # what gives interval and p
 
 
 @dataclass(frozen=True)
@@ -32,6 +51,7 @@ class ComparedCell:
     delta: float | None = None
     mark: str = ""  # the paper's mark of a significant gain, where our cell passes its test
     tested: bool = False  # whether there was such a test; it needs a score in both rows
+    against: Against | None = None  # None without both values, or in a table that does not compare
 
 
 @dataclass(frozen=True)
@@ -90,7 +110,48 @@ def compare_table(
         gain = next((name for name, passed in gains.items() if passed), "")
         delta = less.value if less else None
         compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains)))
-    return ComparedTable(table, scale, tuple(compared), sources)
+    return ComparedTable(table, scale, tuple(_with_against(table, compared, sources)), sources)
+
+
+def _with_against(
+    table: Table, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
+) -> Sequence[ComparedCell]:
+    """Return cells with their difference to those of the row or run that the table names."""
+    if table.settings.against is None:
+        return cells
+    base_cells = [item.result for item in cells if is_base(table, item.result.cell)]
+    compared: dict[int, Against] = {}
+    for at, item in enumerate(cells):
+        bases = [each for each in base_cells if each.cell.column == item.result.cell.column]
+        here = (each for each in bases if each.cell.block == item.result.cell.block)
+        base = next(here, next(iter(bases), None))
+        if base is None or is_base(table, item.result.cell):
+            continue
+        less = difference(item.result, base, sources)
+        if less.result.value is not None:
+            compared[at] = _against(less)
+    by_column: dict[str, dict[int, float]] = {}
+    for at, against in compared.items():
+        if against.p is not None:
+            by_column.setdefault(cells[at].result.cell.column, {})[at] = against.p
+    for p_values in by_column.values():
+        for at, p_holm in zip(p_values, holm([*p_values.values()]), strict=True):
+            compared[at] = replace(compared[at], p_holm=p_holm)
+    return [replace(item, against=compared.get(at)) for at, item in enumerate(cells)]
+
+
+def is_base(table: Table, cell: Cell) -> bool:
+    """Return whether a cell is of the row or run with which a table compares the others."""
+    against = table.settings.against
+    named = against is not None and cell.source == full_name(table.paper, against)
+    return named or against in (cell.row, cell.id)
+
+
+def _against(less: Difference) -> Against:
+    value, half = less.result.value or 0.0, less.half
+    if half is None or not (half or is_score(less.result)):
+        return Against(value)
+    return Against(value, value - half, value + half, less.p, method=less.method)
 
 
 def _meeting(cell: Cell, cells: Iterable[Cell], to: str) -> Cell | None:

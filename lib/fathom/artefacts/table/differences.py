@@ -11,7 +11,7 @@ from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
 from fathom.io.errors import FathomError
-from fathom.scoring.students_t import half_interval
+from fathom.scoring.students_t import half_interval, p_value
 
 if TYPE_CHECKING:
     from fathom.scoring.bootstrap import Paired
@@ -37,11 +37,19 @@ class Difference:
     result: CellResult
     paired: "Paired | None" = None  # the draws of the test set, in the cell's unit
     over_seeds: float | None = None  # half of the 95 % interval; None unless both have several
+    p_over_seeds: float | None = None  # of Welch's t test, with `over_seeds`
 
     @property
     def half(self) -> float | None:
         """Half of the 95 % interval: over seeds where there are several, else of the pairing."""
         return self.result.interval if self.over_seeds is None else self.over_seeds
+
+    @property
+    def p(self) -> float | None:
+        """The p of no difference, of what gives the interval; None without one."""
+        if self.over_seeds is None and self.paired is not None:
+            return self.paired.p
+        return self.p_over_seeds
 
     @property
     def method(self) -> str:
@@ -84,19 +92,22 @@ def difference(
         deviation=_hypotenuse(cell.deviation, base.deviation),
         doubtful=cell.doubtful or base.doubtful,
     )
-    over_seeds = None
+    over_seeds = p_over_seeds = None
     if less.deviation is not None and cell.stderr is not None and base.stderr is not None:
-        over_seeds = half_interval([(cell.stderr, cell.seeds), (base.stderr, base.seeds)])
+        parts = [(cell.stderr, cell.seeds), (base.stderr, base.seeds)]
+        over_seeds, p_over_seeds = half_interval(parts), p_value(less.value or 0.0, parts)
     if not is_score(cell) or not is_score(base):
-        return Difference(less, over_seeds=over_seeds)
+        return Difference(less, over_seeds=over_seeds, p_over_seeds=p_over_seeds)
 
     paired = pair(cell, base, sources)
     if isinstance(paired, str):
         note = _joined(less.note, f"{NO_INTERVAL}: {paired}")
         alone = replace(less, stderr=None, note=note)
-        return Difference(alone if over_seeds is None else less, over_seeds=over_seeds)
+        shown = alone if over_seeds is None else less
+        return Difference(shown, over_seeds=over_seeds, p_over_seeds=p_over_seeds)
     stderr = paired.stderr if over_seeds is None else less.stderr
-    return Difference(replace(less, stderr=stderr, interval=paired.half), paired, over_seeds)
+    less = replace(less, stderr=stderr, interval=paired.half)
+    return Difference(less, paired, over_seeds, p_over_seeds)
 
 
 def pair(

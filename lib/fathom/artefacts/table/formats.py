@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from fathom.artefacts.rendering import environment, write_csv
-from fathom.artefacts.table.comparison import ComparedTable, counts
+from fathom.artefacts.table.comparison import AGAINST, ComparedTable, counts
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text, view
 from fathom.io.files import write_text
 
@@ -55,7 +55,8 @@ NUMBERS = (
 
 def write(table: TableView, rows: Iterable[Mapping[str, Any]], stem: Path) -> None:
     """Write a table in every format: files with the path `stem` and a suffix each."""
-    write_csv(stem.with_suffix(".csv"), NUMBERS, rows)
+    lines = [*rows]
+    write_csv(stem.with_suffix(".csv"), [*dict.fromkeys(chain(NUMBERS, *lines))], lines)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
     write_text(stem.with_suffix(".html"), html(table.title, [table]))
@@ -84,7 +85,12 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
         for item, result in ((item, item.result) for item in compared.cells)
         if result.shown
     )
-    return [dict(zip(NUMBERS, line, strict=True)) for line in lines]
+    rows: list[dict[str, Any]] = [dict(zip(NUMBERS, line, strict=True)) for line in lines]
+    if compared.table.settings.against is not None:
+        shown = (item for item in compared.cells if item.result.shown)
+        for row, item in zip(rows, shown, strict=True):
+            row |= {name: getattr(item.against, name, None) for name in AGAINST}
+    return rows
 
 
 def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.differences import LEVEL
+from fathom.artefacts.table.differences import LEVEL, is_score
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 from fathom.config.schema.columns import Vocabulary
@@ -36,6 +36,22 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
     yield from notes_on_cells(compared)
 
 
+def _against_notes(compared: ComparedTable) -> Iterator[str]:
+    """Yield what the columns of a comparison with one row say, and of which column."""
+    items = [item for item in compared.cells if item.against]
+    scores = [item for item in items if is_score(item.result)]
+    if not scores:
+        return
+    column = scores[0].result.cell.column
+    shown = [item.against for item in scores if item.result.cell.column == column and item.against]
+    methods = "; ".join(dict.fromkeys(each.method for each in shown if each.method))
+    less = f"difference: {compared.called(column)} less that of {compared.table.settings.against}"
+    yield f"{less}; low, high and p: {methods}." if methods else f"{less}."
+    count = sum(each.p_holm is not None for each in shown)
+    if count:
+        yield f"p_holm: p with Holm's correction for {count} row{'s' if count > 1 else ''}."
+
+
 def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
     """Yield the notes of a table that are about its numbers, and not about its rows or scale."""
     results = [item.result for item in compared.cells]
@@ -43,6 +59,7 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
         yield f"Not the paper's text, but what the name says: {', '.join(_texts(compared))}."
     yield from _metric_notes(results, compared)
     yield from _spread_notes(results)
+    yield from _against_notes(compared)
     if any(result.words == NOT_RUN for result in results):
         yield f"{NOT_RUN}: the run was not trained."
     if compared.table.settings.unequal:

@@ -1,11 +1,11 @@
 """How a table reads: numbers as text, rows, headings and notes; the same for every format."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 
-from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
+from fathom.artefacts.table.comparison import AGAINST, ComparedCell, ComparedTable
 from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, notes_of
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_RUN
@@ -78,6 +78,8 @@ class BlockView:
     cells: tuple[tuple[ShownCell, ...], ...] = ()  # the same numbers row by row, as the page has
     sentences: tuple[str, ...] = ()  # test sentences by column; empty where nothing counts them
     added: bool = False  # whether its columns are not in the paper
+    # The texts of `AGAINST` row by row; empty in a table that compares no rows.
+    against: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def place(section: str) -> str:
 
 def caption(section: str, reference: str, scale: str) -> str:
     """Return where an artefact is in its paper, and at which scale it was reproduced."""
-    return f"{place(section)} of {reference.rstrip('.')}. Scale: {scale}."
+    of = f"{place(section)} of " if section else ""
+    return f"{of}{reference.rstrip('.')}. Scale: {scale}."
 
 
 def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
@@ -208,31 +211,64 @@ def _block(
         rows.append(tuple(shown))
     several = any(item.result.seeds > 1 for item in items)
     counted = tuple(sentences) if any(sentences) else ()
-    lines = [line for row in rows for line in _lines(row, several, verdicts)]
+    judged = compared_column(compared)
+    texts = [against_texts(row, judged, digits) for row in rows if judged in by_column]
+    lines = [
+        line
+        for row, against in zip_longest(rows, texts, fillvalue=())
+        for line in _lines(row, several, verdicts, against)
+    ]
+    further = AGAINST if texts else ()
     if counted:
-        lines.append(_line("test sentences", "count", map(CellView, counted), several))
-    columns = (*titles.values(), "Seeds") if several else tuple(titles.values())
-    return BlockView(heading, columns, tuple(lines), tuple(rows), counted, added)
+        blank = [""] * (several + len(further))
+        lines.append(_line("test sentences", "count", map(CellView, (*counted, *blank))))
+    columns = (*titles.values(), *(["Seeds"] if several else []), *further)
+    return BlockView(heading, columns, tuple(lines), tuple(rows), counted, added, tuple(texts))
 
 
-def _lines(row: Sequence[ShownCell], several: bool, verdicts: bool) -> Iterator[RowView]:
-    """Yield the lines of a row: ours, the paper's numbers, and verdicts where they are wanted."""
+def compared_column(compared: ComparedTable) -> str | None:
+    """Return the column whose differences are printed: the first with scores of sentences."""
+    cells = [item.result.cell for item in compared.cells if item.result.cell.value]
+    scores = (cell.column for cell in cells if cell.value and cell.value.counts_sentences)
+    return next(scores, None) if compared.table.settings.against is not None else None
+
+
+def against_texts(
+    row: Sequence[ShownCell], column: str | None, digits: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Return a row's difference in a column, its interval and p as texts; empty for its base."""
+    items = [cell.item for cell in row if cell.item.result.cell.column == column]
+    against, decimals = items[0].against, digits[column or ""]
+    if against is None:
+        return ("",) * len(AGAINST)
+    points = (against.difference, against.low, against.high)
+    return (
+        *("" if value is None else signed(value, decimals) for value in points),
+        *("" if p is None else f"{p:.3f}" for p in (against.p, against.p_holm)),
+    )
+
+
+def _lines(
+    row: Sequence[ShownCell], several: bool, verdicts: bool, against: Sequence[str]
+) -> Iterator[RowView]:
+    """Yield the lines of a row: ours, the paper's numbers, and verdicts where they are wanted.
+
+    Where some row has `several` seeds, their number is a cell; `against` are the last cells.
+    """
     items = [cell.item for cell in row]
-    seeds = str(max(item.result.seeds for item in items))
-    yield _line(row[0].row, "result", (cell.ours for cell in row), several, seeds)
+    seeds = [str(max(item.result.seeds for item in items))] if several else []
+    last = [*map(CellView, (*seeds, *against))]
+    blank = [CellView()] * len(last)
+    yield _line(row[0].row, "result", (*(cell.ours for cell in row), *last))
     if any(item.reported for item in items):
-        yield _line("paper", "paper", (cell.reported for cell in row), several)
+        yield _line("paper", "paper", (*(cell.reported for cell in row), *blank))
     judged = {each.verdict.words for each in items if each.verdict and each.result.comparable}
     if verdicts and judged - {NOT_RUN}:
-        yield _line("verdict", "verdict", (_verdict(item.verdict) for item in items), several)
+        yield _line("verdict", "verdict", (*(_verdict(item.verdict) for item in items), *blank))
 
 
-def _line(
-    label: str, kind: str, cells: Iterable[CellView], several: bool, seeds: str = ""
-) -> RowView:
-    """Return a line, with a cell for the number of seeds where some row has several."""
-    last = [CellView(seeds)] if several else []
-    return RowView(label, kind, _merged([*cells, *last]))
+def _line(label: str, kind: str, cells: Iterable[CellView]) -> RowView:
+    return RowView(label, kind, _merged([*cells]))
 
 
 def _grouped(items: Iterable[ComparedCell], axis: str) -> dict[str, list[ComparedCell]]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from fathom.config.schema.section import Count, Doc, ListOf, NonEmpty, Section, Text
+from fathom.config.schema.section import Count, Doc, ListOf, NonEmpty, Section, Seeds, Text
 from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
@@ -65,6 +65,30 @@ class PaperSettings(Section):
         """One line that names the paper: authors, title, year."""
         end = "" if self.title[-1:] in ("?", "!") else "."
         return f"{', '.join(self.authors)}: {self.title}{end} {self.citation.year}"
+
+
+class StudySettings(PaperSettings):
+    """The form of study.yaml; its sections are those of a paper's files."""
+
+    authors: ListOf[str] = Doc("Of the study.", ())
+    url: str = Doc("Where it can be read.", "")
+    citation: Citation | None = None
+    metric: MetricSettings = Doc("How tables score.", MetricSettings(tokenize="13a"))
+    data: str | dict[str, Any] | None = Doc(
+        "The data set of all runs, or {dataset: …, subwords: …}; in place of borrowed text.", None
+    )
+    seeds: Seeds | None = Doc("The seeds of all runs, at every scale.", None)
+    families: dict[str, Any] = Doc("As in a paper's runs.yaml.", {})
+    runs: dict[str, Any] = Doc("As in a paper's runs.yaml; values need no source.", {})
+    tables: dict[str, Any] = Doc("As in tables.yaml, without reported cells.", {})
+    figures: dict[str, Any] = Doc("As in figures.yaml.", {})
+    claims: dict[str, Any] = Doc("As in claims.yaml, without `supports`.", {})
+    scales: dict[str, Any] = Doc("As in scales.yaml; without it, runs scale as the lender's.", {})
+
+    @property
+    def reference(self) -> str:
+        """The title: who wrote a study need not say who and when."""
+        return self.title
 
 
 # claims.yaml

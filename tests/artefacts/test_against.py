@@ -1,0 +1,90 @@
+"""`against`: each row of a table less one of them, with interval, p and Holm's correction."""
+
+import csv
+
+import pytest
+
+from fathom.artefacts.table.comparison import AGAINST, compare_table
+from fathom.artefacts.table.differences import OVER_SEEDS, PAIRED
+from fathom.artefacts.table.formats import html, markdown, numbers, terminal, tex, write
+from fathom.artefacts.table.view import view
+from fathom.scoring.students_t import holm, p_value
+from tests.support.small_tables import KNOWN, Results, scores, table, texts
+
+TABLE = """
+table1:
+  title: Depth
+  section: ""
+  against: small
+  columns: [params, avg, tasks]
+  rows: {6/6: small, 24/24: deep, Control: control}
+"""
+KEY = "bleu.test.plain.13a"
+
+
+@pytest.fixture
+def compared(tmp_path):
+    """A function that compares the rows of the table."""
+
+    def compare(results):
+        spec = table(tmp_path, text=TABLE)
+        return compare_table(spec, KNOWN.cells(spec), (), results.sources, "tiny")
+
+    return compare
+
+
+@pytest.fixture
+def paired(tmp_path, compared):
+    """Three rows on the same sentences, of which the first is the worst."""
+    results = Results(tmp_path / "results")
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.score("p/control", texts(0.35, seed=3))
+    return compared(results)
+
+
+def test_every_format_has_difference_interval_and_p_and_no_reported_number(paired, tmp_path):
+    laid_out = view(paired, "Depth")
+    (block,) = laid_out.blocks
+    assert block.columns[-5:] == AGAINST
+    write(laid_out, numbers(paired), tmp_path / "table1")
+    with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
+        lines = {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
+    base, deep = lines["6/6", "avg"], lines["24/24", "avg"]
+    assert [base[name] for name in AGAINST] == [""] * 5
+    assert float(deep["difference"]) == float(deep["value"]) - float(base["value"])
+    assert float(deep["low"]) < float(deep["difference"]) < float(deep["high"])
+    assert float(deep["p_holm"]) == 2 * float(deep["p"]) < 0.05
+    assert "reported" not in deep
+    shown = block.against[1]
+    assert shown[0].startswith("+")
+    lines, _ = terminal(block, 200)
+    for text in (markdown(laid_out), tex(laid_out), html("", [laid_out]), str(lines)):
+        assert all(part in text for part in shown)
+    less, corrected = [note for note in laid_out.notes if "difference" in note or "p_holm" in note]
+    assert "Avg. less that of small" in less
+    assert PAIRED.format(1_000) in less
+    assert corrected == "p_holm: p with Holm's correction for 2 rows."
+
+
+def test_several_seeds_give_the_interval_and_p_over_seeds(tmp_path, compared, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
+    results = Results(tmp_path / "results")
+    for seed, value in ((1, 20.0), (2, 21.0)):
+        results.write("p/small", {KEY: scores(value, value)}, seed)
+        results.write("p/deep", {KEY: scores(value + 5, value + 5)}, seed)
+    cells = {
+        (each.result.cell.row, each.result.cell.column): each for each in compared(results).cells
+    }
+    against = cells["24/24", "avg"].against
+    assert against.difference == 5.0
+    assert against.p == against.p_holm == p_value(5.0, [(0.5, 2), (0.5, 2)])
+    assert against.low < 5.0 < against.high
+    assert against.method == OVER_SEEDS
+    assert cells["Control", "avg"].against is None
+
+
+def test_holms_correction_of_three():
+    """0.01 · 3; 0.03 · 2; 0.04 · 1, which may not be below the one before."""
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06], abs=1e-15)
+    assert holm([]) == []

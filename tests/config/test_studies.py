@@ -1,0 +1,169 @@
+"""A study: a folder with one file, read as a paper's files are, without printed numbers."""
+
+import shutil
+
+import pytest
+
+from fathom.artefacts.check import findings, require
+from fathom.config.load import load
+from fathom.config.show import describe
+from fathom.config.yaml_values import from_plain
+from fathom.io.errors import Findings
+from tests.config.conftest import PROJECT
+from tests.support.refused import says
+
+STUDY = """\
+title: Width on pairs
+data: {dataset: pair, subwords: {algorithm: bpe, joint: 50}}
+seeds: 3
+runs:
+  flat: {like: deep/uneven}
+  thick_<p>: {for: {p: [2, 3]}, like: deep/uneven, method: {kl_weight: <p>}}
+  alone: {like: deep/static, training: {updates: 300}}
+tables:
+  table1: {against: flat, columns: [params, avg, tasks], rows: {flat: flat, KL <p>: thick_<p>}}
+claims:
+  wider: {sentence: More is better, claim: 'table1["KL 3", "avg"] > table1["flat", "avg"]'}
+"""
+WORDS = STUDY.replace("pair, subwords: {algorithm: bpe, joint: 50}", "words")
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function that writes a study and returns the project with it."""
+
+    def write(text=STUDY, check=True, **switches):
+        folder = tmp_path / "mine"
+        folder.mkdir(exist_ok=True)
+        (folder / "study.yaml").write_text(text, encoding="utf-8")
+        layer = from_plain({"papers": [str(folder)], **switches}, "--config")
+        return load(PROJECT, check, [layer])
+
+    return write
+
+
+def shown(project, name, scale):
+    return {each.path: each for each in describe(project, name, scale)}
+
+
+def test_a_study_of_ten_lines_is_valid_and_moves_no_other_run(read, sample):
+    project = read()
+    assert findings(project) == []
+    mine = {name for name in project.entries if name.startswith("mine/")}
+    assert mine == {"mine/flat", "mine/thick_2", "mine/thick_3", "mine/alone"}
+    for scale in sample.scales:
+        for name in sample.entries:
+            assert project.spec(name, scale).identity == sample.spec(name, scale).identity
+    table = project.papers["mine"].tables["table1"]
+    assert (table.settings.title, table.metric.tokenize) == ("Width on pairs", "13a")
+    rows = {cell.row: cell.source for cell in project.cells(table)}
+    assert rows == {"flat": "mine/flat", "KL 2": "mine/thick_2", "KL 3": "mine/thick_3"}
+    assert project.papers["mine"].printed("table1", project.cells(table)) == ()
+
+
+def test_the_studys_text_and_seeds_take_the_place_of_the_lenders(read):
+    project = read()
+    settings = shown(project, "mine/flat", "full")
+    assert settings["data.dataset"].where.endswith("mine/study.yaml:2")
+    data = project.run("mine/flat").data
+    assert (data.dataset, data.direction, data.subwords.joint) == ("pair", None, 50)
+    assert (data.subwords.foreign, data.max_pieces) == (None, 64)
+    assert project.seeds("mine/flat", "small") == (1, 2, 3)
+
+
+def test_pieces_alone_keep_the_borrowed_text(read):
+    text = STUDY.replace("dataset: pair, ", "").replace("joint: 50", "foreign: 30, english: 20")
+    data = read(text, check=False).run("mine/flat").data
+    assert (data.dataset, data.direction) == ("words", "many_to_one")
+    assert (data.subwords.foreign, data.subwords.joint) == (30, None)
+
+
+def test_text_in_both_directions_keeps_the_borrowed_direction(read):
+    data = read(WORDS, check=False).run("mine/flat").data
+    assert (data.dataset, data.direction, data.subwords.foreign) == ("words", "many_to_one", 120)
+
+
+def test_a_run_scales_as_its_lender_does_but_for_what_the_study_writes(read):
+    project = read(WORDS, check=False)
+    lender, flat = (shown(project, name, "small") for name in ("deep/uneven", "mine/flat"))
+    assert {key for key in flat if flat[key].value != lender[key].value} == {"seeds"}
+    assert flat["training.clip"].value == 2.0
+    assert project.run("mine/thick_3", "small").method.kl_weight == 3.0
+
+
+def test_a_run_whose_updates_the_study_writes_is_used_as_written_unless_it_has_scales(read):
+    project = read()
+    assert project.spec("mine/alone", "small").identity == project.spec("mine/alone").identity
+    assert project.not_built("mine/alone", "small") == ""
+    scales = "scales:\n  small: {updates: {main: 7}, rules: [{set: {training.clip: 3.0}}]}\n"
+    project = read(STUDY + scales, check=False)
+    training = project.run("mine/alone", "small").training
+    assert (training.updates, training.clip) == (7, 3.0)
+    assert project.run("mine/alone", "small").data.subwords.joint == 50
+    assert project.run("mine/alone", "small").model.encoder_layers == 2
+
+
+def test_a_study_is_checked_at_the_scale_that_is_asked_for_alone(read):
+    """What the files of others do to it at another scale is not the user's mistake."""
+    text = STUDY + "scales: {small: {updates: {main: 2}}}\n"
+    read(text, scale="full")
+    with pytest.raises(Findings, match=r"mine/study.yaml:5: runs.flat.decoding.*at scale small"):
+        read(text, scale="small")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("like: deep/uneven}", "like: deap/uneven}",
+         says("no paper 'deap'", where="study.yaml:5: runs.flat.like", nearest="deep")),
+        ("like: deep/uneven}", "like: deep/unevn}",
+         says("no entry 'deep/unevn'", where="study.yaml:5: runs.flat.like",
+              nearest="deep/uneven")),
+        ("claims:", "clamis:", says("unknown key 'clamis'", nearest="claims")),
+        ("title: Width on pairs\n", "", says("no value is given", where="study.yaml:1: title")),
+        ("dataset: pair,", "dataset: [pair],", says("['pair'] is not text")),
+        ("dataset: pair,", "dataset: piar,", says("no data set 'piar'", nearest="pair")),
+        ("rows: {flat: flat", "rows: {flat: falt",
+         says("no run 'falt'", where="study.yaml:9: tables.table1.rows.flat", nearest="flat")),
+        ("against: flat", "against: falt",
+         says("no row or run 'falt'", where="study.yaml:9: tables.table1.against", nearest="flat")),
+        ("table1: {", "table1: {ours: {columns: [nll_valid]}, ",
+         says("a study has no printed table", remedy="rows and columns")),
+        ('["flat", "avg"]', '["falt", "avg"]',
+         says("no row 'falt'", where="study.yaml:11: claims.wider.claim")),
+        ("alone: {like: deep/static, training: {updates: 300}}", "alone: {like: deep/uneven}",
+         says("the settings of 'mine/alone' equal those of 'mine/flat'",
+              remedy="use 'mine/flat'")),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_with_its_line_and_the_nearest_name(read, old, new, message):
+    assert old in STUDY
+    with pytest.raises(Findings) as caught:
+        require(read(STUDY.replace(old, new)))
+    message.check(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("reported/table1.csv",
+         says("a study has no printed numbers", remedy="delete it, or rename study.yaml")),
+        ("paper.yaml", says("a study and a paper in one folder", remedy="delete one of the two")),
+        ("runs.yaml", says("a study has one file", remedy="write it as `runs:` in study.yaml")),
+        ("stduy.yaml", says("nothing reads this file", nearest="study.yaml")),
+    ],
+)  # fmt: skip
+def test_a_file_of_a_paper_beside_a_study_is_refused(read, tmp_path, name, message):
+    path = tmp_path / "mine" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("title: Mine\n", encoding="utf-8")
+    with pytest.raises(Findings) as caught:
+        read()
+    message.check(caught.value)
+
+
+def test_a_study_in_the_clone_is_read_too(tmp_path):
+    folder = shutil.copytree(PROJECT, tmp_path / "project") / "config" / "papers" / "mine"
+    folder.mkdir()
+    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    assert "mine/flat" in load(tmp_path / "project").entries
