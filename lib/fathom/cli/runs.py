@@ -240,7 +240,7 @@ def export(
     results: Results = None,
     seed: Seed = 1,
 ) -> None:
-    """Write a run with which fairseq or CTranslate2 translates, without fathom.
+    """Write a run as a model of fairseq or CTranslate2.
 
     The network must be a plain Transformer; of a run with gates, the layers
     that hard gates keep are one. README.md, in the folder, is a model card;
