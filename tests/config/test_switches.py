@@ -52,6 +52,12 @@ def test_what_names_no_seeds_is_refused_in_one_line(written):
     assert written != "3-1" or ("wrong way round" in finding.what and "1-3" in finding.remedy)
 
 
+@pytest.mark.parametrize(("written", "first"), [(0, "1 or more"), ("Auto", "a whole number")])
+def test_a_number_or_a_word_is_refused_with_both(written, first):
+    with pytest.raises(Findings, match=f"write {first} or '?auto'?$"):
+        switches(tokens_per_device=written)
+
+
 @pytest.mark.parametrize("text", ["1-5", "5-5", "2,5", "0-99"])
 def test_seeds_are_written_as_a_user_writes_them(text):
     assert seeds_text(seed_list(text)) == text

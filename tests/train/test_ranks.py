@@ -21,7 +21,7 @@ from fathom.train import session
 from fathom.train.batches.held_out import ordered
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.outcomes import validate
-from fathom.train.ranks import GradientSums
+from fathom.train.ranks import GradientSums, Ranks
 from fathom.train.train import train
 from tests.support.processes import (
     FORK,
@@ -180,6 +180,10 @@ def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tenso
         line
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_a_process_without_a_checkpoint_says_0():
+    assert str(Ranks(0, 1).bounds(0)) == "(0.0, 0.0)"
 
 
 @pytest.mark.parametrize(("of_second", "updates"), [(4, "3 and 4"), (3, "3, each its own")])

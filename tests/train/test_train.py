@@ -63,9 +63,12 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
     assert train_run(lame, tensors, tmp_path)["outcome"]["kind"] == "failed_to_train"
 
 
-@pytest.mark.parametrize(("matmul", "precision"), [("tf32", "high"), ("exact", "highest")])
+@pytest.mark.parametrize(
+    ("matmul", "arithmetic", "precision"),
+    [("tf32", "fp32", "high"), ("exact", "fp32", "highest"), ("tf32", "bf16", "highest")],
+)
 def test_updates_alone_are_in_tf32_and_training_json_says_so(
-    tensors, tmp_path, monkeypatch, matmul, precision
+    tensors, tmp_path, monkeypatch, matmul, arithmetic, precision
 ):
     """The choice is CUDA's; on a CPU torch's flag can be read and has no effect."""
     seen = []
@@ -84,8 +87,9 @@ def test_updates_alone_are_in_tf32_and_training_json_says_so(
     monkeypatch.setattr(loop, "choose_matmul_precision", lambda _, tf32: choose(cuda, tf32))
     spy(loop.TwoLevel, "_gradients", "update")
     spy(loop, "validate", "validation")
-    ended = train_run(specification(), tensors, tmp_path, replace(OPTIONS, matmul=matmul))
-    assert set(seen) == {("update", matmul == "tf32"), ("validation", False)}
+    spec = specification(changes={"training": {"precision": arithmetic}})
+    ended = train_run(spec, tensors, tmp_path, replace(OPTIONS, matmul=matmul))
+    assert set(seen) == {("update", precision == "high"), ("validation", False)}
     assert ended["device"]["products"]["precision"] == precision
     assert not torch.backends.cuda.matmul.allow_tf32
 

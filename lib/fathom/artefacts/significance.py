@@ -6,6 +6,7 @@ number of comparisons that are made together (Holm 1979), each question by itsel
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.numbers import Term
@@ -186,7 +187,9 @@ def _train_more(artefacts: Artefacts, scores: Sequence[CellResult]) -> str:
     """Return how the first run with one seed gets another one."""
     name = next(score.cell.source for score in scores if score.seeds < 2)
     source = artefacts.source(name)
-    command = artefacts.paths.command("train", name, max(source.folders) + 1)
+    trained = [folder.parent.name for folder in source.folders.values() if folder.is_dir()]
+    seed = next(seed for seed in count(1) if str(seed) not in trained)
+    command = artefacts.paths.command("train", name, seed)
     more = f"train more: `{command}`, translate and score it, and add --seeds all"
     return f"one seed of {name}: {'add --seeds all' if source.unused else more}"
 

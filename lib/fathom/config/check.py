@@ -150,8 +150,11 @@ def _meant(path: Key, error: Mapping[str, Any], model: type[BaseModel]) -> Key |
 def _either(remedies: Iterable[str]) -> str:
     """Return remedies of which one is enough as one."""
     first, *others = dict.fromkeys(remedies)
-    verb = "write " if first.startswith("write ") else ""
-    return " or ".join([first, *(other.removeprefix(verb) for other in others)])
+    if first.startswith("write "):
+        others = [
+            re.sub(r"^(write|valid names:|nearest valid name:) ", "", each) for each in others
+        ]
+    return " or ".join([first, *others])
 
 
 def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str]:

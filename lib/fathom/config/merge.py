@@ -242,7 +242,9 @@ class _Inheritance:
 
     def _written(self, name: str) -> Value:
         paper, _, entry = name.rpartition("/")
-        return self._lender.entries(paper)[entry] if self._lender and paper else self._entries[name]
+        if self._lender is None or name in self._entries:
+            return self._entries[name]
+        return self._lender.entries(paper)[entry]
 
     def _exists(self, parent: str, where: str) -> bool:
         """Return whether there is an entry of a name; a finding says what is wrong if not."""

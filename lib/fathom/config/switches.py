@@ -162,7 +162,7 @@ class Switches(Section):
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
     tokens_per_device: Count | Literal["auto"] = Doc(
         "Most target tokens of a micro-batch: memory, not results. auto: 16,384 on a CPU, on a GPU "
-        "an estimate of what its free memory holds.",
+        "an estimate of what its memory holds.",
         "auto",
     )
     micro_batches: Whole = Doc("Each update has a multiple of these; 0: one per process.", 0)

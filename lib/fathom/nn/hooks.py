@@ -168,8 +168,8 @@ class Method(nn.Module):
         Args:
             layer: from 0.
             part: "self_attention", "cross_attention", "ffn" or "recurrence".
-            x: (T, B, D) the sub-layer's input before any norm; in the attention of lingvo's
-                layers after the norm.
+            x: (T, B, D) the sub-layer's input before any norm; in the attention of lingvo's layers
+                after the norm; in a group of `order` with what its earlier members added.
             fx: (T, B, D) the sub-layer's output, after dropout.
         """
         return x + fx

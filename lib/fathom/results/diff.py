@@ -110,7 +110,8 @@ class Comparison:
         else:
             groups = Counter(item.group for item in self.differences)
             parts = ", ".join(f"{groups[group]} {group}" for group in GROUPS if groups[group])
-            yield f"{len(self.differences)} differences: {parts}; compared: {compared}"
+            total = len(self.differences)
+            yield f"{total} difference{'s' * (total > 1)}: {parts}; compared: {compared}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the same for programs."""

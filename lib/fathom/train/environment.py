@@ -52,6 +52,9 @@ def choose_device(name: str) -> torch.device:
         torch.cuda.set_device(device)
     if device.type == "cpu":
         torch.set_num_threads(1)
+    else:
+        # Some containers allow TF32 everywhere; here only the updates of a training may.
+        torch.backends.cuda.matmul.allow_tf32 = False
     return device
 
 

@@ -98,7 +98,8 @@ class Training:
         )
         self.network.initialise()
         self.network.to(self.device)
-        self.network.set_matmul(choose_matmul_precision(self.device, options.matmul == "tf32"))
+        tf32 = options.matmul == "tf32" and self.settings.precision == "fp32"
+        self.network.set_matmul(choose_matmul_precision(self.device, tf32))
         if options.compile:
             self.network.compile_layers()
         self.inherited: Ended | None = None
@@ -128,7 +129,7 @@ class Training:
         self.train_nll: float | None = None
         per_token = operations_per_token(spec, len(tensors.target_dictionary))
         chosen = spec.masking.chosen if spec.masking else 1
-        in_tf32 = self.settings.precision == "fp32" and self.network.matmul.precision == "high"
+        in_tf32 = self.network.matmul.precision == "high"
         peak = environment.peak(self.device, "tf32" if in_tf32 else self.settings.precision)
         self.speed = Speed(per_token / chosen, peak and peak * self.ranks.world)
         self._saved = time.monotonic()

@@ -60,7 +60,7 @@ class Ranks:
         if self.world > 1:
             with detecting_lost_peers():
                 dist.all_reduce(largest, op=dist.ReduceOp.MAX)
-        return -float(largest[0]), float(largest[1])
+        return 0.0 - float(largest[0]), float(largest[1])
 
     def all_reduce_max(self, number: int) -> int:
         """Return the largest of the numbers that the processes pass."""
