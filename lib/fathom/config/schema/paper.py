@@ -132,7 +132,7 @@ class DeviationSettings(Section):
 class VocabularySizes(Section):
     """The sizes of the dictionaries of some runs."""
 
-    like: Text = Doc("A family of runs.yaml; the last entry that fits counts.")
+    like: Text = Doc("A run, or a family that runs are like; the last entry that fits counts.")
     source: Count = Doc("Entries of the source dictionary.")
     target: Count = Doc("Entries of the target dictionary.")
     origin: Text = Doc("How the sizes are known.")
