@@ -56,6 +56,7 @@ def test_its_table_of_chrf_its_counts_and_its_claim_are_built(grown):
     cells = grown.cells(grown.papers["outside_paper"].tables["table1"])
     assert {cell.value.measurement for cell in cells if cell.value} == {"chrf"}
     assert [*grown.claims["outside_paper"]] == ["rezero_sings_better"]
+    assert "same seed" in grown.claims["outside_paper"]["rezero_sings_better"].note
 
 
 def test_a_folder_that_does_not_exist_is_one_finding(tmp_path):

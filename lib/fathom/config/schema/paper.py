@@ -103,6 +103,7 @@ class ClaimSettings(Section):
     section: str = Doc("Where it is.")
     for_: Annotated[Any, Field(alias="for")] = Doc("One claim for each combination.", None)
     claim: str = Doc("What must hold.")
+    note: str = Doc("What a reader must know with the answer, such as what else differs.", "")
     guard: str | None = Doc("Where it is false, the claim is undecided.", None)
     supports: Answer | dict[str, Answer] = Doc(
         "The answer of the paper's own cells: one word, or one for each part."
