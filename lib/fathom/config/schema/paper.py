@@ -122,7 +122,8 @@ class DeviationSettings(Section):
     ours: str = Doc("What is done here, at the paper's own scale.")
     why: str = Doc("What speaks for it.")
     applies: NonEmpty[str] = Doc(
-        "Families, methods, tables, figures, or `paper` for all of it; never runs."
+        "Families, methods, tables, figures, `<paper>/<name>` of a borrowed family or run, or "
+        "`paper` for all; never the paper's runs."
     )
     settings: ListOf[str] = Doc("What it decides, as training.clip or metric.tokenize.", ())
 
