@@ -204,7 +204,9 @@ def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str,
                 lists = ", or write `for` as a list with a name for each value" if chosen else ""
                 remedy = f"choose another name{lists}"
                 findings.append(FathomError(what, entry.where, remedy))
-            yield name, fill(entry.without("for"), chosen)
+            # With a slash it would be looked up in another paper.
+            if "/" not in name:
+                yield name, fill(entry.without("for"), chosen)
 
 
 def _not_chosen(name: str, chosen: Mapping[str, Any], entry: Value) -> FathomError:
