@@ -169,7 +169,7 @@ def test_a_curve_of_one_seed_decides_alone_and_of_several_has_an_interval(ratios
 def part_of(ours, theirs, guard=""):
     """Return the answers of `A > 2` on numbers of ours and of a paper."""
     part = ClaimPart("table3", 'A["x"] > 2', guard, "holds", "here", "there", "")
-    claim = Claim("p", "one", "a sentence\n of two lines", "§4", (part,))
+    claim = Claim("p", "one", "a sentence\n of two lines", "§4", (part,), "a\n note")
     return judged_part(claim, part, (Numbers(**ours), Numbers(**theirs)), "tiny", False)
 
 
@@ -181,6 +181,7 @@ def test_a_claim_has_an_answer_on_each_side(value, answer):
     one = part_of({"A": value}, {"A": 3.0})
     assert (one.answer, one.reported_answer) == (answer, "holds")
     assert one.against == (answer == "fails")
+    assert one.note == "a note"
     other = part_of({"A": 3.0}, {"A": value})
     assert other.reported_answer == ("not printed" if answer == "not run" else answer)
     assert (other.full_name, other.sentence) == ("p/one [table3]", "a sentence of two lines")
@@ -313,8 +314,14 @@ def test_the_csv_has_a_line_for_each_part():
 
 
 def test_a_claim_prints_its_sentence_its_answer_and_its_first_numbers():
-    text = "\n".join(printed([claim("fails", facts=(FACT,) * 5)]))
-    for words in ("p/one [table3]: fails, against", "“deep <is> better” (§4)", "paired", "2 more"):
+    text = "\n".join(printed([replace(claim("fails", facts=(FACT,) * 5), note="twice the data")]))
+    for words in (
+        "  note: twice the data",
+        "p/one [table3]: fails, against",
+        "“deep <is> better” (§4)",
+        "paired",
+        "2 more",
+    ):
         assert words in text
     assert text.count(FACT.text) == 3
     assert "A not printed" not in text
@@ -331,10 +338,11 @@ def test_the_summary_counts_answers_and_says_what_is_no_evidence():
 
 
 def test_the_page_has_a_table_for_each_paper_and_explains_doubtful_numbers():
-    text = page([claim(), claim("fails")], {"p": "A paper"})
+    text = page([claim(), replace(claim("fails"), note="twice the <data>")], {"p": "A paper"})
     assert text.count("<table>") == 1
     assert "deep &lt;is&gt; better" in text
     assert 'class="fails"' in text
+    assert text.count("twice the &lt;data&gt;") == 1
     assert WRONG_LANGUAGE not in text
     doubtful = replace(FACT, text="A 3‡ - B 1 = 2 > 0")
     assert WRONG_LANGUAGE in page([claim(), claim(facts=(doubtful,))], {"p": "A paper"})

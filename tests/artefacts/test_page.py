@@ -199,6 +199,7 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     """Of many numbers the first are shown, and the others counted."""
     fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
     small = replace(CLAIM, name="wider_is_better", part="", evidence=(FACT,) * 15)
+    small = replace(small, note="twice the <data>")
     claims = [CLAIM, fails, replace(small, comparable=False)]
     document = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
     first, second = (document.named(f"claim-{name}") for name in (CLAIM.name, small.name))
@@ -210,6 +211,7 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert ("goes against" in first.text, "goes against" in second.text) == (True, False)
     assert [part.text for part in ours.all("b")] == ["de", "cs"]
     assert "Deeper is <better>" in first.text
+    assert ("twice" in first.text, "twice the <data>" in second.text) == (False, True)
     assert first.all("code")[1].text.endswith(", if trained(t)")
     numbers = [item.text for item in second.all("td")[0].all("ul")[1].all("li")]
     assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")

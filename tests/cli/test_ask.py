@@ -242,5 +242,16 @@ def test_a_printed_count_is_next_to_ours(printed, call):
     assert answer.err == "2 printed counts: 1 agree, 1 differ\n"
     assert call("params", "--table", "sample_table1").out == answer.out
     assert "'sample_table1'" in call("params", "--table", "sample_tabel1").one_line
-    (printed / "parameters.yaml").unlink()
-    assert "parameters.yaml" in call("params").one_line
+
+
+def test_a_count_without_sizes_is_skipped_and_a_finding_of_validate(printed, call):
+    """One cell without sizes ended `fathom params` of every paper."""
+    sizes = printed / "parameters.yaml"
+    sizes.write_text(sizes.read_text().replace("base", "static_2_2"))
+    where = "config/papers/sample/parameters.yaml:1: vocabularies"
+    answer = call("params")
+    assert len(answer.lines) == 2
+    assert f"{where}: no sizes of dictionaries for sample/gated_2_2; add an entry" in answer.err
+    assert where in call("validate").one_line
+    sizes.unlink()
+    assert "config/papers/sample/parameters.yaml: no sizes" in call("validate").err

@@ -283,6 +283,8 @@ MISTAKES = {
          "vocabularies.0.like", "bsae base"),
         ("an unknown table of unexplained counts", "[table6, table7]", "[table6, tabel7]",
          "unexplained.0.tables", "tabel7 table7"),
+        ("a count of a run without sizes", "like: base", "like: gates",
+         "vocabularies", "deep/domains"),
     ],
     FIGURES: [
         ("an empty file", None, "", ":1", "mapping"),
@@ -560,6 +562,7 @@ SEVERAL = {
     "a row without a run",
     "a source of an unknown task",
     "a start with another network",
+    "a count of a run without sizes",
     "a decoder for gates that it does not have",
     "a part of two texts",
     "a run without a group",

@@ -61,6 +61,18 @@ def test_a_study_of_ten_lines_is_valid_and_moves_no_other_run(read, sample):
     assert project.papers["mine"].printed("table1", project.cells(table)) == ()
 
 
+def test_a_number_is_written_as_a_name_in_names_and_as_itself_in_settings_and_labels(read):
+    values = {"0.1": "0_1", "5.0e-3": "0_005", "4": "4", "0.00001": "0_00001"}
+    text = STUDY.replace("[2, 3]", f"[{', '.join(values)}]").replace("KL 3", "KL 0.1")
+    again = "  again_<p>: {for: {p: [0.1]}, like: thick_<p>, method: {target_depth: 5.0}}\n  alone"
+    project = read(text.replace("  alone", again, 1))
+    table = project.papers["mine"].tables["table1"]
+    runs = {cell.row: cell.source for cell in project.cells(table) if cell.row != "flat"}
+    assert runs == {f"KL {float(p) if p != '4' else 4}": f"mine/thick_{values[p]}" for p in values}
+    weights = [project.run(run).method.kl_weight for run in (*runs.values(), "mine/again_0_1")]
+    assert weights == [0.1, 0.005, 4.0, 0.00001, 0.1]
+
+
 def test_the_studys_text_and_seeds_take_the_place_of_the_lenders(read):
     project = read()
     settings = shown(project, "mine/flat", "full")

@@ -287,6 +287,14 @@ def test_an_entry_may_apply_to_the_whole_paper(edited):
     assert load(edited(("papers/deep/deviations.yaml", applies, "applies: [paper]")))
 
 
+@pytest.mark.parametrize("name", ["deep/base", "deep/static"])
+def test_an_entry_may_apply_to_a_borrowed_run_and_to_what_it_is_like(edited, name):
+    entry = "{title: Rate, paper: Silent., ours: One., why: It trains., applies: [%s]}"
+    edit = ("papers/wide/deviations.yaml", None, f"rate: {entry % name}\n")
+    (deviation,) = load(edited(edit)).papers["wide"].deviations
+    assert deviation.applies == (name,)
+
+
 def test_a_paper_whose_tables_are_missing_is_not_left_out_in_silence(edited):
     project = load(edited(("papers/wide/tables.yaml", None, None)), check=False)
     with pytest.raises(FathomError) as caught:

@@ -19,6 +19,8 @@ FROZEN = Path(__file__).with_name("frozen_config.json.gz")
 SHOWN = ("path", "value", "where", "source", "paper", "changed")
 CELL = ("block", "row", "column", "id", "kind", "source", "key", "task", "tasks", "gates")
 CELL += ("metric", "metric_known", "ours")
+# Settings that were added later, with the value that is not hashed; with it they are left out.
+ADDED = {"training.schedule.start": 0.0, "training.schedule.lowest": 0.0}
 
 
 def runs(project):
@@ -35,7 +37,7 @@ def run(project, name, scale):
     settings, spec = project.run(name, scale), project.spec(name, scale)
     data = spec.data
     found = {
-        "settings": settings.model_dump(mode="json"),
+        "settings": without_added(settings.model_dump(mode="json")),
         "identity": spec.identity,
         "folder": spec.folder,
         "tensors": data.folder,
@@ -60,6 +62,15 @@ def run(project, name, scale):
     return found
 
 
+def without_added(settings, above=""):
+    """Return settings without the added ones that have the value that is not hashed."""
+    return {
+        key: without_added(value, f"{above}{key}.") if isinstance(value, dict) else value
+        for key, value in settings.items()
+        if f"{above}{key}" not in ADDED or value != ADDED[f"{above}{key}"]
+    }
+
+
 def shown(project):
     """Return what `fathom show` prints; a place is its file and the text of its line."""
     lines = {}
@@ -79,6 +90,7 @@ def shown(project):
             found[f"{scale}:{name}"] = [
                 [place(item[key]) if key == "where" else item[key] for key in SHOWN]
                 for item in settings
+                if item["path"] not in ADDED or item["value"] != ADDED[item["path"]]
             ]
     return found
 

@@ -184,12 +184,17 @@ MISTAKES = {
         RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: {n: [2, 2]}, like: base,",
         says("`for` gives the name 'gated_2_2' twice", where="gated_2_<n>"),
     ),
+    "values of `for` that are one name": (
+        RUNS, "gated_2_2: {like: base,",
+        "gated_2_<n>: {for: {n: [0.1, '0_1']}, like: base,",
+        says("`for` gives the name 'gated_2_0_1' twice", where="gated_2_<n>"),
+    ),
     "a value of `for` that fits no name": (
         RUNS, "gated_2_2: {like: base,",
-        "gated_2_<n>: {for: [{n: 2}, {n: 0.1}], like: base,",
+        "gated_2_<n>: {for: [{n: 2}, {n: A}], like: base,",
 
         says(
-            "'gated_2_0.1': a name has at most 64 small letters",
+            "'gated_2_A': a name has at most 64 small letters",
             where="gated_2_<n>", remedy="write `for` as a list",
         ),
     ),

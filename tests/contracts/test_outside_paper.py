@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fathom.artefacts.needs import Needs
+from fathom.artefacts.parameters import printed_counts
 from fathom.config.load import load
 from fathom.config.switches import VARIABLE
 from fathom.config.yaml_values import from_plain
@@ -54,6 +56,7 @@ def test_its_table_of_chrf_its_counts_and_its_claim_are_built(grown):
     cells = grown.cells(grown.papers["outside_paper"].tables["table1"])
     assert {cell.value.measurement for cell in cells if cell.value} == {"chrf"}
     assert [*grown.claims["outside_paper"]] == ["rezero_sings_better"]
+    assert "same seed" in grown.claims["outside_paper"]["rezero_sings_better"].note
 
 
 def test_a_folder_that_does_not_exist_is_one_finding(tmp_path):
@@ -66,6 +69,23 @@ def test_a_paper_whose_name_is_taken_is_one_finding(tmp_path):
     (tmp_path / "lamgd").mkdir()
     with refused("the name 'lamgd' is taken by", error=Findings):
         with_papers(tmp_path / "lamgd")
+
+
+def test_a_count_of_a_borrowed_run_has_the_sizes_of_the_runs_paper(tmp_path):
+    copy = shutil.copytree(PAPER, tmp_path / PAPER.name)
+    with open(copy / "tables.yaml", "a", encoding="utf-8") as stream:
+        stream.write("table3: {title: A count, section: §2, columns: [params],\n")
+        stream.write("         rows: {Deep: latent_depth/en_de_dlcl_36_36}}\n")
+    (copy / "reported" / "table3.csv").write_text(
+        "row,column,value,stderr,mark,right,note\nDeep,params,224,,,,\n", encoding="utf-8"
+    )
+    missing = []
+    counts = {
+        (count.source_entries, count.target_entries)
+        for count in printed_counts(with_papers(copy), missing)
+        if count.spec.name == "latent_depth/en_de_dlcl_36_36"
+    }
+    assert (counts, missing) == ({(34_040, 34_040)}, [])
 
 
 def test_a_mistake_in_it_is_named_with_its_whole_path(tmp_path):

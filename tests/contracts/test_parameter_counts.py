@@ -39,7 +39,7 @@ def counted(own_project):
 
     def parameters(run):
         spec = own_project.spec(run)
-        sizes = vocabulary(own_project, own_project.papers[spec.paper], run)
+        sizes = vocabulary(own_project, run)
         specs = [spec] + ([own_project.spec(spec.start.name)] if spec.start else [])
         totals = [
             count(one.model, one.method, len(one.data.tasks), sizes.source, sizes.target)["total"]

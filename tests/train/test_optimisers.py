@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.config.schema.run import Adam, Noam, Polynomial, TrainingSettings
+from fathom.config.schema.run import Adam, InverseSqrt, Noam, Polynomial, TrainingSettings
 from fathom.nn.hooks import ParameterGroup
 from fathom.train.optimisers import AdamW, LazyAdam, clip, clip_each, rate_of, theta_adam
 from fathom.train.schedules import (
@@ -260,6 +260,9 @@ def test_the_rate_rises_linearly_reaches_its_peak_and_falls_with_the_root():
     # Without warm-up the first update has the peak.
     assert inverse_sqrt(1, learning_rate=0.3, warmup=0) == pytest.approx(0.3)
     assert inverse_sqrt(4, learning_rate=0.3, warmup=0) == pytest.approx(0.15)
+    course = InverseSqrt(name="inverse_sqrt", learning_rate=1.0, warmup=100, start=0.2, lowest=0.6)
+    rate = learning_rate(course, width=8, updates=1000)
+    assert [rate(n) for n in (50, 100, 200, 400)] == pytest.approx([0.6, 1.0, 0.5**0.5, 0.6])
 
 
 def test_a_polynomial_of_power_one_falls_in_a_straight_line_and_stays_at_its_end():

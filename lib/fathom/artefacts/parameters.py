@@ -4,21 +4,21 @@ The printed counts are cells of the tables. parameters.yaml adds what the tables
 sizes of the dictionaries, and why a printed count is not a count of the network.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import Reported
 from fathom.config.schema.paper import VocabularySizes
 from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
-from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, unknown
 from fathom.io.records import identity, read_record, write_record
 from fathom.results.recipe import PACKAGE, hashed
@@ -107,11 +107,13 @@ class NetworkSizes:
         return content["totals"] if content["code"] == self._code else {}
 
 
-def printed_counts(project: Project) -> Iterator[PrintedCount]:
+def printed_counts(project: Project, without_sizes: list[FathomError]) -> Iterator[PrintedCount]:
     """Yield the printed counts of all papers, at the papers' own settings.
 
+    Counts of runs whose dictionaries have no sizes are left out; `without_sizes` gets why.
+
     Raises:
-        Findings: If a reported cell or a parameters.yaml is wrong.
+        Findings: If a reported cell is wrong.
     """
     for paper in project.papers.values():
         for table in paper.tables.values():
@@ -120,7 +122,11 @@ def printed_counts(project: Project) -> Iterator[PrintedCount]:
                 cell = cells[item.row, item.column]
                 if cell.key != KEY or not item.value:
                     continue
-                sizes = vocabulary(project, paper, cell.source)
+                try:
+                    sizes = vocabulary(project, cell.source)
+                except FathomError as error:
+                    without_sizes.append(error)
+                    continue
                 reasons = (
                     each.reason
                     for each in paper.parameters.unexplained
@@ -150,30 +156,41 @@ def _added_to(
     return project.spec(next(filter(None, rows), full_name(table.paper, mark.to)))
 
 
-def vocabulary(project: Project, paper: Paper, run: str) -> VocabularySizes:
-    """Return the sizes of a run's dictionaries: those of the last family that the run is like.
+def vocabulary(project: Project, run: str) -> VocabularySizes:
+    """Return the sizes of a run's dictionaries, from the parameters.yaml of the run's paper.
+
+    They are those of the last entry that names the run or what it is like.
 
     Raises:
         FathomError: If there are none.
     """
-    ancestors = project.entry(run).ancestors
+    paper, ancestors = project.papers[run.partition("/")[0]], project.entry(run).ancestors
     fitting = [sizes for sizes in paper.parameters.vocabularies if sizes.like in ancestors]
     if not fitting:
-        where = (paper.file("parameters") or Value(None)).place("vocabularies")
+        path = f"{project.files.name_of(paper.folder)}/parameters.yaml"
+        where = path if (file := paper.file("parameters")) is None else file.place("vocabularies")
         raise FathomError(f"no sizes of dictionaries for {run}", where, "add an entry")
     return fitting[-1]
 
 
-def findings(project: Project) -> Iterator[FathomError]:
-    """Yield families and tables in the papers' parameters.yaml that do not exist."""
+def findings(project: Project) -> list[FathomError]:
+    """Return unknown names in the papers' parameters.yaml, or else the runs without sizes."""
+    wrong = [*_unknown_names(project)]
+    if not wrong:
+        deque(printed_counts(project, wrong), maxlen=0)
+    return wrong
+
+
+def _unknown_names(project: Project) -> Iterator[FathomError]:
     for paper in project.papers.values():
         if (file := paper.file("parameters")) is None:
             continue
-        families = project.families(paper.name)
+        likes = [project.entry(run).ancestors for run in project.runs_of(paper.name)]
+        names = dict.fromkeys([*project.families(paper.name), *chain(*likes)])
         for number, sizes in enumerate(paper.parameters.vocabularies):
-            if sizes.like not in families:
+            if sizes.like not in names:
                 where = file.place("vocabularies", number, "like")
-                yield unknown("family", sizes.like, where, families)
+                yield unknown("family", sizes.like, where, names)
         for number, item in enumerate(paper.parameters.unexplained):
             for table in item.tables:
                 if table not in paper.tables:

@@ -293,15 +293,19 @@ def params(
     papers = papers_named(project, paper, "params")
     sizes = NetworkSizes(paths.network_sizes, _parameters)
     chosen = find(project.papers, table, "table")[1] if table else None
+    without_sizes = []
+    all_counts = [*printed_counts(project, without_sizes)]
     counts = [
         count
-        for count in printed_counts(project)
+        for count in all_counts
         if count.paper in papers
         and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
     ]
     lines = [_compared(count, sizes) for count in counts]
     sizes.save()
     answer(as_json, lines, ())
+    for skipped in dict.fromkeys(map(str, without_sizes)):
+        report(f"not counted: {skipped}")
     if as_json:
         return
     print_columns(_HEADINGS, map(_cells, lines))
@@ -310,7 +314,7 @@ def params(
     if lines:
         report(f"{len(lines)} printed counts: {summary}")
     else:
-        others = {f"{count.paper}_{count.table}" for count in printed_counts(project)}
+        others = {f"{count.paper}_{count.table}" for count in all_counts}
         report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 

@@ -34,6 +34,7 @@ class Claim:
     sentence: str
     section: str
     parts: tuple[ClaimPart, ...]
+    note: str = ""  # printed with the answer
 
 
 def load(file: Value, paper: str) -> Mapping[str, Claim]:
@@ -46,7 +47,8 @@ def load(file: Value, paper: str) -> Mapping[str, Claim]:
     def claim(name: str) -> Claim:
         values = file.at((name,))
         settings = checked(ClaimSettings, values)
-        return Claim(paper, name, settings.sentence, settings.section, _parts(settings, values))
+        parts = _parts(settings, values)
+        return Claim(paper, name, settings.sentence, settings.section, parts, settings.note)
 
     claims = Parts((name for name, _ in file.items()), claim)
     refuse(claims.faults())

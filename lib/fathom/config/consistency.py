@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import get_args
 
 from fathom.config import deviations, reported
@@ -351,9 +352,13 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
         if path.stem not in paper.tables or path.suffix != ".csv":
             remedy = nearest(path.name, [f"{name}.csv" for name in paper.tables])
             yield FathomError("nothing reads this file", project.files.name_of(path), remedy)
-    families = [*project.families(paper.name), *project.methods]
-    names = [*families, *paper.tables, *paper.figures]
+    shown_in = _shown(paper, cells)
     runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
+    full_names = (full_name(paper.name, name) for name in (*runs, *shown_in))
+    used = [project.ancestors_in(paper.name, run) for run in full_names if project.has_run(run)]
+    borrowed = [name for name in dict.fromkeys(chain(*used)) if "/" in name]
+    families = [*project.families(paper.name), *project.methods]
+    names = [*families, *paper.tables, *paper.figures, *borrowed]
     stated = paper.file("deviations") or Value({})
     missing = [kind for kind in ("runs", "tables", "figures") if paper.file(kind) is None]
     for finding in deviations.apply_faults(stated, paper.deviations, names, runs):
@@ -365,7 +370,7 @@ def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError
     about, cards = paper.file("paper") or Value({}), [*project.methods.values()]
     yield from deviations.setting_faults(stated, paper.deviations, about, cards)
     if (file := paper.file("runs")) is not None:
-        entries, shown_in = project.runs_files[paper.name], _shown(paper, cells)
+        entries = project.runs_files[paper.name]
         silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
         for finding in silent:
             absent = paper.file("deviations") is None

@@ -51,7 +51,7 @@ def apply_faults(
 ) -> Iterator[FathomError]:
     """Yield entries of deviations.yaml that apply to what does not exist, or to a run.
 
-    `names` are the paper's families, tables and figures, and all methods.
+    `names` are the paper's families, tables and figures, all methods, and what it borrows.
     """
     for entry in deviations:
         for number, name in enumerate(entry.applies):

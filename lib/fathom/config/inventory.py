@@ -173,6 +173,11 @@ class Inventory:
         paper, _, run = name.partition("/")
         return self.runs_files[paper].runs[run]
 
+    def ancestors_in(self, paper: str, run: str) -> tuple[str, ...]:
+        """Return a run and what it is like, the run last, as a paper's files name them."""
+        names = (full_name(run.partition("/")[0], each) for each in self.entry(run).ancestors)
+        return tuple(name.removeprefix(f"{paper}/") for name in names)
+
     def has_run(self, name: str) -> bool:
         """Return whether there is a run of a full name."""
         paper, _, run = name.partition("/")

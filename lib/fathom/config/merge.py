@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from fathom.config.yaml_values import Value
@@ -21,6 +22,9 @@ from fathom.io.errors import (
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 NAME_RULE = "a name has at most 64 small letters, digits and underscores, a letter first"
 _PLACEHOLDER = re.compile(r"<(\w+)>")
+# A text with a placeholder that is a name, with its paper or without; and a number, as in layers.
+_NAME_PATTERN = re.compile(r"(?!<\w+>$)([a-z0-9_/]|<\w+>)+")
+_NUMBERS = re.compile(r"-?[0-9]+([./]-?[0-9]+)*")
 _FOR = "write {name: [values]}, or a list of {name: value}"
 
 
@@ -76,7 +80,7 @@ def fill(value: Value, names: Mapping[str, Any]) -> Value:
         return value.over(inside)
     if isinstance(value.value, list):
         return value.over([fill(item, names) for item in value.value])
-    return value.wrap(fill_text(value.value, names))
+    return value.wrap(fill_name(value.value, names))
 
 
 def fill_text(text: Any, names: Mapping[str, Any]) -> Any:
@@ -86,6 +90,21 @@ def fill_text(text: Any, names: Mapping[str, Any]) -> Any:
     if only := _PLACEHOLDER.fullmatch(text):
         return names.get(only[1], text)
     return _PLACEHOLDER.sub(lambda match: str(names.get(match[1], match[0])), text)
+
+
+def fill_name(text: Any, names: Mapping[str, Any]) -> Any:
+    """Return a text with `<name>` replaced; in a name 0.1 becomes 0_1, −1 m1 and 6/6 6_6."""
+    if isinstance(text, str) and _NAME_PATTERN.fullmatch(text):
+        names = {name: _slug(value) for name, value in names.items()}
+    return fill_text(text, names)
+
+
+def _slug(value: Any) -> str:
+    """Return a value as it is in a name; what is not a number, true or false stays."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, float):
+        text = f"{Decimal(text):f}"  # without an exponent
+    return re.sub("[./]", "_", text).replace("-", "m") if _NUMBERS.fullmatch(text) else text
 
 
 def placeholders(text: object) -> list[str]:
@@ -175,7 +194,7 @@ def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str,
             findings.append(error)
             continue
         for chosen in choices:
-            name = str(fill_text(pattern, chosen))
+            name = str(fill_name(pattern, chosen))
             if missing := placeholders(name):
                 findings.append(_not_chosen(missing[0], chosen, entry))
                 break
@@ -185,7 +204,9 @@ def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str,
                 lists = ", or write `for` as a list with a name for each value" if chosen else ""
                 remedy = f"choose another name{lists}"
                 findings.append(FathomError(what, entry.where, remedy))
-            yield name, fill(entry.without("for"), chosen)
+            # With a slash it would be looked up in another paper.
+            if "/" not in name:
+                yield name, fill(entry.without("for"), chosen)
 
 
 def _not_chosen(name: str, chosen: Mapping[str, Any], entry: Value) -> FathomError:

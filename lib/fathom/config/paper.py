@@ -79,13 +79,9 @@ class Paper:
 
     @cached_property
     def parameters(self) -> Parameters:
-        """What parameters.yaml says of the printed numbers of parameters."""
+        """What parameters.yaml says of the printed numbers of parameters; nothing without it."""
         file = self.file("parameters")
-        if file is None:
-            where = f"{self._files.name_of(self.folder)}/parameters.yaml"
-            what = "the sizes of the dictionaries are not known"
-            raise FathomError(what, where, "write the file")
-        return checked(Parameters, file)
+        return checked(Parameters, file) if file else Parameters.model_construct(vocabularies=())
 
     def printed(self, table: str, cells: Iterable[Cell]) -> tuple[Reported, ...]:
         """Return the reported cells of a table; a study has none.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from fathom.config.inventory import Inventory
 from fathom.config.measurement_keys import ShownValue, parse
-from fathom.config.merge import fill_text, placeholders
+from fathom.config.merge import fill_name, placeholders
 from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import (
     BlockSettings,
@@ -186,7 +186,7 @@ class _Block:
             return self._tasks_of_corpus(self.corpus)
         name, row = next(iter(self._given("rows").items()))
         pattern = row.run or "" if isinstance(row, RowSettings) else row
-        run = str(fill_text(pattern, self.names))
+        run = str(fill_name(pattern, self.names))
         return self._run(run, self._where((*self._path("rows"), name)))[1].data.tasks
 
     def _tasks_of_corpus(self, corpus: str) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ class _Block:
     def _filled(self, pattern: str, cell: Cell, where: str) -> str:
         """Return the name of a run with `<name>` replaced."""
         names = {**self.names, "row": cell.row, "column": cell.column}
-        run = str(fill_text(pattern, names))
+        run = str(fill_name(pattern, names))
         for missing in placeholders(run):
             raise FathomError(f"`with` gives no <{missing}>", where, nearest(missing, names))
         return run

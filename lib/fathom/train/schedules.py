@@ -13,15 +13,17 @@ from fathom.config.schema.run import Schedule
 LearningRate = Callable[[int], float]
 
 
-def inverse_sqrt(update: int, *, learning_rate: float, warmup: int) -> float:
+def inverse_sqrt(
+    update: int, *, learning_rate: float, warmup: int, start: float = 0.0, lowest: float = 0.0
+) -> float:
     """Return a rate that rises linearly to its peak and then falls with the square root.
 
-    [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's. A warm-up of 0
-    starts at the peak.
+    [latent_depth App. C.2] names the peak and the warm-up; the shape is fairseq's, as is `start`,
+    the rate before the first update. A warm-up of 0 starts at the peak. The fall ends at `lowest`.
     """
     if update < warmup:
-        return learning_rate * update / warmup
-    return learning_rate * (max(warmup, 1) / update) ** 0.5
+        return start + (learning_rate - start) * update / warmup
+    return max(learning_rate * (max(warmup, 1) / update) ** 0.5, lowest)
 
 
 def polynomial(

@@ -38,6 +38,7 @@ class Judged:
     reported_answer: Answer  # on the paper's own cells
     reported_evidence: tuple[Evidence, ...]
     artefacts: tuple[str, ...]  # the tables and figures that it shows
+    note: str = ""  # what a reader must know with the answer
 
     @property
     def full_name(self) -> str:
@@ -96,6 +97,7 @@ def judged_part(
         reported_answer=reported_answer,
         reported_evidence=reported_evidence,
         artefacts=artefacts_of(part),
+        note=" ".join(claim.note.split()),
     )
 
 

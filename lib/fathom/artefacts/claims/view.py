@@ -84,7 +84,8 @@ def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
 
 def _row(claim: Judged) -> RowView:
     basis = f" ({claim.basis})" if claim.basis else ""
-    texts = (f"“{claim.sentence}” ({claim.section})", _joined(claim.evidence) + basis)
+    note = f"; note: {claim.note}" if claim.note else ""
+    texts = (f"“{claim.sentence}” ({claim.section}){note}", _joined(claim.evidence) + basis)
     answers = (claim.answer, claim.reported_answer)
     cells = [CellView(answer, verdict=answer.replace(" ", "-")) for answer in answers]
     label = f"{claim.name} [{claim.part}]" if claim.part else claim.name
@@ -97,6 +98,8 @@ def printed(claims: Iterable[Judged]) -> Iterator[str]:
         against = ", against the sentence" if claim.against else ""
         yield f"{claim.full_name}: {claim.answer}{against} (paper's cells: {claim.reported_answer})"
         yield f"  “{claim.sentence}” ({claim.section})"
+        if claim.note:
+            yield f"  note: {claim.note}"
         yield from _numbers("", claim.evidence)
         if claim.reported_answer != NOT_PRINTED:
             yield from _numbers("paper: ", claim.reported_evidence)

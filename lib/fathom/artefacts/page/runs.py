@@ -126,7 +126,9 @@ def runs_of(
             source=source,
             trainings=tuple(_training(artefacts, name, seed) for seed in source.folders),
             differing=tuple(setting for setting in settings if setting.changed),
-            deviations=applying(paper, {*artefact_names, *project.entry(name).ancestors, method}),
+            deviations=applying(
+                paper, {*artefact_names, *project.ancestors_in(paper.name, name), method}
+            ),
         )
     return runs
 

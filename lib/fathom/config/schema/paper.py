@@ -103,6 +103,7 @@ class ClaimSettings(Section):
     section: str = Doc("Where it is.")
     for_: Annotated[Any, Field(alias="for")] = Doc("One claim for each combination.", None)
     claim: str = Doc("What must hold.")
+    note: str = Doc("What a reader must know with the answer, such as what else differs.", "")
     guard: str | None = Doc("Where it is false, the claim is undecided.", None)
     supports: Answer | dict[str, Answer] = Doc(
         "The answer of the paper's own cells: one word, or one for each part."
@@ -121,7 +122,8 @@ class DeviationSettings(Section):
     ours: str = Doc("What is done here, at the paper's own scale.")
     why: str = Doc("What speaks for it.")
     applies: NonEmpty[str] = Doc(
-        "Families, methods, tables, figures, or `paper` for all of it; never runs."
+        "Families, methods, tables, figures, `<paper>/<name>` of a borrowed family or run, or "
+        "`paper` for all; never the paper's runs."
     )
     settings: ListOf[str] = Doc("What it decides, as training.clip or metric.tokenize.", ())
 
@@ -132,7 +134,7 @@ class DeviationSettings(Section):
 class VocabularySizes(Section):
     """The sizes of the dictionaries of some runs."""
 
-    like: Text = Doc("A family of runs.yaml; the last entry that fits counts.")
+    like: Text = Doc("A run, or a family that runs are like; the last entry that fits counts.")
     source: Count = Doc("Entries of the source dictionary.")
     target: Count = Doc("Entries of the target dictionary.")
     origin: Text = Doc("How the sizes are known.")

@@ -166,6 +166,12 @@ class InverseSqrt(Schedule):
     name: Literal["inverse_sqrt"]
     learning_rate: LearningRate
     warmup: Warmup
+    start: Annotated[NotNegative, UnhashedValue(0.0)] = Doc(
+        "The rate from which the warm-up rises.", 0.0, source=FAIRSEQ
+    )
+    lowest: Annotated[NotNegative, UnhashedValue(0.0)] = Doc(
+        "After the warm-up, the rate does not fall below this.", 0.0
+    )
 
 
 class Noam(Schedule):
