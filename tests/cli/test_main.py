@@ -459,6 +459,7 @@ WORDS = READING | {
     "pack": (RUN,),
     "schema": ("--help",),
     "new": ("mine",),
+    "adopt": ("--help",),
     "unpack": ("run.tar.gz", "--help"),
 }
 CALLS = """
