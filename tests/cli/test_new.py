@@ -154,10 +154,29 @@ def test_text_that_has_changed_is_refused_and_text_that_was_fetched_needs_no_ori
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "verb", "message"),
+    [
+        ("valid: 9", "valid: 900", ("prepare", "mine"), says("900+9 of 400 pairs leave 0")),
+        ("[fra]\n", "[fra, old]\n", ("validate",), says("by pairs_by_hash of several tasks")),
+    ],
+)
+def test_a_card_of_adopted_text_that_is_edited_wrongly_is_refused(
+    adopt, call, tmp_path, old, new, verb, message
+):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    use(tmp_path)
+    card = tmp_path / "mine" / "datasets" / "mine.yaml"
+    text = card.read_text(encoding="utf-8")
+    card.write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert call("fetch", "mine").code == 0
+    message.check(call(*verb).err)
+
+
+@pytest.mark.parametrize(
     ("words", "changes", "message"),
     [
-        (("--languages", "fr-eng"), {}, says("'fr' is not a code", where="--languages fr-eng")),
-        (("--languages", "eng-eng"), {}, says("one language twice")),
+        (("--languages", "fr-eng"), {}, says("not two languages", where="--languages fr-eng")),
+        (("--languages", "eng-eng"), {}, says("not two languages")),
         (CODES, {"french": b"a\n"}, says("my.fr has 1 lines and my.en.gz 405", where="--text")),
         (
             CODES,

@@ -217,15 +217,11 @@ def adopt(
 
 def _codes(languages: str) -> tuple[str, str]:
     """Return the two languages that a user names."""
-    first, _, second = languages.partition("-")
-    remedy = "write two codes of ISO 639-3: fra-eng"
-    for code in (first, second):
-        if not re.fullmatch("[a-z]{3}", code):
-            what = f"'{code}' is not a code of three small letters"
-            raise FathomError(what, f"--languages {languages}", remedy)
-    if first == second:
-        raise FathomError("one language twice", f"--languages {languages}", remedy)
-    return first, second
+    match = re.fullmatch(r"([a-z]{3})-(?!\1)([a-z]{3})", languages)
+    if match is None:
+        what = "not two languages with codes of three small letters"
+        raise FathomError(what, f"--languages {languages}", "write ISO 639-3, as in fra-eng")
+    return match[1], match[2]
 
 
 def _pairs(text: tuple[Path, Path]) -> list[Pair]:

