@@ -67,9 +67,9 @@ tasks: [{first}]
 # From the first into the second language.
 translates: [{first}, {second}]
 sources: {{{source}: {{{codes}}}}}
-split: {split}
+split: {{by: {split.by}, salt: {split.salt}, valid: {split.valid}, test: {split.test}}}
 max_shared: 1.0
-expected: {{{first}: {expected}}}
+expected: {{{first}: {{{counts}}}}}
 """
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
@@ -158,13 +158,14 @@ def adopt(
     like: Like = None,
     licence: Annotated[str, typer.Option(help="The terms of the text.")] = "private",
 ) -> None:
-    """Make a data set and a study of two text files that have a line for each pair.
+    """Make a data set and a study of two files of text.
 
-    The files stay where they are; their SHA-256 is recorded. Validation and test
-    are chosen by the hash of the second language's sentences. Pairs are dropped
-    with an empty side, with equal sides, or as a repetition.
+    Line n of both files is a pair. The files stay where they are; their SHA-256
+    is recorded. Validation and test are chosen by the hash of the second
+    language's sentences. Pairs are dropped with an empty side, with equal sides,
+    or as a repetition.
 
-    Example: fathom adopt help_texts --text my.fr my.en --languages fra-eng
+    Example: fathom adopt my_study --text my.fr my.en --languages fra-eng
     """
     project = open_project()
     folder = _new_folder(project, name)
@@ -180,15 +181,15 @@ def adopt(
         f"{code}{'.gz' * (path.suffix == '.gz')}" for code, path in zip(codes, text, strict=True)
     ]
     values = {
-        "title": json.dumps(f"{text[0].name} and {text[1].name}, adopted", ensure_ascii=False),
-        "licence": json.dumps(licence, ensure_ascii=False),
+        "title": _quoted(f"{text[0].name} and {text[1].name}, adopted"),
+        "licence": _quoted(licence),
         "files": "\n".join(map(_record, files, text, [folder / "sources"] * 2)),
         "source": name,
         "first": first,
         "second": second,
         "codes": ", ".join(f"{code}: [{file}]" for code, file in zip(codes, files, strict=True)),
-        "split": json.dumps(split.model_dump()).replace('"', ""),
-        "expected": json.dumps(counts).replace('"', ""),
+        "split": split,
+        "counts": ", ".join(f"{part}: {count}" for part, count in counts.items()),
     }
     pieces = next((size for most, size in _PIECES if len(kept) < most), 32_000)
     data = f"{{dataset: {name}, subwords: {{algorithm: unigram, joint: {pieces}}}}}"
@@ -265,6 +266,10 @@ def _split(hold_out: str | None, pairs: int) -> PairsByHash:
 
 def _record(file: str, path: Path, folder: Path) -> str:
     """Return the line of a card in a folder that says what a file is."""
-    place = json.dumps(os.path.relpath(path.absolute(), folder.absolute()), ensure_ascii=False)
+    place = _quoted(os.path.relpath(path.absolute(), folder.absolute()))
     size = path.stat().st_size
     return f"  {file}: {{path: {place}, bytes: {size}, sha256: {sha256(path)}}}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False, allow_nan=False)
