@@ -362,6 +362,8 @@ MISTAKES = {
         ("an unknown run to watch", "check_learning: {run: deep/static",
          "check_learning: {run: deep/sttaic",
          "check_learning.run", "deep/sttaic deep/static"),
+        ("an unknown run of new studies", "seeds: 1", "seeds: 1\nnew_study: [deep/sttaic]",
+         "new_study", "deep/sttaic deep/static"),
         ("scales in a circle", "seeds: 1", "like: long\nseeds: 1", "like", "long > small > long"),
         ("a width that a scale makes impossible", "width: 1/8", "width: 1/250",
          f"{RUNS}: families.base.model.heads", "heads scale"),
@@ -435,6 +437,8 @@ MISTAKES = {
          "sources.texts", "deu eng"),
         ("a split of an unknown file", "test: [test.de]", "test: [tset.de]",
          "split.test", "tset.de test.de"),
+        ("a split by an unknown rule", "by: file, valid: [valid.de], test: [test.de]",
+         "by: pairs_by_hahs, salt: a, valid: 9, test: 9", "split", "pairs_by_hash"),
     ],
     DOMAINS: [
         ("line numbers of an unknown task", "    law: {train: law.train",

@@ -15,7 +15,7 @@ VERBS = {
         **dict.fromkeys(("list", "show"), "ask"),
         **dict.fromkeys(("plan", "status"), "trainings"),
         **dict.fromkeys(("validate", "schema", "where", "params"), "ask"),
-        "new": "new",
+        **dict.fromkeys(("new", "adopt"), "new"),
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": dict.fromkeys(("train", "translate", "prune", "export", "check-learning"), "runs"),

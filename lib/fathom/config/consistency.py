@@ -176,12 +176,13 @@ def _scale(project: Project, name: str) -> Iterator[FathomError]:
             if dataset not in project.datasets:
                 where = file.place("datasets", pair[0])
                 yield unknown("data set", dataset, where, project.datasets)
-    if scale.check_learning:
+    watched = [scale.check_learning.run] if scale.check_learning else []
+    named = [(run, ("check_learning", "run")) for run in watched]
+    for run, key in named + [(run, ("new_study",)) for run in scale.new_study]:
         try:
-            project.run_name(scale.check_learning.run)
+            project.run_name(run)
         except FathomError as error:
-            where = file.place("check_learning", "run")
-            yield FathomError(error.what, where, error.remedy)
+            yield FathomError(error.what, file.place(*key), error.remedy)
 
 
 def _groups(project: Project, name: str) -> Iterator[FathomError]:

@@ -118,7 +118,10 @@ class Inventory:
                 for _, value in file.items()
                 for missing in placeholders(value.plain)
             )
-        return _card_of_kind(sources.KINDS, "kind", name, file)
+        source = _card_of_kind(sources.KINDS, "kind", name, file)
+        if isinstance(source, sources.LocalFiles):
+            source._folder = (self.root / file.file).parent
+        return source
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:

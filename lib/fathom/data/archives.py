@@ -6,6 +6,7 @@ strips such paths, so both kinds of archive are checked here. No link is ever fo
 """
 
 import errno
+import gzip
 import html
 import lzma
 import os
@@ -19,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from fathom.data.clean import one_line
 from fathom.data.split import Pair
@@ -52,14 +53,16 @@ REMEDY = "the source is not the file that this reader was written for"
 def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield name and lines of the selected plain files in the archive's order, and check all.
 
-    `path` is a zip (a wheel is one) or a tar, packed or not. The lines of a member are there until
-    the next one is asked for.
+    `path` is a zip (a wheel is one), a tar, packed or not, or a folder. The lines of a member are
+    there until the next one is asked for.
 
     Raises:
         FathomError: If a member is dangerous, the content is too large, or the archive is broken.
     """
     with _naming_faults(path):
         streams = _zip_streams if zipfile.is_zipfile(path) else _tar_streams
+        if path.is_dir():
+            streams = _folder_streams
         for name, stream in streams(path, selected):
             yield name, _lines(stream, path)
 
@@ -110,6 +113,18 @@ def _naming_faults(path: Path) -> Iterator[None]:
 def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     with _naming_faults(path):
         yield from stream
+
+
+def _folder_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    for file in sorted(path.iterdir()):
+        if selected(file.name):
+            with opened(file) as stream:
+                yield file.name, stream
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file to read bytes; one that ends in `.gz` is unpacked."""
+    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else open(path, "rb")
 
 
 def _zip_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
@@ -189,7 +204,7 @@ def read_pairs(
             number = start + counts[name]
             counts[name] += 1
             if needed is None or number in needed:
-                text = _text_of(line, f"{where}, line {counts[name]}")
+                text = text_of(line, f"{where}, line {counts[name]}")
                 sides[name].append(html.unescape(text) if sgm else text)
     first, second = (counts[name] for name in names)
     if first != second:
@@ -198,9 +213,9 @@ def read_pairs(
     return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
 
 
-def _text_of(line: bytes, where: str) -> str:
+def text_of(line: bytes, where: str, remedy: str = REMEDY) -> str:
     """Return a line as text in which no character ends a line; `where` is its place in messages."""
     try:
         return one_line(line.decode("utf-8")).strip()
-    except UnicodeDecodeError:
-        raise FathomError("not UTF-8", where, REMEDY) from None
+    except UnicodeDecodeError as error:
+        raise FathomError(f"not UTF-8 at byte {error.start + 1}", where, remedy) from None

@@ -18,7 +18,15 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from fathom.config.schema.source import ByHand, Checks, OneFile, Package, SeveralFiles, Source
+from fathom.config.schema.source import (
+    ByHand,
+    Checks,
+    LocalFiles,
+    OneFile,
+    Package,
+    SeveralFiles,
+    Source,
+)
 from fathom.data import archives
 from fathom.data.download import LIMITS, Limits, download, forget
 from fathom.io.errors import FathomError, without_secrets
@@ -42,6 +50,8 @@ def fetch(
         FathomError: If a file cannot be fetched, or is another file. Nothing is left that a later
             run would trust.
     """
+    if isinstance(source, LocalFiles):
+        _require_unchanged(source)
     with suppress(FathomError):
         fetched(source, folder)
         size = sum((folder / name).stat().st_size for name in source.contents)
@@ -70,6 +80,17 @@ def fetched(source: Source, folder: Path) -> Path:
         raise FathomError(what, str(folder), remedy)
     recorded.require(*source.contents)
     return folder / source.file if isinstance(source, OneFile) else folder
+
+
+def _require_unchanged(source: LocalFiles) -> None:
+    """Refuse a user's text that is another one than was adopted; a copy needs no original."""
+    for name, then in source.files.items():
+        path = source.path(name)
+        if path.exists() and (now := sha256(path)) != then.sha256:
+            what = f"{path.name} has changed since it was adopted"
+            what += f" (sha256 {then.sha256[:8]} then, {now[:8]} now)"
+            remedy = "put the old text back, or adopt the new one under another name"
+            raise FathomError(what, str(path), remedy)
 
 
 @dataclass(frozen=True)
@@ -184,6 +205,9 @@ class _Fetching:
             with replacing(file, "wb") as target, open(put, "rb") as stream:
                 shutil.copyfileobj(stream, target)
             return checksum, {"by_hand": True}
+        if isinstance(source, LocalFiles):
+            remedy = "put it back, or correct `path` in the source's card"
+            raise FathomError("no such file", str(put), remedy)
         if isinstance(source, Package):
             self.report(f"{source.name}: asking pip for {source.pinned}")
             with tempfile.TemporaryDirectory(dir=self.folder, prefix=_PIP) as place:
@@ -228,7 +252,9 @@ class _Fetching:
         raise FathomError(what, f"source {source.name}", remedy)
 
     def _put(self, name: str) -> Path:
-        """Return where a user may put a file by hand."""
+        """Return where a user may put a file by hand, or has it."""
+        if isinstance(self.source, LocalFiles):
+            return self.source.path(name)
         several = isinstance(self.source, SeveralFiles)
         return self.by_hand / self.source.name / name if several else self.by_hand / name
 

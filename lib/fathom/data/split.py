@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from fathom.config.schema.dataset import SPLITS, KeyHash
+from fathom.config.schema.dataset import SPLITS, KeyHash, PairsByHash
 from fathom.data.clean import key
+from fathom.io.errors import FathomError
 
 
 class Pair(NamedTuple):
@@ -113,6 +114,55 @@ def published(splits: dict[str, list[Pair]], clean: bool) -> TaskText[Pair]:
     shared = {split: sum(pair in in_training for pair in splits[split]) for split in SPLITS[1:]}
     count = sum(len(pairs) for pairs in splits.values())
     return TaskText(splits | {"train": train}, count, dropped, shared)
+
+
+def usable(pairs: Iterable[Pair]) -> tuple[list[Pair], dict[str, list[int]]]:
+    """Return the pairs that are kept, and the numbers from 1 of those that each rule drops.
+
+    A pair is dropped for the first of: one side has no text; both are equal; an earlier pair is.
+    """
+    kept: dict[Pair, None] = {}
+    dropped: dict[str, list[int]] = {"empty": [], "untranslated": [], "repeated": []}
+    for number, pair in enumerate(pairs, 1):
+        if not all(pair):
+            dropped["empty"].append(number)
+        elif pair.text == pair.pivot:
+            dropped["untranslated"].append(number)
+        elif pair in kept:
+            dropped["repeated"].append(number)
+        else:
+            kept[pair] = None
+    return [*kept], dropped
+
+
+def by_hash(pairs: Iterable[Pair], split: PairsByHash) -> TaskText[Pair]:
+    """Return the usable pairs by split, each in the order of the text.
+
+    Pivot sentences with the least hashes give test, the next ones validation. One with more pairs
+    than its split lacks is for training.
+
+    Raises:
+        FathomError: If too few pairs can be held out, or nothing is left for training.
+    """
+    kept, dropped = usable(pairs)
+    keys = [key(pair.pivot) for pair in kept]
+    of_key = Counter(keys)
+    lacking = {"test": split.test, "valid": split.valid}
+    place: dict[str, str] = {}
+    for pivot in sorted(of_key, key=lambda pivot: digest(pivot, split.salt)):
+        name = next((name for name, count in lacking.items() if of_key[pivot] <= count), "train")
+        place[pivot] = name
+        if name != "train":
+            lacking[name] -= of_key[pivot]
+    splits: dict[str, list[Pair]] = {name: [] for name in SPLITS}
+    for pair, pivot in zip(kept, keys, strict=True):
+        splits[place[pivot]].append(pair)
+    if any(lacking.values()) or not splits["train"]:
+        left = max(len(kept) - split.valid - split.test, 0)
+        what = f"{split.valid}+{split.test} of {len(kept):,} pairs leave {left:,} for training"
+        raise FathomError(what, "split", "hold out fewer pairs, or give more text")
+    counts = Counter({rule: len(numbers) for rule, numbers in dropped.items()})
+    return TaskText(splits, len(kept) + counts.total(), counts)
 
 
 def digest(text: str, salt: str, first: int = 0) -> int:

@@ -20,7 +20,7 @@ from fathom.config.demand import (
     vocabulary,
 )
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.config.schema.source import Source
+from fathom.config.schema.source import LocalFiles, Source
 from fathom.config.spec import DataSpec, Spec, into_pivot
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
@@ -150,6 +150,7 @@ class Plan:
             project.sources[source]
             for source in sources
             if not (paths.source(source) / "source.json").exists()
+            and not isinstance(project.sources[source], LocalFiles)
         ]
 
     def first(self, names: Iterable[str]) -> dict[str, list[str]]:

@@ -149,6 +149,19 @@ class ByFile(Section):
         return "valid" if name in self.valid else "test" if name in self.test else "train"
 
 
+class PairsByHash(Section):
+    """Pairs whose pivot sentences have the least hashes are held out, as many as are named.
+
+    All pairs with an equal normalised pivot sentence are in one split. Before it, pairs without
+    text on one side, with equal sides, and repeated ones are dropped.
+    """
+
+    by: Literal["pairs_by_hash"] = Doc("By the hash of the normalised pivot sentence.")
+    salt: Salt
+    valid: Count = Doc("Pairs for validation.")
+    test: Count = Doc("Pairs for test.")
+
+
 class HeldOut(Section):
     """Of the sentences that are read, those with the least hashes are held out."""
 
@@ -498,7 +511,9 @@ class ParallelDataset(BuiltDataset):
         "marked: the text comes cut into pieces; `@@` ends each but the last of a word.", None
     )
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
-    split: ByFile = Doc("By file.")
+    split: Annotated[ByFile | PairsByHash, Field(discriminator="by")] = Doc(
+        "By file, or by the hash of the pivot's sentences."
+    )
     hashed = ("pieces",)
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
@@ -513,6 +528,10 @@ class ParallelDataset(BuiltDataset):
                 if files and len(files) != english:
                     what = f"{len(files)} files of '{task}' and {english} of '{self.pivot}'"
                     yield ("sources", source), what, "name a file for each side"
+        if isinstance(self.split, PairsByHash):
+            if len(self.tasks) > 1:
+                yield ("tasks",), "a split by pairs_by_hash of several tasks", "write one task"
+            return
         for split in ("valid", "test"):
             for name in getattr(self.split, split):
                 if name not in names:

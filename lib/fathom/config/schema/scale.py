@@ -43,6 +43,7 @@ class Scale(Section):
     )
     rules: ListOf[Rule] = Doc("From top to bottom; a later rule wins.", ())
     check_learning: CheckLearning | None = None
+    new_study: ListOf[Text] = Doc("The runs that a new study compares where it names none.", ())
 
     @field_validator("times")
     @classmethod

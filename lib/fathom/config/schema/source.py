@@ -3,10 +3,12 @@
 A card is one source, or with `for` one for each combination: text of several languages.
 """
 
+import os
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from fathom.config.schema.section import Doc, NonEmpty, Section, Text
 
@@ -142,9 +144,40 @@ class ByHand(OneFile):
     steps: Text = Doc("Where it is offered, and how it is made.")
 
 
+class LocalFile(Checks):
+    """A file of the user, as it was when it was adopted."""
+
+    path: Text = Doc("Where it is, from the card's folder.")
+
+
+class LocalFiles(Source):
+    """Files of the user, which stay where they are; `fathom adopt` writes the card."""
+
+    kind: Literal["local"] = Doc("Files of the user, copied when they are fetched.")
+    files: Annotated[dict[Annotated[str, Field(pattern=FILE)], LocalFile], MinLen(1)] = Doc(
+        "The files by the names that data sets use, each with path, size and SHA-256."
+    )
+
+    _folder: Path = PrivateAttr(Path())  # of the card
+
+    @property
+    def contents(self) -> dict[str, Checks | None]:
+        """The files."""
+        return {**self.files}
+
+    def path(self, file: str) -> Path:
+        """Return where the user has a file."""
+        return Path(os.path.normpath(self._folder / self.files[file].path))
+
+    def identity(self) -> dict[str, Any]:
+        """Return the checksums alone: text that is moved stays the same text."""
+        return {"files": {name: checks.sha256 for name, checks in self.files.items()}}
+
+
 KINDS: dict[str, type[Source]] = {
     "package": Package,
     "archive": Archive,
     "files": SeveralFiles,
     "by_hand": ByHand,
+    "local": LocalFiles,
 }
