@@ -175,7 +175,7 @@ def adopt(
     first, second = codes = _codes(languages)
     kept, dropped = usable(_pairs(text))
     split = _split(hold_out, len(kept))
-    counts = {part: len(pairs) for part, pairs in by_hash(kept, split).splits.items()}
+    counts = {part: len(pairs) for part, pairs in by_hash(kept, split).items()}
     # Called by the languages, so that another name of a file makes no other text.
     files = [
         f"{code}{'.gz' * (path.suffix == '.gz')}" for code, path in zip(codes, text, strict=True)

@@ -135,8 +135,8 @@ def usable(pairs: Iterable[Pair]) -> tuple[list[Pair], dict[str, list[int]]]:
     return [*kept], dropped
 
 
-def by_hash(pairs: Iterable[Pair], split: PairsByHash) -> TaskText[Pair]:
-    """Return the usable pairs by split, each in the order of the text.
+def by_hash(pairs: Sequence[Pair], split: PairsByHash) -> dict[str, list[Pair]]:
+    """Return usable pairs by split, each in the order of the text.
 
     Pivot sentences with the least hashes give test, the next ones validation. One with more pairs
     than its split lacks is for training.
@@ -144,8 +144,7 @@ def by_hash(pairs: Iterable[Pair], split: PairsByHash) -> TaskText[Pair]:
     Raises:
         FathomError: If too few pairs can be held out, or nothing is left for training.
     """
-    kept, dropped = usable(pairs)
-    keys = [key(pair.pivot) for pair in kept]
+    keys = [key(pair.pivot) for pair in pairs]
     of_key = Counter(keys)
     lacking = {"test": split.test, "valid": split.valid}
     place: dict[str, str] = {}
@@ -155,14 +154,13 @@ def by_hash(pairs: Iterable[Pair], split: PairsByHash) -> TaskText[Pair]:
         if name != "train":
             lacking[name] -= of_key[pivot]
     splits: dict[str, list[Pair]] = {name: [] for name in SPLITS}
-    for pair, pivot in zip(kept, keys, strict=True):
+    for pair, pivot in zip(pairs, keys, strict=True):
         splits[place[pivot]].append(pair)
     if any(lacking.values()) or not splits["train"]:
-        left = max(len(kept) - split.valid - split.test, 0)
-        what = f"{split.valid}+{split.test} of {len(kept):,} pairs leave {left:,} for training"
+        left = max(len(pairs) - split.valid - split.test, 0)
+        what = f"{split.valid}+{split.test} of {len(pairs):,} pairs leave {left:,} for training"
         raise FathomError(what, "split", "hold out fewer pairs, or give more text")
-    counts = Counter({rule: len(numbers) for rule, numbers in dropped.items()})
-    return TaskText(splits, len(kept) + counts.total(), counts)
+    return splits
 
 
 def digest(text: str, salt: str, first: int = 0) -> int:

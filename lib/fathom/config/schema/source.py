@@ -4,6 +4,7 @@ A card is one source, or with `for` one for each combination: text of several la
 """
 
 import os
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,7 +27,7 @@ class Checks(Section):
     sha256: Checksum = Doc("The published SHA-256 of the file.")
 
 
-class Source(Section):
+class Source(Section, ABC):
     """What is fetched together: one file, or the files of a release.
 
     Where nobody publishes size and checksum, those of the first fetch are recorded, and later ones
@@ -39,9 +40,9 @@ class Source(Section):
     notice: str = Doc("Printed when it is fetched: whose text, which terms.")
 
     @property
+    @abstractmethod
     def contents(self) -> dict[str, Checks | None]:
         """The name of each file, and what it must be where that is published."""
-        raise NotImplementedError
 
     @property
     def size(self) -> int | None:
@@ -53,9 +54,9 @@ class Source(Section):
         """Return where a file can be downloaded."""
         return ()
 
+    @abstractmethod
     def identity(self) -> dict[str, Any]:
         """Return what identifies the text; it is hashed into the names of corpora."""
-        raise NotImplementedError
 
 
 class OneFile(Source):

@@ -5,11 +5,12 @@ the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`.
 drops what `published` says, one by hash what `usable` says.
 """
 
+from collections import Counter
 from pathlib import Path
 
 from fathom.config.schema.dataset import SPLITS, PairsByHash, ParallelDataset
 from fathom.data.archives import read_pairs
-from fathom.data.split import Pair, TaskText, by_hash, published
+from fathom.data.split import Pair, TaskText, by_hash, published, usable
 
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
@@ -24,7 +25,9 @@ def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText
                 split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
                 splits[split] += read_pairs(archive, names)[0]
         if isinstance(rule, PairsByHash):
-            texts[task] = by_hash(splits["train"], rule)
+            pairs, numbers = usable(splits["train"])
+            dropped = Counter({name: len(lines) for name, lines in numbers.items()})
+            texts[task] = TaskText(by_hash(pairs, rule), len(splits["train"]), dropped)
         else:
             texts[task] = published(splits, rule.clean)
     return texts
