@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from fathom.nn.cpu import MatmulPrecision
+from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision
 from fathom.results.tree import RunResults, Tree, read_run
 from fathom.scoring.students_t import half_interval
 from fathom.train import loop
@@ -59,9 +59,12 @@ class Emulated(MatmulPrecision):
             yield
 
 
-def emulate(*_: object) -> MatmulPrecision:
-    """Return the precision of a training that rounds; training.json calls it what it calls TF32."""
-    return Emulated("high", {})
+def emulate(device: torch.device, *_: object) -> MatmulPrecision:
+    """Return the precision of a training that rounds; training.json calls it what it calls TF32.
+
+    Dropout has the masks of an exact training.
+    """
+    return Emulated("high", choose_matmul_precision(device).errors)
 
 
 def by_seed(folder: Path) -> dict[str, dict[int, RunResults]]:
