@@ -59,7 +59,9 @@ PAIRS = [(f"la phrase {n}", f"Sentence {n}") for n in range(300)]
 # Other translations of some sentences, which end in another mark.
 PAIRS += [(f"une phrase {n}", f"sentence {n}!") for n in range(100)]
 WRONG = [("", "nothing"), ("le vide", ""), ("OK", "OK"), *PAIRS[:2]]
-CODES = ("--languages", "fra-eng")
+CODES, DEU = ("--languages", "fra-eng"), ("--languages", "deu-eng")
+# What `adopt` of the tests and `write` call their files.
+SAME, TWO = ("my.fr", "my.en.gz"), ("my.de", "my.en")
 
 
 @pytest.fixture
@@ -77,17 +79,18 @@ def adopt(call, tmp_path, monkeypatch):
     return run
 
 
-def use(tmp_path):
-    """Name the study in the working folder's config."""
+def use(tmp_path, *studies):
+    """Name studies in the working folder's config."""
     (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "config.yaml").write_text("papers: [mine]\n", encoding="utf-8")
+    papers = ", ".join(studies or ["mine"])
+    (tmp_path / "config" / "config.yaml").write_text(f"papers: [{papers}]\n", encoding="utf-8")
 
 
-def corpus(tmp_path):
-    """Return the pairs of each split of the one corpus."""
-    (folder,) = (tmp_path / "results" / "corpora").iterdir()
+def corpus(tmp_path, task="fra", name="mine"):
+    """Return the pairs of each split of a task of the one corpus of a data set."""
+    (folder,) = (tmp_path / "results" / "corpora").glob(f"{name}-*")
     sides = {
-        split: [read_lines(folder / "fra" / f"{split}.{code}") for code in ("fra", "eng")]
+        split: [read_lines(folder / task / f"{split}.{code}") for code in (task, "eng")]
         for split in ("train", "valid", "test")
     }
     return {split: [*zip(*pair, strict=True)] for split, pair in sides.items()}
@@ -96,15 +99,15 @@ def corpus(tmp_path):
 def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, tmp_path):
     answer = adopt(*CODES, "--hold-out", "40+30", "--like", "uneven")
     assert answer.code == 0, answer
-    assert "405 pairs of fra and eng" in answer.err
-    assert "dropped 5" in answer.err
-    assert "2 with an empty side: lines 1, 2\n" in answer.err
-    assert "2 that repeat others: lines 6, 7\n" in answer.err
-    assert "330 train, 40 valid, 30 test" in answer.err
+    assert "mine: fra: 405 pairs; dropped 5\n" in answer.err
+    assert "dropped: 2 with an empty side: line 1, line 2\n" in answer.err
+    assert "dropped: 2 that repeat others: line 6, line 7\n" in answer.err
+    assert "kept, but look" not in answer.err
+    assert "split by the hash of eng: 330 train, 40 valid, 30 test" in answer.err
     assert "next: snakemake mine --config papers=mine" in answer.err
     use(tmp_path)
     assert call("validate").code == 0
-    assert call("fetch", "mine").code == call("prepare", "mine").code == 0
+    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     splits = corpus(tmp_path)
     assert {split: len(pairs) for split, pairs in splits.items()} == {
         "train": 330,
@@ -121,7 +124,7 @@ def test_no_sentence_is_in_two_splits_and_more_text_holds_out_nearly_the_same(
     for pairs in (PAIRS, [*PAIRS, *((f"autre {n}", f"another {n}") for n in range(30))]):
         assert adopt(*CODES, "--hold-out", "60+60", "--like", "uneven", pairs=pairs).code == 0
         use(tmp_path)
-        assert call("fetch", "mine").code == call("prepare", "mine").code == 0
+        assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
         splits = {
             split: {key(english) for _, english in of_split}
             for split, of_split in corpus(tmp_path).items()
@@ -143,41 +146,224 @@ def test_text_that_has_changed_is_refused_and_text_that_was_fetched_needs_no_ori
     content = text.read_bytes()
     text.write_bytes(content + b"x\n")
     changed = says("my.fr has changed since it was adopted (sha256 ", where="my.fr")
-    changed.check(call("fetch", "mine").one_line)
+    changed.check(call("fetch", "mine_fra").one_line)
     text.unlink()
-    says("no such file", where="my.fr").check(call("fetch", "mine").one_line)
+    says("no such file", where="my.fr").check(call("fetch", "mine_fra").one_line)
     text.write_bytes(content)
-    assert call("fetch", "mine").code == 0
+    assert call("fetch", "mine_fra").code == 0
     text.unlink()
-    assert "already fetched" in call("fetch", "mine").err
+    assert "already fetched" in call("fetch", "mine_fra").err
     assert call("prepare", "mine").code == 0
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "verb", "message"),
-    [
-        ("valid: 9", "valid: 900", ("prepare", "mine"), says("900+9 of 400 pairs leave 0")),
-        ("[fra]\n", "[fra, old]\n", ("validate",), says("by pairs_by_hash of several tasks")),
-    ],
-)
-def test_a_card_of_adopted_text_that_is_edited_wrongly_is_refused(
-    adopt, call, tmp_path, old, new, verb, message
-):
+def test_a_card_that_holds_out_too_much_is_refused(adopt, call, tmp_path):
     assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
     use(tmp_path)
     card = tmp_path / "mine" / "datasets" / "mine.yaml"
     text = card.read_text(encoding="utf-8")
-    card.write_text(text.replace(old, new, 1), encoding="utf-8")
-    assert call("fetch", "mine").code == 0
-    message.check(call(*verb).err)
+    card.write_text(text.replace("adopt, valid: 9,", "adopt, valid: 900,"), encoding="utf-8")
+    assert call("fetch", "mine_fra").code == 0
+    says("cannot hold out 900+9 of 400 pairs", where="split of fra").check(
+        call("prepare", "mine").err
+    )
+
+
+@pytest.mark.parametrize("name", ["my.tsv", "my.tsv.gz"])
+def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_path, name):
+    words = (*CODES, "--hold-out", "9+9", "--like", "uneven")
+    assert adopt(*words).code == 0
+    table = "".join(f"{english}\tx\t{french}\n" for french, english in [*WRONG, *PAIRS]).encode()
+    (tmp_path / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
+    answer = call("adopt", "yours", "--tsv", name, "--columns", "3,1", *words)
+    assert "yours: fra: 405 pairs; dropped 5\n" in answer.err
+    use(tmp_path, "mine", "yours")
+    splits = []
+    for study in ("mine", "yours"):
+        assert call("fetch", f"{study}_fra").code == call("prepare", study).code == 0
+        splits.append(corpus(tmp_path, name=study))
+    assert splits[0] == splits[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("my.tsv", b"a\tb\na\n", says("no column 2: the line has 1", where="my.tsv:2")),
+        ("my.tsv.gz", gzip.compress(b"a\tb\n")[:-4], says("not a whole .gz", where="my.tsv.gz")),
+        ("your.tsv", b"", says("no such file", where="my.tsv")),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(new, call, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    message.check(call("adopt", "mine", "--tsv", name.replace("your", "my"), *CODES).one_line)
+
+
+# Half of its English sentences are those of French, written otherwise; some have several pairs.
+GERMAN = [(f"der Satz {n}", f"sentence {n} ?") for n in range(0, 300, 5)]
+GERMAN += [(f"ein Satz {n}", f"New sentence {n // 2}") for n in range(60)]
+
+
+def write(tmp_path, name, pairs):
+    """Write two files of text, and return their names."""
+    for code, side in zip(("de", "en"), zip(*pairs, strict=True), strict=True):
+        (tmp_path / f"{name}.{code}").write_text("".join(f"{x}\n" for x in side), encoding="utf-8")
+    return f"{name}.de", f"{name}.en"
+
+
+def prepared(call, tmp_path):
+    """Return the pairs of each split of both tasks, as they are prepared."""
+    use(tmp_path)
+    assert call("validate").code == 0
+    for step in (("fetch", "mine_fra"), ("fetch", "mine_deu"), ("prepare", "mine")):
+        assert call(*step).code == 0
+    return {task: corpus(tmp_path, task) for task in ("fra", "deu")}
+
+
+def test_a_second_language_is_a_task_of_the_same_data_set_and_no_task_knows_held_out_text(
+    adopt, call, tmp_path
+):
+    assert adopt(*CODES, "--hold-out", "20+10", "--like", "uneven").code == 0
+    study = (tmp_path / "mine" / "study.yaml").read_text(encoding="utf-8")
+    german = write(tmp_path, "my", GERMAN)
+    answer = call("adopt", "mine", "--text", *german, "--languages", "de-en")
+    assert "mine: fra: split by the hash of eng: 370 train, 20 valid, 10 test\n" in answer.err
+    assert "mine: deu: split by the hash of eng: 90 train, 20 valid, 10 test\n" in answer.err
+    assert (tmp_path / "mine" / "study.yaml").read_text(encoding="utf-8") == study
+    tasks = prepared(call, tmp_path)
+    keys = {
+        split: {key(english) for task in tasks.values() for _, english in task[split]}
+        for split in ("train", "valid", "test")
+    }
+    assert keys["train"].isdisjoint(keys["valid"] | keys["test"])
+    assert keys["valid"].isdisjoint(keys["test"])
+    assert sorted(pair for pairs in tasks["deu"].values() for pair in pairs) == sorted(GERMAN)
+
+
+def test_a_task_whose_sentences_are_all_in_a_larger_one_has_its_number_of_held_out_pairs(
+    adopt, call, tmp_path
+):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    german = write(tmp_path, "my", GERMAN[:60])
+    answer = call("adopt", "mine", "--text", *german, *DEU)
+    assert "mine: deu: split by the hash of eng: 42 train, 9 valid, 9 test\n" in answer.err
+    # Of some sentences French has two pairs.
+    assert "mine: fra: split by the hash of eng: 377 train, 9 valid, 14 test\n" in answer.err
+
+
+def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_tasks(
+    adopt, call, tmp_path
+):
+    files = ("--valid", *write(tmp_path, "valid", [("la 7", "Sentence 7"), ("", "sentence 300")]))
+    files += ("--test", *write(tmp_path, "test", [("la 8", "SENTENCE 8!")]))
+    answer = adopt(*CODES, *files, "--like", "uneven")
+    assert "dropped: 4 with a held-out sentence in the second language: line 13" in answer.err
+    assert "look: 1 pairs that differ in length by more than 3 to 1: valid.de:2\n" in answer.err
+    assert "mine: fra: split by file: 396 train, 2 valid, 1 test\n" in answer.err
+    files = ("--valid", *write(tmp_path, "v", [("v", "Sentence 10")]))
+    files += ("--test", *write(tmp_path, "t", [("t", "Sentence 15")]))
+    german = write(tmp_path, "my", GERMAN)
+    assert call("adopt", "mine", "--text", *german, "--languages", "deu-eng", *files).code == 0
+    tasks = prepared(call, tmp_path)
+    assert tasks["fra"]["valid"] == [("la 7", "Sentence 7"), ("", "sentence 300")]
+    held = [pair for task in tasks.values() for pair in [*task["valid"], *task["test"]]]
+    keys = {key(english) for _, english in held}
+    kept = {"fra": [*PAIRS], "deu": GERMAN}
+    for task, pairs in kept.items():
+        assert tasks[task]["train"] == [pair for pair in pairs if key(pair[1]) not in keys]
+
+
+def test_lines_and_pairs_that_are_worth_a_look_are_named(adopt):
+    long = (" ".join(["mot"] * 251), " ".join(["word"] * 251))
+    unequal = [("oui" * 4, "yes"), ("non", "no, never"), ("a" * 10, "bcd"), ("a" * 10, "bcd")]
+    french = "\r\n".join(side for side, _ in [*PAIRS, long, *unequal]).encode()
+    pairs = [*PAIRS, long, *unequal]
+    answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs, french=french)
+    look = [line.partition("look: ")[2] for line in answer.err.splitlines() if "look" in line]
+    assert look == [
+        "404 lines that end in CRLF: my.fr:1, my.fr:2, my.fr:3 and 401 more",
+        "1 pairs with more than 250 words on a side: my.fr:401",
+        "2 pairs that differ in length by more than 3 to 1: my.fr:402, my.fr:404",
+    ]
+
+
+def test_files_of_unequal_length_part_where_their_lengths_stop_to_match(adopt):
+    pairs = [("x" * (n * 37 % 83 + 1), "y" * (n * 37 % 83 + 3)) for n in range(300)]
+    for lost in (0, 120, 299):
+        french = "".join(f"{line}\n" for line, _ in pairs[:lost] + pairs[lost + 1 :]).encode()
+        part = says(f"my.fr has 299 lines and my.en.gz 300; they part near line {lost + 1},")
+        part.check(adopt(*CODES, pairs=pairs, french=french).one_line)
+
+
+def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp_path):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    use(tmp_path)
+    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
+    (before,) = (tmp_path / "results" / "corpora").iterdir()
+    with open(tmp_path / "my.fr", "a", encoding="utf-8") as french:
+        french.write("encore\n")
+    english = gzip.decompress((tmp_path / "my.en.gz").read_bytes()) + b"again\n"
+    (tmp_path / "my.en.gz").write_bytes(gzip.compress(english))
+    words = ("adopt", "mine", "--text", *write(tmp_path, "my", GERMAN), "--languages", "de-en")
+    says("my.fr has changed", remedy="`fathom adopt mine --again`").check(call(*words).one_line)
+    answer = call("adopt", "mine", "--again")
+    assert "mine: fra: split by the hash of eng: 383 train, 9 valid, 9 test\n" in answer.err
+    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
+    assert before.exists()
+    assert len([*before.parent.iterdir()]) == 2
+
+
+def test_no_edited_card_is_overwritten(adopt, call, tmp_path):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    german = ("--text", *write(tmp_path, "my", GERMAN), *DEU)
+    for card in ("datasets/mine.yaml", "sources/mine_fra.yaml"):
+        path = tmp_path / "mine" / card
+        text = path.read_text(encoding="utf-8")
+        path.write_text(f"{text}# my comment\n", encoding="utf-8")
+        for words in (["--again"], german):
+            message = says("the card is edited", where=path.name, remedy="another name")
+            message.check(call("adopt", "mine", *words).one_line)
+        assert path.read_text(encoding="utf-8") == f"{text}# my comment\n"
+        path.write_text(text, encoding="utf-8")
+    assert len([*(tmp_path / "mine").rglob("*.yaml")]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (CODES, says("'mine' has the task fra", remedy="adopt mine --again")),
+        (("--languages", "deu-fra"), says("all tasks of 'mine' share eng", remedy="deu-eng")),
+        ((*DEU, "--valid", *TWO, "--test", *TWO), says("are files, or none", where="--valid")),
+        ((*DEU, "--like", "uneven"), says("the study is there", where="--like")),
+        ((*DEU, "--again"), says("the cards name the files", where="--again")),
+        ((*DEU, "--hold-out", "30+31"), says("30+31 of 120 pairs leave 59", remedy="12+12")),
+    ],
+)
+def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
+    adopt, call, tmp_path, words, message
+):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    cards = {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.yaml")}
+    german = write(tmp_path, "my", GERMAN)
+    message.check(call("adopt", "mine", "--text", *german, *words).one_line)
+    assert {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.yaml")} == cards
 
 
 @pytest.mark.parametrize(
     ("words", "changes", "message"),
     [
-        (("--languages", "fr-eng"), {}, says("not two languages", where="--languages fr-eng")),
-        (("--languages", "eng-eng"), {}, says("not two languages")),
-        (CODES, {"french": b"a\n"}, says("my.fr has 1 lines and my.en.gz 405", where="--text")),
+        ((), {}, says("not two codes of languages", where="--languages", remedy="ISO 639-3")),
+        (("--languages", "ja-eng"), {}, says("not two codes", where="--languages ja-eng")),
+        (("--languages", "eng-en"), {}, says("not two codes", where="--languages eng-eng")),
+        ((*CODES, "--tsv", "my.fr"), {}, says("not one text", remedy="--text or --tsv")),
+        ((*CODES, "--columns", "1,1"), {}, says("not two columns", where="--columns 1,1")),
+        ((*CODES, "--test", *SAME), {}, says("--valid and --test go together")),
+        (
+            (*CODES, "--hold-out", "9+9", "--valid", *SAME, "--test", *SAME),
+            {},
+            says("validation and test are files", where="--hold-out"),
+        ),
+        ((*CODES, "--valid", *SAME, "--test", *SAME), {}, says("no pairs for train")),
+        (("--again",), {}, says("there is no adopted text", where="mine", remedy="--text")),
+        (CODES, {"french": b"a\n"}, says("my.fr has 1 lines and my.en.gz 405", where="my.fr:2")),
         (
             CODES,
             {"french": b"a\nna \xe9\n"},
@@ -192,6 +378,7 @@ def test_a_card_of_adopted_text_that_is_edited_wrongly_is_refused(
         ),
         (CODES, {"name": "pair"}, says("there is a data set or source 'pair'")),
         (CODES, {"name": "deep"}, says("the name 'deep' is taken")),
+        (CODES, {"name": "a" * 61}, says("has at most 64 small letters")),
         (CODES, {"name": "there"}, says("the folder is there already", where="there")),
     ],
 )

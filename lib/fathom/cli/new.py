@@ -1,10 +1,6 @@
 """The verbs that begin a study: new, and adopt, which makes a data set of text files, too."""
 
-import gzip
-import json
-import os
 import re
-import zlib
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +8,13 @@ import typer
 
 from fathom.cli.options import open_project
 from fathom.cli.terminal import report, suggest
+from fathom.config.measurement_keys import long_code
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
-from fathom.config.schema.dataset import PairsByHash
-from fathom.data.archives import opened, text_of
-from fathom.data.split import Pair, by_hash, usable
+from fathom.data.adopted import MOST_RATIO, MOST_WORDS, AdoptedText
+from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, unknown
-from fathom.io.files import sha256, write_text
+from fathom.io.files import write_text
 
 STUDY = """\
 # A study: runs that are compared with each other, without printed numbers.
@@ -48,40 +44,26 @@ tables:
 
 # Further sections, as in the files of a paper: families, figures, claims, scales.
 """
-SOURCE = """\
-title: {title}
-kind: local
-# The files as they were adopted; another text needs another name.
-files:
-{files}
-licence: {licence}
-notice: Text of the user.
-"""
-DATASET = """\
-title: {title}
-citation: text of the user
-licence: {licence}
-format: parallel
-pivot: {second}
-tasks: [{first}]
-# From the first into the second language.
-translates: [{first}, {second}]
-sources: {{{source}: {{{codes}}}}}
-split: {{by: {split.by}, salt: {split.salt}, valid: {split.valid}, test: {split.test}}}
-max_shared: 1.0
-expected: {{{first}: {{{counts}}}}}
-"""
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
-_RULES = {
+_LANGUAGES = "not two codes of languages", "ISO 639-3, as in fra-eng"
+_COLUMNS = "not two columns", "--columns 1,2"
+_HOLD_OUT = "not the numbers of pairs for validation and test", "--hold-out 500+500"
+# What is said of pairs and lines that are dropped, or kept but worth a look.
+_KINDS = {
     "empty": "with an empty side",
     "untranslated": "equal on both sides",
     "repeated": "that repeat others",
+    "in_validation_or_test": "with a held-out sentence in the second language",
+    "crlf": "lines that end in CRLF",
+    "words": f"pairs with more than {MOST_WORDS} words on a side",
+    "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
 }
 Like = Annotated[
     list[str] | None,
     typer.Option(metavar="RUN", help="A run whose recipe is compared. May be given repeatedly."),
 ]
+Two = tuple[Path, Path] | None
 
 
 def new(
@@ -140,136 +122,130 @@ def _study(project: Project, name: str, like: list[str] | None, data: str) -> st
 
 
 def adopt(
-    name: Annotated[str, typer.Argument(help="The data set and study, and their new folder.")],
-    text: Annotated[
-        tuple[Path, Path],
-        typer.Option(help="Two files of UTF-8 text, a sentence on each line; .gz is unpacked."),
-    ],
-    languages: Annotated[
-        str, typer.Option(help="Their languages by ISO 639-3, as in fra-eng: from fra into eng.")
-    ],
+    name: Annotated[str, typer.Argument(help="The data set and study, and their folder.")],
+    text: Annotated[Two, typer.Option(help="Two files of UTF-8, or .gz; line n is a pair.")] = None,
+    tsv: Annotated[Path | None, typer.Option(help="Or one file of columns between tabs.")] = None,
+    columns: Annotated[str, typer.Option(help="The two columns of --tsv.")] = "1,2",
+    languages: Annotated[str, typer.Option(help="By ISO 639-3: fra-eng, from fra into eng.")] = "",
     hold_out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N+N",
-            help="Pairs for validation and test. Default: 2 % each, 200 to 2,000.",
-        ),
+        str | None, typer.Option(metavar="N+N", help="Pairs for validation and test of each task.")
     ] = None,
+    valid: Annotated[Two, typer.Option(help="Or two files for validation,")] = None,
+    test: Annotated[Two, typer.Option(help="and two files for test.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Read files that have changed.")] = False,
     like: Like = None,
     licence: Annotated[str, typer.Option(help="The terms of the text.")] = "private",
 ) -> None:
-    """Make a data set and a study of two files of text.
+    """Make a data set and a study of files of text.
 
     Line n of both files is a pair. The files stay where they are; their SHA-256
     is recorded. Validation and test are chosen by the hash of the second
-    language's sentences. Pairs are dropped with an empty side, with equal sides,
-    or as a repetition.
+    language's sentences (2 % each, 200 to 2,000 pairs), or are files. Pairs are
+    dropped with an empty side, with equal sides, as a repetition, or if their
+    sentence in the second language is in a file for validation or test.
+
+    A second call with another first language adds a task to the data set.
 
     Example: fathom adopt my_study --text my.fr my.en --languages fra-eng
     """
-    project = open_project()
-    folder = _new_folder(project, name)
-    if name in {*project.datasets, *project.sources}:
-        what = f"there is a data set or source '{name}'"
-        raise FathomError(what, "name", "choose another name")
-    first, second = codes = _codes(languages)
-    kept, dropped = usable(_pairs(text))
-    split = _split(hold_out, len(kept))
-    counts = {part: len(pairs) for part, pairs in by_hash(kept, split).items()}
-    # Called by the languages, so that another name of a file makes no other text.
-    files = [
-        f"{code}{'.gz' * (path.suffix == '.gz')}" for code, path in zip(codes, text, strict=True)
-    ]
-    values = {
-        "title": _quoted(f"{text[0].name} and {text[1].name}, adopted"),
-        "licence": _quoted(licence),
-        "files": "\n".join(map(_record, files, text, [folder / "sources"] * 2)),
-        "source": name,
-        "first": first,
-        "second": second,
-        "codes": ", ".join(f"{code}: [{file}]" for code, file in zip(codes, files, strict=True)),
-        "split": split,
-        "counts": ", ".join(f"{part}: {count}" for part, count in counts.items()),
-    }
-    pieces = next((size for most, size in _PIECES if len(kept) < most), 32_000)
-    data = f"{{dataset: {name}, subwords: {{algorithm: unigram, joint: {pieces}}}}}"
-    contents = {
-        folder / "study.yaml": _study(project, name, like, data),
-        folder / "datasets" / f"{name}.yaml": DATASET.format(**values),
-        folder / "sources" / f"{name}.yaml": SOURCE.format(**values),
-    }
-    for path, content in contents.items():
-        write_text(path, content)
+    project, study = open_project(), Path(name) / "study.yaml"
+    adopted = AdoptedText(study.parent)
+    card = adopted.card
+    given = {"train": text or (tsv and (tsv,)), "valid": valid, "test": test}
+    files = {split: paths for split, paths in given.items() if paths}
+    by_file = card["split"]["by"] == "file" if card else "valid" in files
+    _refuse(
+        (again and not card, name, "there is no adopted text", "give --text and --languages"),
+        (again and (files or languages), "--again", "the cards name the files", "give no files"),
+        (not again and bool(text) == bool(tsv), "adopt", "not one text", "give --text or --tsv"),
+        (bool(valid) != bool(test), "adopt", "--valid and --test go together", "give both"),
+        (hold_out and by_file, "--hold-out", "validation and test are files", "delete it"),
+        (card and like, "--like", "the study is there", f"add runs to {study}"),
+    )
+    if not again:
+        # The papers' languages have two letters, too.
+        text_codes = "-".join(map(long_code, languages.split("-")))
+        codes = _two(r"([a-z]{3})-(?!\1)([a-z]{3})", text_codes, "--languages", *_LANGUAGES)
+        pair = _two(r"([1-9]\d?),(?!\1$)([1-9]\d?)", columns, "--columns", *_COLUMNS)
+        _require_place(project, adopted, codes, by_file == ("valid" in files))
+        adopted.add(codes, files, pair, licence)
+    adopted.read(again)
+    sizes, split = adopted.sizes(), adopted.card["split"]
+    if not by_file:
+        before = f"{split['valid']}+{split['test']}" if card else None
+        split["valid"], split["test"] = _split(hold_out or before, min(sizes))
+    texts = adopted.texts()
+    if not card:
+        pieces = next((size for most, size in _PIECES if sizes[0] < most), 32_000)
+        data = f"{{dataset: {name}, subwords: {{algorithm: unigram, joint: {pieces}}}}}"
+        write_text(study, _study(project, name, like, data))
+    written = [study] * (not card) + adopted.write()
 
-    lost = sum(map(len, dropped.values()))
-    read = f"{text[0]} and {text[1]}: {len(kept) + lost:,} pairs of {first} and {second}"
-    report(f"{name}: {read}; dropped {lost:,}")
-    for rule, lines in dropped.items():
-        if lines:
-            some = ", ".join(map(str, lines[:3])) + f" and {len(lines) - 3:,} more" * (
-                lines[3:] != []
-            )
-            report(f"{name}: dropped {len(lines):,} {_RULES[rule]}: lines {some}")
-    parts = ", ".join(f"{count:,} {part}" for part, count in counts.items())
-    report(f"{name}: split by the hash of {second}: {parts}")
-    report(f"wrote {', '.join(map(str, contents))}")
+    by = "file" if by_file else f"the hash of {adopted.card['pivot']}"
+    for task, text_of_task in texts.items():
+        _report(f"{name}: {task}", text_of_task, adopted.hints(task, text_of_task), by)
+    report(f"wrote {', '.join(map(str, written))}")
     suggest(f"snakemake {name} --config papers={name}")
 
 
-def _codes(languages: str) -> tuple[str, str]:
-    """Return the two languages that a user names."""
-    match = re.fullmatch(r"([a-z]{3})-(?!\1)([a-z]{3})", languages)
+def _refuse(*faults: tuple[object, str, str, str]) -> None:
+    """Raise the first fault whose condition holds: then come where, what and what to do."""
+    for holds, where, what, remedy in faults:
+        if holds:
+            raise FathomError(what, where, remedy)
+
+
+def _require_place(
+    project: Project, adopted: AdoptedText, codes: tuple[str, str], same_split: bool
+) -> None:
+    """Refuse a name that is taken, and a task that the data set cannot have."""
+    name, card, (task, pivot) = adopted.name, adopted.card, codes
+    if not card:
+        _new_folder(project, name)
+    names = [f"{name}_{task}"] if card else [name, f"{name}_{task}"]
+    taken = next((each for each in names if each in {*project.datasets, *project.sources}), "")
+    where, shared = f"--languages {task}-{pivot}", card.get("pivot", pivot)
+    again = f"`fathom adopt {name} --again` reads its files again; others need another name"
+    split = "validation and test of all tasks are files, or none are"
+    _refuse(
+        (task in card.get("tasks", ()), where, f"'{name}' has the task {task}", again),
+        (pivot != shared, where, f"all tasks of '{name}' share {shared}", f"write {task}-{shared}"),
+        (not same_split, "--valid", split, f"see split in {name}/datasets/{name}.yaml"),
+        (taken, "name", f"there is a data set or source '{taken}'", "choose another name"),
+        (not NAME.fullmatch(names[-1]), "name", f"'{names[-1]}': {NAME_RULE}", "shorten the name"),
+    )
+
+
+def _report(start: str, text: TaskText[Pair], hints: dict[str, list[str]], by: str) -> None:
+    """Print how much text was read, lines that were dropped or are worth a look, and the split."""
+    report(f"{start}: {text.read:,} pairs; dropped {sum(text.dropped.values()):,}")
+    dropped = {rule: [f"line {line}" for line in all_] for rule, all_ in text.dropped_lines.items()}
+    for kind, places in (dropped | hints).items():
+        if places:
+            more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
+            kept = "kept, but look" if kind in hints else "dropped"
+            some = ", ".join(places[:3]) + more
+            report(f"{start}: {kept}: {len(places):,} {_KINDS[kind]}: {some}")
+    parts = ", ".join(f"{len(pairs):,} {split}" for split, pairs in text.splits.items())
+    report(f"{start}: split by {by}: {parts}")
+
+
+def _two(pattern: str, text: str, option: str, what: str, example: str) -> tuple[str, str]:
+    """Return the two groups of a pattern that an option must match."""
+    match = re.fullmatch(pattern, text)
     if match is None:
-        what = "not two languages with codes of three small letters"
-        raise FathomError(what, f"--languages {languages}", "write ISO 639-3, as in fra-eng")
+        raise FathomError(what, f"{option} {text}".rstrip(), f"write {example}")
     return match[1], match[2]
 
 
-def _pairs(text: tuple[Path, Path]) -> list[Pair]:
-    """Read two files of text with a line for each pair."""
-    first, second = sides = [_lines(path) for path in text]
-    if len(first) != len(second):
-        what = f"{text[0]} has {len(first):,} lines and {text[1]} {len(second):,}"
-        raise FathomError(what, "--text", "correct the files: line n of both is one pair")
-    return [Pair(*lines) for lines in zip(*sides, strict=True)]
-
-
-def _lines(path: Path) -> list[str]:
-    if not path.is_file():
-        raise FathomError("no such file", str(path), "correct --text")
-    remedy = "convert it, for example: iconv -f latin1 -t utf8"
-    try:
-        with opened(path) as stream:
-            return [text_of(line, f"{path}:{n}", remedy) for n, line in enumerate(stream, 1)]
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FathomError(f"not a whole .gz ({error})", str(path), "pack it again") from None
-
-
-def _split(hold_out: str | None, pairs: int) -> PairsByHash:
-    """Return how many pairs are held out, at most half of them."""
+def _split(hold_out: str | None, pairs: int) -> tuple[int, int]:
+    """Return how many pairs are held out for validation and test, at most half of them."""
     size = min(max(pairs // 50, 200), 2_000)
-    hold_out = f"{size}+{size}" if hold_out is None else hold_out
-    where = f"--hold-out {hold_out}"
-    match = re.fullmatch(r"([1-9][0-9]{0,8})\+([1-9][0-9]{0,8})", hold_out)
-    if match is None:
-        what = "not the numbers of pairs for validation and test"
-        raise FathomError(what, where, "write --hold-out 500+500")
-    valid, test = map(int, match.groups())
+    number, hold_out = "([1-9][0-9]{0,8})", hold_out or f"{size}+{size}"
+    valid, test = map(int, _two(rf"{number}\+{number}", hold_out, "--hold-out", *_HOLD_OUT))
     if 2 * (valid + test) > pairs:
         left, tenth = max(pairs - valid - test, 0), pairs // 10
         what = f"{valid}+{test} of {pairs:,} pairs leave {left:,} for training"
         remedy = f"write --hold-out {tenth}+{tenth} or fewer" if tenth else "give more text"
-        raise FathomError(what, where, remedy)
-    # Of all adopted text, so that text with some more lines holds out nearly the same.
-    return PairsByHash(by="pairs_by_hash", salt="adopt", valid=valid, test=test)
-
-
-def _record(file: str, path: Path, folder: Path) -> str:
-    """Return the line of a card in a folder that says what a file is."""
-    place = _quoted(os.path.relpath(path.absolute(), folder.absolute()))
-    size = path.stat().st_size
-    return f"  {file}: {{path: {place}, bytes: {size}, sha256: {sha256(path)}}}"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False, allow_nan=False)
+        raise FathomError(what, f"--hold-out {hold_out}", remedy)
+    return valid, test

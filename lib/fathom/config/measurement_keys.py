@@ -127,6 +127,11 @@ def short_code(language: str) -> str:
     return _SHORT_CODES.get(language, language)
 
 
+def long_code(language: str) -> str:
+    """Return the three-letter code of a language, or the code itself if there is none."""
+    return {short: long for long, short in _SHORT_CODES.items()}.get(language, language)
+
+
 @dataclass(frozen=True)
 class ShownValue:
     """What a cell shows; a qualifier that is not given, or that there is not, is empty."""

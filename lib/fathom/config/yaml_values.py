@@ -186,6 +186,12 @@ def read(path: Path, root: Path) -> Value:
     return value
 
 
+def as_yaml(plain: Any) -> str:
+    """Return mappings, lists and scalars as YAML, those without others inside on one line."""
+    style: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "width": 1000}
+    return yaml.safe_dump(plain, allow_unicode=True, **style)
+
+
 def _not_yaml(error: yaml.YAMLError, text: str, name: str) -> FathomError:
     """Return YAML's own error as one line."""
     mark, odd = getattr(error, "problem_mark", None), yaml.reader.Reader.NON_PRINTABLE.search(text)

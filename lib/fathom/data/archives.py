@@ -35,6 +35,7 @@ _ARCHIVES = (".zip", ".whl", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 # A table of columns, which has no members.
 TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
+_COLUMN = re.compile(r"(.+\.tsv(?:\.gz)?):([1-9][0-9]{0,3})")
 _SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 _BROKEN = (
     zipfile.BadZipFile,
@@ -192,20 +193,24 @@ def read_pairs(
 ) -> tuple[list[Pair], int]:
     """Return the pairs of two members, the task's side first, and how many lines each has.
 
-    A member whose name ends in `.sgm` has a sentence in each `seg`, with entities. Lines are
-    counted from `start`; without `needed`, which has the numbers of those that are kept, all are.
+    A member whose name ends in `.sgm` has a sentence in each `seg`, with entities; `a.tsv:2` names
+    the second column of `a.tsv`. Lines are counted from `start`; without `needed`, which has the
+    numbers of those that are kept, all are.
     """
     sides: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
-    for name, where, lines in named(path, names):
-        sgm = name.endswith(".sgm")
-        sides[name], counts[name] = [], 0
-        for line in _SEGMENT.findall(b"".join(lines)) if sgm else lines:
-            number = start + counts[name]
-            counts[name] += 1
-            if needed is None or number in needed:
-                text = text_of(line, f"{where}, line {counts[name]}")
-                sides[name].append(html.unescape(text) if sgm else text)
+    columns = {name: file_and_column(name) for name in names}
+    for file, where, lines in named(path, {file for file, _ in columns.values()}):
+        sgm = file.endswith(".sgm")
+        in_file = [(name, column) for name, (of, column) in columns.items() if of == file]
+        for name, _ in in_file:
+            sides[name], counts[name] = [], 0
+        for number, line in enumerate(_SEGMENT.findall(b"".join(lines)) if sgm else lines, 1):
+            for name, column in in_file:
+                counts[name] = number
+                if needed is None or start + number - 1 in needed:
+                    text = text_of(line, f"{where}, line {number}", column=column)
+                    sides[name].append(html.unescape(text) if sgm else text)
     first, second = (counts[name] for name in names)
     if first != second:
         what = f"{first:,} and {second:,} lines in {' and '.join(names)}"
@@ -213,9 +218,27 @@ def read_pairs(
     return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
 
 
-def text_of(line: bytes, where: str, remedy: str = REMEDY) -> str:
-    """Return a line as text in which no character ends a line; `where` is its place in messages."""
+def file_and_column(name: str) -> tuple[str, int | None]:
+    """Return the file that a code names, and the column from 1; None for the whole line."""
+    match = _COLUMN.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, None)
+
+
+def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = None) -> str:
+    """Return a line, or a column of it, as text in which no character ends a line.
+
+    Args:
+        where: its place in messages.
+        column: counted from 1, between tabs.
+    """
     try:
-        return one_line(line.decode("utf-8")).strip()
+        text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FathomError(f"not UTF-8 at byte {error.start + 1}", where, remedy) from None
+    if column is not None:
+        columns = text.split("\t")
+        if len(columns) < column:
+            remedy = "correct the line, or name other columns"
+            raise FathomError(f"no column {column}: the line has {len(columns)}", where, remedy)
+        text = columns[column - 1]
+    return one_line(text).strip()

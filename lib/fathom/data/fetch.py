@@ -51,7 +51,8 @@ def fetch(
             run would trust.
     """
     if isinstance(source, LocalFiles):
-        _require_unchanged(source)
+        for name, then in source.files.items():
+            require_unchanged(source.path(name), then.sha256, source.name.rpartition("_")[0])
     with suppress(FathomError):
         fetched(source, folder)
         size = sum((folder / name).stat().st_size for name in source.contents)
@@ -82,15 +83,13 @@ def fetched(source: Source, folder: Path) -> Path:
     return folder / source.file if isinstance(source, OneFile) else folder
 
 
-def _require_unchanged(source: LocalFiles) -> None:
-    """Refuse a user's text that is another one than was adopted; a copy needs no original."""
-    for name, then in source.files.items():
-        path = source.path(name)
-        if path.exists() and (now := sha256(path)) != then.sha256:
-            what = f"{path.name} has changed since it was adopted"
-            what += f" (sha256 {then.sha256[:8]} then, {now[:8]} now)"
-            remedy = "put the old text back, or adopt the new one under another name"
-            raise FathomError(what, str(path), remedy)
+def require_unchanged(path: Path, then: str, dataset: str) -> None:
+    """Refuse a user's file whose SHA-256 is not that of `then`; a copy needs no original."""
+    if path.exists() and (now := sha256(path)) != then:
+        what = f"{path.name} has changed since it was adopted"
+        what += f" (sha256 {then[:8]} then, {now[:8]} now)"
+        remedy = f"put it back, or make a new data set by `fathom adopt {dataset} --again`; "
+        raise FathomError(what, str(path), remedy + "old runs stay")
 
 
 @dataclass(frozen=True)

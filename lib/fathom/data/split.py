@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Generic, NamedTuple, TypeVar
 
 from fathom.config.schema.dataset import SPLITS, KeyHash, PairsByHash
@@ -32,13 +33,15 @@ class TaskText(Generic[Sentence]):
     """A task's sentences by split, how many were read, and how many each rule dropped.
 
     `shared` says how many sentences of validation and test are in training, too, where a published
-    split may have such.
+    split may have such. `dropped_lines` has the numbers from 1 of dropped training pairs by rule,
+    where `usable` dropped them.
     """
 
     splits: Mapping[str, Collection[Sentence]]
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     shared: dict[str, int] = field(default_factory=dict)
+    dropped_lines: dict[str, list[int]] = field(default_factory=dict)
 
 
 def distinct(sentences: Iterable[Sentence]) -> dict[str, Sentence]:
@@ -116,13 +119,17 @@ def published(splits: dict[str, list[Pair]], clean: bool) -> TaskText[Pair]:
     return TaskText(splits | {"train": train}, count, dropped, shared)
 
 
-def usable(pairs: Iterable[Pair]) -> tuple[list[Pair], dict[str, list[int]]]:
+def usable(
+    pairs: Iterable[Pair], held_out: Container[str] = ()
+) -> tuple[list[Pair], dict[str, list[int]]]:
     """Return the pairs that are kept, and the numbers from 1 of those that each rule drops.
 
-    A pair is dropped for the first of: one side has no text; both are equal; an earlier pair is.
+    A pair is dropped for the first of: one side has no text; both are equal; an earlier pair is
+    equal; `held_out` has the key of its pivot sentence.
     """
     kept: dict[Pair, None] = {}
-    dropped: dict[str, list[int]] = {"empty": [], "untranslated": [], "repeated": []}
+    rules = ("empty", "untranslated", "repeated", "in_validation_or_test")
+    dropped: dict[str, list[int]] = {rule: [] for rule in rules}
     for number, pair in enumerate(pairs, 1):
         if not all(pair):
             dropped["empty"].append(number)
@@ -130,36 +137,51 @@ def usable(pairs: Iterable[Pair]) -> tuple[list[Pair], dict[str, list[int]]]:
             dropped["untranslated"].append(number)
         elif pair in kept:
             dropped["repeated"].append(number)
+        elif held_out and key(pair.pivot) in held_out:
+            dropped["in_validation_or_test"].append(number)
         else:
             kept[pair] = None
     return [*kept], dropped
 
 
-def by_hash(pairs: Sequence[Pair], split: PairsByHash) -> dict[str, list[Pair]]:
-    """Return usable pairs by split, each in the order of the text.
+def by_hash(
+    texts: Mapping[str, Collection[Pair]], split: PairsByHash
+) -> dict[str, dict[str, list[Pair]]]:
+    """Return the usable pairs of each task by split, each in the order of the text.
 
-    Pivot sentences with the least hashes give test, the next ones validation. One with more pairs
-    than its split lacks is for training.
+    All pairs of all tasks with an equal pivot key are in one split. Task after task, the smallest
+    first, the pivots with the least hashes give test, the next ones validation. A pivot that has
+    more pairs than a task lacks there is for training. If only such are left that have too many
+    for another task, they are taken, and that task holds out more than its number.
 
     Raises:
-        FathomError: If too few pairs can be held out, or nothing is left for training.
+        FathomError: If a task lacks pairs that can be held out, or pairs for training.
     """
-    keys = [key(pair.pivot) for pair in pairs]
-    of_key = Counter(keys)
-    lacking = {"test": split.test, "valid": split.valid}
+    keys = {task: [key(pair.pivot) for pair in pairs] for task, pairs in texts.items()}
+    of_key = {task: Counter(pivots) for task, pivots in keys.items()}
+    numbers = {"test": split.test, "valid": split.valid}
+    lacking = {name: Counter(dict.fromkeys(texts, number)) for name, number in numbers.items()}
     place: dict[str, str] = {}
-    for pivot in sorted(of_key, key=lambda pivot: digest(pivot, split.salt)):
-        name = next((name for name, count in lacking.items() if of_key[pivot] <= count), "train")
-        place[pivot] = name
-        if name != "train":
-            lacking[name] -= of_key[pivot]
-    splits: dict[str, list[Pair]] = {name: [] for name in SPLITS}
-    for pair, pivot in zip(pairs, keys, strict=True):
-        splits[place[pivot]].append(pair)
-    if any(lacking.values()) or not splits["train"]:
-        left = max(len(pairs) - split.valid - split.test, 0)
-        what = f"{split.valid}+{split.test} of {len(pairs):,} pairs leave {left:,} for training"
-        raise FathomError(what, "split", "hold out fewer pairs, or give more text")
+    # A large task has sentences that no smaller one has; a small task may share all of its.
+    for task in sorted(texts, key=lambda task: len(of_key[task])):
+        pivots = sorted(of_key[task], key=lambda pivot: digest(pivot, split.salt))
+        for in_all_tasks, pivot in product((True, False), pivots):
+            if not any(left[task] for left in lacking.values()):
+                break
+            sizes = Counter({each: counts[pivot] for each, counts in of_key.items()})
+            judged = sizes if in_all_tasks else Counter({task: sizes[task]})
+            name = next((name for name, left in lacking.items() if judged <= left), None)
+            if name and pivot not in place:
+                place[pivot] = name
+                lacking[name] -= sizes
+    splits: dict[str, dict[str, list[Pair]]] = {}
+    for task, pairs in texts.items():
+        splits[task] = {name: [] for name in SPLITS}
+        for pair, pivot in zip(pairs, keys[task], strict=True):
+            splits[task][place.get(pivot, "train")].append(pair)
+        if any(left[task] for left in lacking.values()) or not splits[task]["train"]:
+            what = f"cannot hold out {split.valid}+{split.test} of {len(pairs):,} pairs"
+            raise FathomError(what, f"split of {task}", "hold out fewer pairs, or give more text")
     return splits
 
 

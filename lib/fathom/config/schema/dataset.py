@@ -142,7 +142,11 @@ class ByFile(Section):
     by: Literal["file"] = Doc("By file.")
     valid: Texts = Doc("For validation, by name on the task's side.")
     test: Texts = Doc("For test, by name on the task's side.")
-    clean: Clean = False
+    clean: bool | Literal["pivots"] = Doc(
+        "Whether a pair that is also in validation or test is left out of training; pivots: every "
+        "pair whose normalised pivot sentence is there, for any task, and every unusable one.",
+        False,
+    )
 
     def split_of(self, name: str) -> str:
         """Return the split of a file of the task's side."""
@@ -152,14 +156,14 @@ class ByFile(Section):
 class PairsByHash(Section):
     """Pairs whose pivot sentences have the least hashes are held out, as many as are named.
 
-    All pairs with an equal normalised pivot sentence are in one split. Before it, pairs without
-    text on one side, with equal sides, and repeated ones are dropped.
+    All pairs of all tasks with an equal normalised pivot sentence are in one split. Before it,
+    pairs without text on one side, with equal sides, and repeated ones are dropped.
     """
 
     by: Literal["pairs_by_hash"] = Doc("By the hash of the normalised pivot sentence.")
     salt: Salt
-    valid: Count = Doc("Pairs for validation.")
-    test: Count = Doc("Pairs for test.")
+    valid: Count = Doc("Pairs of each task for validation.")
+    test: Count = Doc("Pairs of each task for test.")
 
 
 class HeldOut(Section):
@@ -528,11 +532,7 @@ class ParallelDataset(BuiltDataset):
                 if files and len(files) != english:
                     what = f"{len(files)} files of '{task}' and {english} of '{self.pivot}'"
                     yield ("sources", source), what, "name a file for each side"
-        if isinstance(self.split, PairsByHash):
-            if len(self.tasks) > 1:
-                yield ("tasks",), "a split by pairs_by_hash of several tasks", "write one task"
-            return
-        for split in ("valid", "test"):
+        for split in ("valid", "test") if isinstance(self.split, ByFile) else ():
             for name in getattr(self.split, split):
                 if name not in names:
                     yield ("split", split), f"no file '{name}'", nearest(name, names)

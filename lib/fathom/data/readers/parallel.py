@@ -1,33 +1,52 @@
 """Pairs with a file for each side: plain text, or the sgm of shared tasks.
 
 Codes are names of files, in whatever folder of their archive: the n-th of a task and the n-th of
-the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`. A split by file
-drops what `published` says, one by hash what `usable` says.
+the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`; `a.tsv:2` is a
+column. A split by file drops what `published` says; one by hash, or with `clean: pivots`, what
+`usable` says.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from fathom.config.schema.dataset import SPLITS, PairsByHash, ParallelDataset
+from fathom.config.schema.dataset import SPLITS, ByFile, PairsByHash, ParallelDataset
 from fathom.data.archives import read_pairs
+from fathom.data.clean import key
 from fathom.data.split import Pair, TaskText, by_hash, published, usable
 
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
     """Read the files of all tasks from the archive of each source."""
-    texts: dict[str, TaskText[Pair]] = {}
+    return texts(dataset, lambda source, names: read_pairs(files[source], names)[0])
+
+
+def texts(
+    dataset: ParallelDataset, pairs: Callable[[str, tuple[str, str]], list[Pair]]
+) -> dict[str, TaskText[Pair]]:
+    """Return the text of all tasks; `pairs` reads two files of a source."""
     rule = dataset.split
+    read: dict[str, dict[str, list[Pair]]] = {}
     for task in dataset.tasks:
-        splits: dict[str, list[Pair]] = {split: [] for split in SPLITS}
-        for source, archive in files.items():
+        read[task] = {split: [] for split in SPLITS}
+        for source in dataset.sources:
             sides = dataset.codes(source, task), dataset.codes(source, dataset.pivot)
             for names in zip(*sides, strict=False):
                 split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
-                splits[split] += read_pairs(archive, names)[0]
-        if isinstance(rule, PairsByHash):
-            pairs, numbers = usable(splits["train"])
-            dropped = Counter({name: len(lines) for name, lines in numbers.items()})
-            texts[task] = TaskText(by_hash(pairs, rule), len(splits["train"]), dropped)
-        else:
-            texts[task] = published(splits, rule.clean)
-    return texts
+                read[task][split] += pairs(source, names)
+    if isinstance(rule, ByFile) and rule.clean != "pivots":
+        return {task: published(splits, rule.clean) for task, splits in read.items()}
+    # Of all tasks, so that no task learns what another is tested on.
+    held_out = [pair for splits in read.values() for split in SPLITS[1:] for pair in splits[split]]
+    keys = {key(pair.pivot) for pair in held_out}
+    done: dict[str, TaskText[Pair]] = {}
+    for task, splits in read.items():
+        train, dropped = usable(splits["train"], keys)
+        counts = Counter({rule: len(numbers) for rule, numbers in dropped.items()})
+        count = sum(map(len, splits.values()))
+        done[task] = TaskText(splits | {"train": train}, count, counts, dropped_lines=dropped)
+    if isinstance(rule, PairsByHash):
+        parts = by_hash({task: text.splits["train"] for task, text in done.items()}, rule)
+        return {task: replace(text, splits=parts[task]) for task, text in done.items()}
+    return done

@@ -1,0 +1,183 @@
+"""Adopted text: a user's files, which stay where they are, and the cards that make them a data set.
+
+A card has the hash of its content in its first line, so that no edited card is overwritten.
+"""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from math import log
+from pathlib import Path
+from typing import Any
+
+from fathom.config.schema.dataset import SPLITS, ParallelDataset
+from fathom.config.yaml_values import as_yaml, read
+from fathom.data.archives import file_and_column, opened, text_of
+from fathom.data.fetch import require_unchanged
+from fathom.data.readers.parallel import texts
+from fathom.data.split import Pair, TaskText, usable
+from fathom.io.errors import FathomError
+from fathom.io.files import sha256, write_text
+from fathom.io.records import identity, short
+
+# A pair is worth a look that has more words, or a side that is longer than this many of the other.
+MOST_WORDS, MOST_RATIO = 250, 3
+_REMEDY = "convert it, for example: iconv -f latin1 -t utf8"
+_HEAD = "# Written by `fathom adopt`, which overwrites no edited card: "
+Card = dict[str, Any]
+Files = Mapping[str, tuple[Path, ...]]
+
+
+class AdoptedText:
+    """A data set of a user's files: its card, a source's card for each task, and their pairs."""
+
+    def __init__(self, folder: Path):
+        """Read the cards in the folder of a study, if there are any; refuse edited ones."""
+        self.folder, self.name = folder, folder.name
+        path = self.path("datasets", self.name)
+        self.card: Card = _read_card(path) if path.exists() else {}
+        names = self.card.get("sources", ())
+        self.sources = {name: _read_card(self.path("sources", name)) for name in names}
+        self.pairs: dict[tuple[str, tuple[str, str]], list[Pair]] = {}
+        self._crlf: dict[Path, list[int]] = {}
+
+    def path(self, kind: str, name: str) -> Path:
+        """Return where a card of the data set is."""
+        return self.folder / kind / f"{name}.yaml"
+
+    def add(self, codes: tuple[str, str], files: Files, columns: Iterable[str], terms: str) -> None:
+        """Add a task, which is named by its first language; the second is the pivot.
+
+        Args:
+            codes: the languages of the sides.
+            files: by split, a file for each language, or for training one with columns.
+            columns: those of the languages, from 1.
+            terms: the licence of the text.
+        """
+        task, pivot = codes
+        if self.card:
+            self.card.pop("translates", None)  # each run says its direction
+        else:
+            self.card = {"title": f"{self.name}, adopted text", "citation": "text of the user"}
+            self.card |= {"licence": terms, "format": "parallel", "pivot": pivot, "tasks": []}
+            self.card |= {"translates": [*codes], "sources": {}, "max_shared": 1.0}
+            # The salt is that of all adopted text, so that longer text holds out nearly the same.
+            by_hash: Card = {"by": "pairs_by_hash", "salt": "adopt"}
+            by_file: Card = {"by": "file", "valid": [], "test": [], "clean": "pivots"}
+            self.card["split"] = by_file if "test" in files else by_hash
+        names: dict[str, list[str]] = {code: [] for code in codes}
+        title = " and ".join(path.name for path in files["train"])
+        card = {"title": title, "kind": "local", "licence": terms, "notice": "Text of the user."}
+        self.sources[f"{self.name}_{task}"] = card | {"files": (records := {})}
+        folder = (self.folder / "sources").absolute()
+        # Called by split and language, so that another name of a file makes no other text.
+        for split, paths in files.items():
+            for code, path, column in zip(codes, paths * 2, columns, strict=False):
+                tsv = len(paths) == 1
+                file = f"{task}.tsv" if tsv else code if split == "train" else f"{split}.{code}"
+                file += ".gz" * (path.suffix == ".gz")
+                records[file] = {"path": os.path.relpath(path.absolute(), folder)}
+                names[code].append(f"{file}:{column}" if tsv else file)
+            if split != "train":
+                self.card["split"][split].append(names[task][-1])
+        self.card["tasks"].append(task)
+        self.card["sources"][f"{self.name}_{task}"] = names
+
+    def read(self, again: bool) -> None:
+        """Read and record all files; those that have changed only `again`."""
+        for source, codes in self.card["sources"].items():
+            for names in zip(*codes.values(), strict=True):
+                first, second = sides = [self._lines(source, name, again) for name in names]
+                if len(first) != len(second):
+                    paths, line = [self._path(source, name) for name in names], _parting(*sides)
+                    what = f"{paths[0]} has {len(first):,} lines and {paths[1]} {len(second):,}; "
+                    what += f"they part near line {line:,}, where lengths stop to match"
+                    remedy = "correct the files: line n of both is one pair"
+                    raise FathomError(what, f"{paths[0]}:{line}", remedy)
+                self.pairs[source, names] = [Pair(*lines) for lines in zip(*sides, strict=True)]
+
+    def _path(self, source: str, name: str) -> Path:
+        record = self.sources[source]["files"][file_and_column(name)[0]]
+        return Path(os.path.normpath(self.folder / "sources" / record["path"]))
+
+    def _lines(self, source: str, name: str, again: bool) -> list[str]:
+        (file, column), path = file_and_column(name), self._path(source, name)
+        if not path.is_file():
+            raise FathomError("no such file", str(path), "correct the path")
+        record = self.sources[source]["files"][file]
+        if "sha256" in record and not again:
+            require_unchanged(path, record["sha256"], self.name)
+        record |= {"bytes": path.stat().st_size, "sha256": sha256(path)}
+        try:
+            with opened(path) as stream:
+                lines = [*enumerate(stream, 1)]
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FathomError(f"not a whole .gz ({error})", str(path), "pack it again") from None
+        self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
+        return [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
+
+    def sizes(self) -> list[int]:
+        """Return how many usable pairs each task has, without those in held-out files."""
+        first = {source: pairs for (source, _), pairs in reversed(self.pairs.items())}
+        return [len(usable(first[source])[0]) for source in self.sources]
+
+    def texts(self) -> dict[str, TaskText[Pair]]:
+        """Return the text of all tasks as the reader splits it, and record its counts."""
+        counts = self.card["expected"] = {}
+        dataset = ParallelDataset.model_validate(self.card | {"name": self.name})
+        of_task = texts(dataset, lambda source, names: self.pairs[source, names])
+        for task, text in of_task.items():
+            counts[task] = {split: len(text.splits[split]) for split in SPLITS}
+            if empty := [split for split, count in counts[task].items() if not count]:
+                raise FathomError(f"no pairs for {empty[0]}", f"task {task}", "give more text")
+        return of_task
+
+    def hints(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
+        """Return the places of a task's lines and pairs that are kept but worth a look, by kind."""
+        dropped = {number for numbers in text.dropped_lines.values() for number in numbers}
+        found: dict[str, list[str]] = {"crlf": [], "words": [], "ratio": []}
+        for (source, names), pairs in self.pairs.items():
+            if source == f"{self.name}_{task}":
+                paths = [self._path(source, name) for name in names]
+                for path in dict.fromkeys(paths):
+                    found["crlf"] += [f"{path}:{number}" for number in self._crlf[path]]
+                for number, pair in enumerate(pairs, 1):
+                    short, long = sorted(map(len, pair))
+                    place = [f"{paths[0]}:{number}"] * (number not in dropped)
+                    found["ratio"] += place * (short * MOST_RATIO < long)
+                    found["words"] += place * (max(len(s.split()) for s in pair) > MOST_WORDS)
+                dropped = set()  # held-out files, which come next, lose nothing
+        return found
+
+    def write(self) -> list[Path]:
+        """Write the cards, and return their paths."""
+        cards = {self.path("sources", name): card for name, card in self.sources.items()}
+        cards[self.path("datasets", self.name)] = self.card
+        for path, card in cards.items():
+            body = as_yaml(card)
+            write_text(path, f"{_HEAD}{short(identity(body))}\n{body}")
+        return [*cards]
+
+
+def _read_card(path: Path) -> Card:
+    """Return a card that nobody has edited."""
+    head, _, body = path.read_text(encoding="utf-8").partition("\n")
+    if head != _HEAD + short(identity(body)):
+        what = "the card is edited, and `fathom adopt` overwrites no edited card"
+        raise FathomError(what, str(path), "undo the edit, or adopt all text under another name")
+    return read(path, Path()).plain
+
+
+def _parting(*texts: list[str]) -> int:
+    """Return the line from which the longer of two texts fits the other if it is moved up.
+
+    Sentences of a pair have similar lengths: the logarithms of their ratios, summed as the texts
+    are up to the line and moved from it on, are least there.
+    """
+    short, long = ([log(1 + len(line)) for line in text] for text in sorted(texts, key=len))
+    sizes = zip(short, long, long[len(long) - len(short) :], strict=False)
+    gains = (abs(here - size) - abs(moved - size) for size, here, moved in sizes)
+    sums = [*accumulate(gains, initial=0.0)]
+    return sums.index(min(sums)) + 1
