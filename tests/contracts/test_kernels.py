@@ -7,7 +7,7 @@ import torch
 from fairseq import utils
 from torch import Tensor
 
-from fathom.config.schema.method import module_names
+from fathom.config import plugins
 from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import Batch, Network, Predicted
@@ -45,7 +45,7 @@ def cases(every_norm: bool) -> Iterator[object]:
 
     Without `every_norm` each method has its first norm, and the static one all of them.
     """
-    for name in module_names():
+    for name in plugins.names("methods"):
         norms = card(name).about.norms
         for kind in KINDS:
             for norm in norms if every_norm or name == "static" else norms[:1]:

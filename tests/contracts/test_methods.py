@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from fathom.config import plugins
 from fathom.config.schema import run as settings
-from fathom.config.schema.method import module_names
 from fathom.decode.beam import Beam
 from fathom.decode.translate import hypotheses
 from fathom.methods.build import count, load
@@ -46,12 +46,12 @@ LENGTHS = [(5, 4), (3, 6), (7, 2), (4, 4)]
 TOLERANCE = 1e-5
 SEARCH = settings.Decoding(average_of=1, beam=3, length_penalty=1.0, cap_ratio=1.5, cap_constant=4)
 
-every = pytest.mark.parametrize("name", module_names())
+every = pytest.mark.parametrize("name", plugins.names("methods"))
 
 
 def choices() -> Iterator[object]:
     """Yield each method with each value that is not the default of a setting with named values."""
-    for name in module_names():
+    for name in plugins.names("methods"):
         for setting, about in card(name).about.settings.items():
             for value in about.values if about.type == "string" else ():
                 if value != about.default:
@@ -59,7 +59,8 @@ def choices() -> Iterator[object]:
 
 
 every_choice = pytest.mark.parametrize(
-    ("name", "changes"), [*(pytest.param(name, {}, id=name) for name in module_names()), *choices()]
+    ("name", "changes"),
+    [*(pytest.param(name, {}, id=name) for name in plugins.names("methods")), *choices()],
 )
 
 
@@ -98,7 +99,7 @@ def update(model: Network, optimiser: torch.optim.Optimizer, number: int, tasks:
 
 
 def test_every_method_has_a_card_and_every_card_a_method():
-    assert sorted(path.stem for path in CARDS.glob("*.yaml")) == module_names()
+    assert sorted(path.stem for path in CARDS.glob("*.yaml")) == plugins.names("methods")
 
 
 @every

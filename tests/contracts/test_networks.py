@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 import torch
 
-from fathom.config.schema.method import module_names
+from fathom.config import plugins
 from fathom.methods.build import load_network
 from tests.contracts.test_methods import LENGTHS, require_equal_in_any_batch
 from tests.reference.padded.networks import padded_logits
@@ -34,7 +34,7 @@ TASKS = torch.tensor([0, 1, 1, 0])
 every = [
     pytest.param(kind, name, id=f"{kind}-{name}")
     for kind in ("rnmt_plus", "masked_lm")
-    for name in module_names()
+    for name in plugins.names("methods")
     # Its only change is at sub-layers' joints, of which the first recurrent layers have none.
     if (kind, name) != ("rnmt_plus", "rezero")
 ]
@@ -101,7 +101,7 @@ def test_it_trains_and_a_gradient_reaches_every_parameter(kind, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", module_names())
+@pytest.mark.parametrize("name", plugins.names("methods"))
 def test_recurrent_translations_do_not_depend_on_what_a_batch_holds(name):
     if name == "rezero":
         pytest.skip("its only change is at joints, of which the first recurrent layers have none")

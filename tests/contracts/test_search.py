@@ -9,7 +9,7 @@ import itertools
 import pytest
 import torch
 
-from fathom.config.schema.method import module_names
+from fathom.config import plugins
 from fathom.config.schema.run import Decoding
 from fathom.decode.beam import Beam
 from fathom.decode.translate import hypotheses
@@ -48,7 +48,8 @@ def assert_equal(model: Network, tasks: int, kinds: tuple[str, ...]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "changes"), [*(pytest.param(name, {}, id=name) for name in module_names()), *choices()]
+    ("name", "changes"),
+    [*(pytest.param(name, {}, id=name) for name in plugins.names("methods")), *choices()],
 )
 def test_every_method_is_searched_as_by_fairseqs_generator(name, changes):
     model = example_network(name, **changes)
@@ -65,7 +66,7 @@ def test_every_norm_is_searched_as_by_fairseqs_generator(name, norm):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", module_names())
+@pytest.mark.parametrize("name", plugins.names("methods"))
 def test_recurrent_networks_are_searched_as_by_fairseqs_generator(name):
     if name == "rezero":
         pytest.skip("its only change is at joints, of which the first recurrent layers have none")

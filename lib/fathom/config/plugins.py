@@ -1,0 +1,141 @@
+"""Methods, metrics and readers by name: fathom's, and those of plugins.
+
+A plugin is a folder that has any of `methods/`, `metrics/` and `readers/`: the folder of a paper or
+study, or one that an installed package names by an entry point of the group `fathom.plugins`. Its
+modules are imported when they are used, as parts of the package `fathom_plugins.<name>`, so imports
+relative to the folder work.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+from fathom.io.errors import FathomError, nearest
+from fathom.io.files import sha256
+
+_LIBRARY = Path(__file__).parents[1]
+# The kinds of modules, each a folder of a plugin, and the folders of fathom's.
+FATHOM = {
+    "methods": _LIBRARY / "methods",
+    "metrics": _LIBRARY / "scoring" / "metrics",
+    "readers": _LIBRARY / "data" / "readers",
+}
+GROUP = "fathom.plugins"
+_PACKAGE = "fathom_plugins"
+# What else is in fathom's folder of methods.
+_NO_MODULES = ("build",)
+# Modules of plugins by kind and name: the package and the path of each.
+_registered: dict[tuple[str, str], tuple[str, Path]] = {}
+
+
+def modules(folder: Path) -> dict[str, Path]:
+    """Return the modules in a folder of a kind by name: `<name>.py`, or `<name>/method.py`."""
+    paths = [*folder.glob("[!_]*.py"), *folder.glob("[!_]*/method.py")]
+    found = {path.parent.name if path.stem == "method" else path.stem: path for path in paths}
+    return {name: path for name, path in found.items() if name not in _NO_MODULES}
+
+
+def names(kind: str) -> list[str]:
+    """Return the names of a kind's modules in alphabetical order, those of plugins included."""
+    plugins = {name for of_kind, name in _registered if of_kind == kind}
+    return sorted(plugins | {*modules(FATHOM[kind])})
+
+
+def is_plugin(kind: str, name: str) -> bool:
+    """Return whether a plugin brings a module."""
+    return (kind, name) in _registered
+
+
+def register(plugin: str, folder: Path, kind: str, name: str) -> None:
+    """Let `load` find a module of a plugin, whose name fathom's modules do not have.
+
+    Args:
+        plugin: its name.
+        folder: its folder.
+        kind: a key of FATHOM, which is the folder of the module.
+    """
+    package = f"{_PACKAGE}.{re.sub(r'[^A-Za-z0-9]', '_', plugin)}"
+    _registered[kind, name] = package, folder / kind / name
+
+
+def load(kind: str, name: str) -> ModuleType:
+    """Import a module by its kind and name; no other module of the kind is imported.
+
+    Raises:
+        FathomError: If there is no such module, or a plugin's cannot be imported.
+    """
+    if name not in (valid := names(kind)):
+        singular = kind.removesuffix("s")
+        raise FathomError(f"no {singular} '{name}'", singular, nearest(name, valid))
+    if not is_plugin(kind, name):
+        room = ".".join(FATHOM[kind].relative_to(_LIBRARY.parent).parts)
+        return import_module(f"{room}.{name}{_inner(FATHOM[kind] / name)}")
+    package, path = _registered[kind, name]
+    _add_package(_PACKAGE, [])
+    _add_package(package, [str(path.parents[1])])
+    try:
+        return import_module(f"{package}.{kind}.{name}{_inner(path)}")
+    except FathomError:
+        raise
+    except Exception as error:
+        what = f"cannot be imported: {type(error).__name__}: {error}"
+        raise FathomError(what, str(path), "correct the module") from error
+
+
+def _inner(path: Path) -> str:
+    return ".method" if path.is_dir() else ""
+
+
+def _add_package(name: str, folders: list[str]) -> None:
+    """Make a package of a folder; a package of the same name and another folder is forgotten."""
+    found = sys.modules.get(name)
+    if found is not None and [*found.__path__] == folders:
+        return
+    for module in [each for each in sys.modules if f"{each}.".startswith(f"{name}.")]:
+        del sys.modules[module]
+    package = ModuleType(name)
+    package.__path__ = folders
+    sys.modules[name] = package
+
+
+def imported_files(kind: str, name: str) -> dict[str, str]:
+    """Return the SHA-256 of each file that is imported of a module's plugin, by its path there.
+
+    Empty for a module of fathom.
+    """
+    if not is_plugin(kind, name):
+        return {}
+    package, path = _registered[kind, name]
+    imported = [each for key, each in sys.modules.items() if key.startswith(f"{package}.")]
+    files = sorted(Path(each.__file__) for each in imported if each.__file__)
+    return {file.relative_to(path.parents[1]).as_posix(): sha256(file) for file in files}
+
+
+def changed_files(kind: str, name: str, recorded: Mapping[str, str]) -> list[str]:
+    """Return which files of a module's plugin are not those that `imported_files` returned."""
+    if not is_plugin(kind, name):
+        return []
+    folder = _registered[kind, name][1].parents[1]
+    return [
+        file
+        for file, digest in recorded.items()
+        if not (folder / file).is_file() or sha256(folder / file) != digest
+    ]
+
+
+@cache
+def installed() -> dict[str, Path]:
+    """Return the folders that installed packages name, by entry point; nothing is imported."""
+    folders = {}
+    for point in entry_points(group=GROUP):
+        top, *inner = point.value.split(".")
+        spec = find_spec(top)
+        places = [*(spec.submodule_search_locations or [])] if spec else []
+        folders[point.name] = Path(*places[:1], *inner)
+    return folders
