@@ -162,6 +162,7 @@ def show(
     Example: fathom show m2o_diverse_12_12 --scale tiny
     """
     from fathom.config.show import describe
+    from fathom.results.training_record import changed_code
 
     project, paths = open_scale(scale, results)
     spec = project.run_named(run, paths.scale)
@@ -175,11 +176,16 @@ def show(
         for setting in settings
     }
     reason = project.not_built(spec.name, paths.scale)
+    code_notes = [
+        changed_code(paths.training(spec, seed), spec.method.name)
+        for seed in project.seeds(spec.name, paths.scale)
+    ]
 
     def lines() -> Iterator[str]:
         yield f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
         if reason:
             yield wrapped(f"not built yet: {reason}")
+        yield from filter(None, dict.fromkeys(code_notes))
         width = max(map(len, fields), default=0)
         wide = min(40, max((len(_as_yaml(setting.value)) for setting in settings), default=0))
         for setting in settings:

@@ -8,17 +8,20 @@ relative to the folder work.
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
+from typing import TypeVar
 
 from fathom.io.errors import FathomError, nearest
-from fathom.io.files import sha256
 
+T = TypeVar("T")
 _LIBRARY = Path(__file__).parents[1]
 # The kinds of modules, each a folder of a plugin, and the folders of fathom's.
 FATHOM = {
@@ -47,9 +50,14 @@ def names(kind: str) -> list[str]:
     return sorted(plugins | {*modules(FATHOM[kind])})
 
 
-def is_plugin(kind: str, name: str) -> bool:
-    """Return whether a plugin brings a module."""
-    return (kind, name) in _registered
+def folder_of(kind: str, name: str) -> Path | None:
+    """Return the folder of the plugin that brings a module; None for a module of fathom."""
+    return _registered[kind, name][1].parents[1] if (kind, name) in _registered else None
+
+
+def folders() -> list[Path]:
+    """Return the folders of the plugins that bring modules."""
+    return sorted({path.parents[1] for _, path in _registered.values()})
 
 
 def register(plugin: str, folder: Path, kind: str, name: str) -> None:
@@ -64,6 +72,25 @@ def register(plugin: str, folder: Path, kind: str, name: str) -> None:
     _registered[kind, name] = package, folder / kind / name
 
 
+def only_class(module: ModuleType, parent: type[T]) -> type[T]:
+    """Return the class that a module defines and that derives from `parent`.
+
+    Raises:
+        FathomError: If it defines none or several.
+    """
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, parent)
+        and value.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        what = f"{len(classes)} classes that derive from {parent.__name__}"
+        raise FathomError(what, str(module.__file__), "define one")
+    return classes[0]
+
+
 def load(kind: str, name: str) -> ModuleType:
     """Import a module by its kind and name; no other module of the kind is imported.
 
@@ -73,19 +100,27 @@ def load(kind: str, name: str) -> ModuleType:
     if name not in (valid := names(kind)):
         singular = kind.removesuffix("s")
         raise FathomError(f"no {singular} '{name}'", singular, nearest(name, valid))
-    if not is_plugin(kind, name):
+    if (kind, name) not in _registered:
         room = ".".join(FATHOM[kind].relative_to(_LIBRARY.parent).parts)
         return import_module(f"{room}.{name}{_inner(FATHOM[kind] / name)}")
     package, path = _registered[kind, name]
     _add_package(_PACKAGE, [])
     _add_package(package, [str(path.parents[1])])
-    try:
+    with running(str(path)):
         return import_module(f"{package}.{kind}.{name}{_inner(path)}")
+
+
+@contextmanager
+def running(where: str) -> Iterator[None]:
+    """Turn what a plugin's code raises inside the block into a FathomError at a place."""
+    try:
+        yield
     except FathomError:
         raise
     except Exception as error:
-        what = f"cannot be imported: {type(error).__name__}: {error}"
-        raise FathomError(what, str(path), "correct the module") from error
+        *_, frame = extract_tb(error.__traceback__)
+        what = f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+        raise FathomError(what, where, "correct the code") from error
 
 
 def _inner(path: Path) -> str:
@@ -105,28 +140,18 @@ def _add_package(name: str, folders: list[str]) -> None:
 
 
 def imported_files(kind: str, name: str) -> dict[str, str]:
-    """Return the SHA-256 of each file that is imported of a module's plugin, by its path there.
+    """Return the text of each file that is imported of a module's plugin, by its path there.
 
     Empty for a module of fathom.
     """
-    if not is_plugin(kind, name):
+    folder = folder_of(kind, name)
+    if folder is None:
         return {}
-    package, path = _registered[kind, name]
+    package, _ = _registered[kind, name]
     imported = [each for key, each in sys.modules.items() if key.startswith(f"{package}.")]
     files = sorted(Path(each.__file__) for each in imported if each.__file__)
-    return {file.relative_to(path.parents[1]).as_posix(): sha256(file) for file in files}
-
-
-def changed_files(kind: str, name: str, recorded: Mapping[str, str]) -> list[str]:
-    """Return which files of a module's plugin are not those that `imported_files` returned."""
-    if not is_plugin(kind, name):
-        return []
-    folder = _registered[kind, name][1].parents[1]
-    return [
-        file
-        for file, digest in recorded.items()
-        if not (folder / file).is_file() or sha256(folder / file) != digest
-    ]
+    texts = {file: file.read_text(encoding="utf-8") for file in files}
+    return {file.relative_to(folder).as_posix(): text for file, text in texts.items()}
 
 
 @cache

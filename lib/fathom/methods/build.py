@@ -1,14 +1,12 @@
 """Find a method or a kind of network by its name, and build a network."""
 
 from importlib import import_module
-from types import ModuleType
 
 import torch
 
 from fathom.config import plugins
 from fathom.config.schema.run import MethodSettings as MethodSettings
 from fathom.config.schema.run import Model
-from fathom.io.errors import FathomError
 from fathom.nn.hooks import Method
 from fathom.nn.network import Entries, Network, count_parameters
 from fathom.nn.stack import DictionaryLike
@@ -16,31 +14,12 @@ from fathom.nn.stack import DictionaryLike
 
 def load(name: str) -> type[Method]:
     """Return a method's class; no other method is imported."""
-    return _only_class(plugins.load("methods", name), Method)
+    return plugins.only_class(plugins.load("methods", name), Method)
 
 
 def load_network(architecture: str) -> type[Network]:
     """Return the class of a kind of network, which is a folder of nn/ with a network.py."""
-    return _only_class(import_module(f"fathom.nn.{architecture}.network"), Network)
-
-
-def _only_class(module: ModuleType, parent: type) -> type:
-    """Return the one class that a module defines and that derives from `parent`.
-
-    Raises:
-        FathomError: If it defines none or several.
-    """
-    classes = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, parent)
-        and value.__module__ == module.__name__
-    ]
-    if len(classes) != 1:
-        what = f"{len(classes)} classes that derive from {parent.__name__}"
-        raise FathomError(what, str(module.__file__), "define one")
-    return classes[0]
+    return plugins.only_class(import_module(f"fathom.nn.{architecture}.network"), Network)
 
 
 def build(

@@ -196,6 +196,7 @@ class CardFile(Section):
 
     title: Text = Doc("The method's name, as tables print it.")
     summary: Text = Doc("What the method does, in one sentence.")
+    recipe: Count = Doc("Raised when the code computes other numbers; 1 is not hashed.", 1)
     paper: str | None = Doc("The paper whose equations the method computes.")
     equations: ListOf[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")]] = Doc(
         "The equations that the method's files compute, as their tags name them."
@@ -236,7 +237,9 @@ class MethodCard:
         }
         for name, setting in self.about.settings.items():
             fields[name] = (setting.annotation, setting.default)
-        return create_model(self.name, __base__=MethodSettings, **fields)
+        settings = create_model(self.name, __base__=MethodSettings, **fields)
+        settings.recipe = self.about.recipe
+        return settings
 
     def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
         """Return why a run is not decoded with these gates, or None if it may be."""
