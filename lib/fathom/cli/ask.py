@@ -1,4 +1,4 @@
-"""The verbs that answer questions about config: list, show, validate, schema, where, params."""
+"""The verbs that answer questions about config: list, show, validate, contracts and more."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
-from fathom.io.errors import FathomError, Findings, nearest
+from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
 if TYPE_CHECKING:
@@ -235,6 +235,33 @@ def validate(as_json: Json = False) -> None:
     answer(as_json, {"findings": [], "counts": counts}, [f"config/ is valid: {words}"])
     if not as_json:
         suggest("fathom list")
+
+
+Method = Annotated[str, typer.Argument(help="A method, as `fathom list methods` names it.")]
+
+
+def contracts(method: Method, as_json: Json = False) -> None:
+    """Check on a tiny network what every method promises.
+
+    One line a contract, with the largest difference where numbers differ; exit
+    code 1 if any is broken. It reads the method's card and code alone.
+
+    Example: fathom contracts layerdrop
+    """
+    from fathom.decode.contracts import CONTRACTS, check
+
+    project = open_project()
+    if method not in project.methods:
+        raise unknown("method", method, "contracts", project.methods)
+    found = check(project.methods[method])
+    lines = (
+        f"{'broken' if what else 'kept':6}  {name:{max(map(len, found))}}  "
+        + ("; ".join(what) or str(CONTRACTS[name].__doc__))
+        for name, what in found.items()
+    )
+    answer(as_json, found, lines)
+    if any(found.values()):
+        raise typer.Exit(1)
 
 
 def schema() -> None:

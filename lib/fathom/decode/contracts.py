@@ -96,13 +96,27 @@ def sentences(lengths: Sequence[tuple[int, int]] = LENGTHS, tasks: int = 2, seed
     return Batch(source, previous, target, tasks_, rows, tokens, *of_host)
 
 
+def sources(lengths: Sequence[int]) -> list[Tensor]:
+    """Return random source sentences of so many pieces, with the end symbol."""
+    batch = sentences([(length, 1) for length in lengths])
+    return [row[row != PAD] for row in batch.source]
+
+
+def stir(model: Network) -> Network:
+    """Add large random numbers to all parameters, so that hypotheses differ."""
+    stream = torch.Generator().manual_seed(4)
+    for parameter in model.parameters():
+        parameter.data += 0.4 * torch.randn(parameter.shape, generator=stream)
+    return model
+
+
 def gradients(module: nn.Module) -> dict[str, Tensor | None]:
     """Return each parameter's gradient by name."""
     return {name: each.grad for name, each in module.named_parameters()}
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleNetwork:
     """The network of a card's example, with some settings changed."""
 
     card: MethodCard
@@ -126,6 +140,11 @@ class Example:
         return self.card.method.model_validate({"name": self.card.name, **values})
 
     @property
+    def gates(self) -> tuple[str, ...]:
+        """The gates with which it decodes."""
+        return ("soft", "hard") if self.card.about.gates else ("plain",)
+
+    @property
     def batch(self) -> Batch:
         """Sentences of its tasks."""
         return sentences(tasks=self.tasks)
@@ -134,9 +153,9 @@ class Example:
         """Return a new network."""
         return network(self.method, self.model, self.tasks)
 
-    def static(self) -> Network:
-        """Return a network of the static model, of the same size and weights."""
-        return network(MethodSettings(name="static"), self.model, self.tasks)
+    def without_method(self) -> Network:
+        """Return a network of the same size and weights, with the method on no stack."""
+        return network(self.method.model_copy(update={"stacks": ()}), self.model, self.tasks)
 
     def training(self) -> TwoLevel:
         """Return a new network with the optimisers of a training."""
@@ -180,7 +199,7 @@ def differences(
 # The contracts
 
 
-def settings(example: Example) -> Iterator[str]:
+def settings(example: ExampleNetwork) -> Iterator[str]:
     """The class takes the card's settings as keywords without defaults."""
     parameters = [*inspect.signature(load(example.card.name).__init__).parameters.values()][2:]
     if any(each.kind is each.VAR_KEYWORD for each in parameters):
@@ -192,7 +211,7 @@ def settings(example: Example) -> Iterator[str]:
             yield f"'{each.name}' is not a keyword without a default"
 
 
-def hooks(example: Example) -> Iterator[str]:
+def hooks(example: ExampleNetwork) -> Iterator[str]:
     """The class overrides hooks, with their parameters."""
     valid = {name: each for name, each in vars(Method).items() if name[0] != "_"}
     members = {name: each for name, each in vars(load(example.card.name)).items() if name[0] != "_"}
@@ -203,11 +222,11 @@ def hooks(example: Example) -> Iterator[str]:
                 yield f"{name}{found} should be {name}{expected}"
         elif near := closest(name, valid, 0.7):
             yield f"no hook '{name}'; nearest valid name: '{near}'"
-    if not members.keys() & _CHANGES and example.card.name != "static":
+    if example.card.about.stacks and not members.keys() & _CHANGES:
         yield f"overrides none of {', '.join(sorted(_CHANGES))}"
 
 
-def training(example: Example) -> Iterator[str]:
+def training(example: ExampleNetwork) -> Iterator[str]:
     """The loss is finite and falls."""
     run = example.training()
     losses = [update(run, number, example.batch) for number in range(1, 9)]
@@ -215,7 +234,7 @@ def training(example: Example) -> Iterator[str]:
         yield f"NLL of 8 updates: {', '.join(f'{loss:.3g}' for loss in losses)}"
 
 
-def draws(example: Example) -> Iterator[str]:
+def draws(example: ExampleNetwork) -> Iterator[str]:
     """An update is random by its seed, number and stack alone."""
     model, losses = example.network(), []
     for seed in (1, 2):
@@ -226,11 +245,13 @@ def draws(example: Example) -> Iterator[str]:
     yield from differences("torch's default generator at another seed", losses[2], losses[0])
 
 
-def resume(example: Example) -> Iterator[str]:
+def resume(example: ExampleNetwork) -> Iterator[str]:
     """Two updates, a checkpoint and two more are four updates, to the bit."""
     whole, resumed = example.training(), example.training()
+    # Even updates are of one task alone.
+    batches = [sentences(tasks=each, seed=each) for each in (1, example.tasks)]
     for number in (1, 2):
-        update(whole, number, sentences(tasks=example.tasks, seed=number))
+        update(whole, number, batches[number % 2])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "last.pt"
         state = {"model": whole.network.state_dict(), "optimisers": whole.state_dict()}
@@ -239,21 +260,17 @@ def resume(example: Example) -> Iterator[str]:
         resumed.load_state_dict(torch.load(path, weights_only=True)["optimisers"])
     for run in (whole, resumed):
         for number in (3, 4):
-            update(run, number, sentences(tasks=example.tasks, seed=number))
+            update(run, number, batches[number % 2])
     found, expected = (run.network.state_dict() for run in (resumed, whole))
     yield from differences("resumed", found, expected)
 
 
-def batches(example: Example) -> Iterator[str]:
+def batches(example: ExampleNetwork) -> Iterator[str]:
     """A sentence is translated alike in any batch."""
-    model, stream = example.network(), torch.Generator().manual_seed(4)
-    for parameter in model.parameters():
-        # Large, so that hypotheses differ.
-        parameter.data += 0.4 * torch.randn(parameter.shape, generator=stream)
-    sources = sentences([(length, 1) for length in (4, 10, 2, 6, 13, 3, 8)]).source
-    texts, order = [row[row != PAD] for row in sources], [4, 1, 6, 0, 5, 3, 2]
+    model = stir(example.network())
+    texts, order = sources((4, 10, 2, 6, 13, 3, 8)), [4, 1, 6, 0, 5, 3, 2]
     tasks = [number % example.tasks for number in range(len(texts))]
-    for gates in ("soft", "hard") if example.card.about.gates else ("plain",):
+    for gates in example.gates:
         beam = Beam(model.use_gates(gates), Dictionary(ENTRIES), SEARCH)
         search = partial(hypotheses, beam, device=torch.device("cpu"))
         together = search(sources=texts, tasks=tasks)
@@ -264,7 +281,7 @@ def batches(example: Example) -> Iterator[str]:
             yield f"{gates} gates: a hypothesis depends on the order of sentences"
 
 
-def mixed(example: Example) -> Iterator[str]:
+def mixed(example: ExampleNetwork) -> Iterator[str]:
     """A batch of several tasks is like a pass for each task."""
     batch, fused, apart = example.batch, example.network(), example.network()
     for model in (fused, apart):
@@ -282,7 +299,7 @@ def mixed(example: Example) -> Iterator[str]:
     yield from differences("a pass for each task", found, expected, TOLERANCE)
 
 
-def gradient(example: Example) -> Iterator[str]:
+def gradient(example: ExampleNetwork) -> Iterator[str]:
     """A gradient reaches every parameter in 8 updates; an update may leave out layers."""
     model = example.network()
     optimiser = torch.optim.SGD(model.parameters(), lr=1e-2)
@@ -296,16 +313,16 @@ def gradient(example: Example) -> Iterator[str]:
     yield from (f"no gradient reaches {name}" for name in sorted(missing)[:1])
 
 
-def neutral(example: Example) -> Iterator[str]:
+def neutral(example: ExampleNetwork) -> Iterator[str]:
     """The card's neutral state is the static model, to the bit."""
     state = example.card.about.neutral
     if state is None:
         return
-    model = Example(example.card, {**example.changes, **state.settings}).network()
+    model = ExampleNetwork(example.card, {**example.changes, **state.settings}).network()
     for method in model.methods.values():
         for name, value in state.parameters.items():
             method.get_parameter(name).data.fill_(value)
-    models, results = (model, example.static()), []
+    models, results = (model, example.without_method()), []
     for is_training in (True, False):
         what = "training" if is_training else "inference"
         for each in models:
@@ -318,9 +335,9 @@ def neutral(example: Example) -> Iterator[str]:
     yield from differences("gradients", gradients(model), expected)
 
 
-def weights(example: Example) -> Iterator[str]:
+def weights(example: ExampleNetwork) -> Iterator[str]:
     """Without `initialise`, first weights are the static model's."""
-    models = example.network(), example.static()
+    models = example.network(), example.without_method()
     if any(method.overrides("initialise") for method in models[0].methods.values()):
         return
     for model in models:
@@ -329,7 +346,7 @@ def weights(example: Example) -> Iterator[str]:
     yield from differences("first weights", found, expected)
 
 
-def counts(example: Example) -> Iterator[str]:
+def counts(example: ExampleNetwork) -> Iterator[str]:
     """The network is built without memory, and counts its parameters; groups are among them."""
     model = example.network()
     counted = count(example.model, example.method, example.tasks, ENTRIES, ENTRIES)
@@ -341,7 +358,7 @@ def counts(example: Example) -> Iterator[str]:
         yield "a parameter of a group is in two groups, or not in the network"
 
 
-def depth(example: Example) -> Iterator[str]:
+def depth(example: ExampleNetwork) -> Iterator[str]:
     """A method with gates, and no other, tells how deep each task is."""
     for side, method in example.network().methods.items():
         tells, most = method.depth(), method.stack.layers
@@ -361,10 +378,13 @@ def check(card: MethodCard) -> dict[str, list[str]]:
 
     The example is checked, and again with each value of settings with named values.
     """
-    examples = [Example(card)]
+    torch.set_num_threads(1)  # more are slower with tensors this small
+    examples = [ExampleNetwork(card)]
     for name, about in card.about.settings.items():
         values = (value for value in about.values if about.type == "string")
-        examples += [Example(card, {name: value}) for value in values if value != about.default]
+        examples += [
+            ExampleNetwork(card, {name: value}) for value in values if value != about.default
+        ]
     found = {}
     for name, contract in CONTRACTS.items():
         found[name] = []
