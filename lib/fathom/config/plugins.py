@@ -118,7 +118,8 @@ def running(where: str) -> Iterator[None]:
     except FathomError:
         raise
     except Exception as error:
-        *_, frame = extract_tb(error.__traceback__)
+        frames = extract_tb(error.__traceback__)
+        *_, frame = [each for each in frames if "site-packages" not in each.filename] or frames
         what = f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
         raise FathomError(what, where, "correct the code") from error
 
