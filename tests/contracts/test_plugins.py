@@ -28,7 +28,17 @@ runs:
 tables:
   table1: {against: flat, columns: [params, avg], rows: {all: flat, fewer: skipped}}
 """
-METRIC, READER = "METRIC = 'exact'\n", "from fathom.data.readers.parallel import read\n"
+METRIC = "METRIC = 'exact'\n"
+READER = """\
+from typing import Literal
+
+from fathom.config.schema.dataset import ParallelDataset
+from fathom.data.readers.parallel import read
+
+
+class LinesDataset(ParallelDataset):
+    format: Literal["lines"]
+"""
 
 
 def documented(start: str) -> str:
@@ -90,7 +100,12 @@ def test_it_keeps_its_contracts_and_is_not_exported(mine):
 @pytest.mark.parametrize(
     ("old", "new", "contract", "words"),
     [
-        ("torch.lerp(x, y, weight)", "x + weight * (y - x)", "neutral", "differs by up to"),
+        (
+            "torch.lerp(x, y, weight)",
+            "x + weight * (y - x)",
+            "neutral",
+            "training: a logit differs by up to",
+        ),
         ("generator=stream, ", "", "draws", "the loss differs by up to"),
         ("def block(", "def blok(", "hooks", "no hook 'blok'; nearest valid name: 'block'"),
         ("kept(self.p)", "kept(self.q)", "batches", "has no attribute 'q' (stochastic_depth.py:"),
@@ -131,7 +146,7 @@ def test_a_name_that_is_taken_and_half_a_method_are_refused(mine, files, message
 def test_a_module_that_cannot_be_imported_is_named_with_its_line(mine):
     write(mine, {f"methods/{NAME}.py": "from fathom.nn import hook\n"})
     project_with(mine)
-    with refused("ImportError: cannot import name 'hook'", where=f"mine/methods/{NAME}"):
+    with refused("ImportError: cannot import name 'hook'", where=f"mine/methods/{NAME}.py"):
         plugins.load("methods", NAME)
 
 
@@ -178,9 +193,17 @@ def test_an_installed_package_brings_the_same_folder_without_being_imported(mine
 
 
 def test_metrics_and_readers_are_found_by_name(mine):
-    write(mine, {"metrics/exact.py": METRIC, "readers/lines.py": READER})
-    project_with(mine)
+    pair = (PROJECT / "config" / "datasets" / "pair.yaml").read_text(encoding="utf-8")
+    lines = pair.replace("format: parallel", "format: lines")
+    files = {
+        "metrics/exact.py": METRIC,
+        "readers/lines.py": READER,
+        "datasets/mine_pair.yaml": lines,
+    }
+    write(mine, files)
+    project = project_with(mine)
     assert plugins.load("metrics", "exact").METRIC == "exact"
-    assert "lines" in plugins.names("readers")
+    assert type(project.datasets["mine_pair"]).__name__ == "LinesDataset"
+    assert callable(plugins.load("readers", "lines").read)
     with refused("no metric 'exakt'", nearest="exact"):
         plugins.load("metrics", "exakt")

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from fathom.config.schema import run as settings
 from fathom.data.tensors import PAD
 from fathom.decode import contracts
-from fathom.decode.contracts import ENTRIES, Dictionary, ExampleNetwork, sentences, shape
+from fathom.decode.contracts import ENTRIES, ExampleNetwork, sentences, shape
 from fathom.decode.contracts import EOS as EOS
 from fathom.decode.contracts import gradients as gradients
 from fathom.nn.hooks import Method, Stack
-from fathom.nn.network import Network
+from fathom.nn.network import Entries, Network
 from fathom.nn.rnmt_plus.network import RnmtPlus
 from tests.support import specs
 from tests.support.specs import ROOT as ROOT
@@ -66,6 +66,14 @@ class Made(ExampleNetwork):
     def network(self) -> Network:
         """Return a new network."""
         return self.make()
+
+
+class Dictionary(Entries):
+    """A dictionary of which fairseq's generator asks a little more."""
+
+    def unk(self) -> int:
+        """Return the index of the unknown symbol."""
+        return 3
 
 
 def recurrent(**changes: object) -> settings.Model:

@@ -256,7 +256,7 @@ def contracts(method: Method, as_json: Json = False) -> None:
     found = check(project.methods[method])
     lines = (
         f"{'broken' if what else 'kept':6}  {name:{max(map(len, found))}}  "
-        + ("; ".join(what) or str(CONTRACTS[name].__doc__))
+        f"{CONTRACTS[name].__doc__} {'; '.join(what)}".rstrip()
         for name, what in found.items()
     )
     answer(as_json, found, lines)

@@ -209,7 +209,7 @@ class ConfigFiles:
                     error = FathomError("the method has no card", self.name_of(path), remedy)
                     self._taken[path] = error
                 elif self._take(module, path, self._modules[kind]):
-                    plugins.register(name, folder, kind, module)
+                    plugins.register(name, folder, kind, module, path)
 
     def _find(self, kind: str, folder: Path) -> None:
         """Add the files of a folder; of two of the same name, the first is read."""

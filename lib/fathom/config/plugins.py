@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from inspect import getmembers, isclass
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -29,19 +30,17 @@ FATHOM = {
     "metrics": _LIBRARY / "scoring" / "metrics",
     "readers": _LIBRARY / "data" / "readers",
 }
+_BUILD = FATHOM["methods"] / "build.py"  # finds the others
 GROUP = "fathom.plugins"
 _PACKAGE = "fathom_plugins"
-# What else is in fathom's folder of methods.
-_NO_MODULES = ("build",)
-# Modules of plugins by kind and name: the package and the path of each.
-_registered: dict[tuple[str, str], tuple[str, Path]] = {}
+# Modules of plugins by kind and name: the package, its folder and the file of each.
+_registered: dict[tuple[str, str], tuple[str, Path, Path]] = {}
 
 
 def modules(folder: Path) -> dict[str, Path]:
     """Return the modules in a folder of a kind by name: `<name>.py`, or `<name>/method.py`."""
-    paths = [*folder.glob("[!_]*.py"), *folder.glob("[!_]*/method.py")]
-    found = {path.parent.name if path.stem == "method" else path.stem: path for path in paths}
-    return {name: path for name, path in found.items() if name not in _NO_MODULES}
+    files = {path.stem: path for path in folder.glob("[!_]*.py") if path != _BUILD}
+    return files | {path.parent.name: path for path in folder.glob("[!_]*/method.py")}
 
 
 def names(kind: str) -> list[str]:
@@ -52,24 +51,18 @@ def names(kind: str) -> list[str]:
 
 def folder_of(kind: str, name: str) -> Path | None:
     """Return the folder of the plugin that brings a module; None for a module of fathom."""
-    return _registered[kind, name][1].parents[1] if (kind, name) in _registered else None
+    return _registered[kind, name][1] if (kind, name) in _registered else None
 
 
 def folders() -> list[Path]:
     """Return the folders of the plugins that bring modules."""
-    return sorted({path.parents[1] for _, path in _registered.values()})
+    return sorted({folder for _, folder, _ in _registered.values()})
 
 
-def register(plugin: str, folder: Path, kind: str, name: str) -> None:
-    """Let `load` find a module of a plugin, whose name fathom's modules do not have.
-
-    Args:
-        plugin: its name.
-        folder: its folder.
-        kind: a key of FATHOM, which is the folder of the module.
-    """
+def register(plugin: str, folder: Path, kind: str, name: str, file: Path) -> None:
+    """Let `load` find a module of a plugin, whose name fathom's modules do not have."""
     package = f"{_PACKAGE}.{re.sub(r'[^A-Za-z0-9]', '_', plugin)}"
-    _registered[kind, name] = package, folder / kind / name
+    _registered[kind, name] = package, folder, file
 
 
 def only_class(module: ModuleType, parent: type[T]) -> type[T]:
@@ -78,13 +71,10 @@ def only_class(module: ModuleType, parent: type[T]) -> type[T]:
     Raises:
         FathomError: If it defines none or several.
     """
-    classes = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, parent)
-        and value.__module__ == module.__name__
-    ]
+    defined = (
+        each for _, each in getmembers(module, isclass) if each.__module__ == module.__name__
+    )
+    classes = [each for each in defined if issubclass(each, parent)]
     if len(classes) != 1:
         what = f"{len(classes)} classes that derive from {parent.__name__}"
         raise FathomError(what, str(module.__file__), "define one")
@@ -101,13 +91,12 @@ def load(kind: str, name: str) -> ModuleType:
         singular = kind.removesuffix("s")
         raise FathomError(f"no {singular} '{name}'", singular, nearest(name, valid))
     if (kind, name) not in _registered:
-        room = ".".join(FATHOM[kind].relative_to(_LIBRARY.parent).parts)
-        return import_module(f"{room}.{name}{_inner(FATHOM[kind] / name)}")
-    package, path = _registered[kind, name]
+        return import_module(_dotted("fathom", modules(FATHOM[kind])[name], _LIBRARY))
+    package, folder, file = _registered[kind, name]
     _add_package(_PACKAGE, [])
-    _add_package(package, [str(path.parents[1])])
-    with running(str(path)):
-        return import_module(f"{package}.{kind}.{name}{_inner(path)}")
+    _add_package(package, [str(folder)])
+    with running(str(file)):
+        return import_module(_dotted(package, file, folder))
 
 
 @contextmanager
@@ -124,8 +113,9 @@ def running(where: str) -> Iterator[None]:
         raise FathomError(what, where, "correct the code") from error
 
 
-def _inner(path: Path) -> str:
-    return ".method" if path.is_dir() else ""
+def _dotted(package: str, file: Path, folder: Path) -> str:
+    """Return the name of a module by its file in the folder of a package."""
+    return ".".join((package, *file.relative_to(folder).with_suffix("").parts))
 
 
 def _add_package(name: str, folders: list[str]) -> None:
@@ -145,14 +135,12 @@ def imported_files(kind: str, name: str) -> dict[str, str]:
 
     Empty for a module of fathom.
     """
-    folder = folder_of(kind, name)
-    if folder is None:
+    if (kind, name) not in _registered:
         return {}
-    package, _ = _registered[kind, name]
+    package, folder, _ = _registered[kind, name]
     imported = [each for key, each in sys.modules.items() if key.startswith(f"{package}.")]
-    files = sorted(Path(each.__file__) for each in imported if each.__file__)
-    texts = {file: file.read_text(encoding="utf-8") for file in files}
-    return {file.relative_to(folder).as_posix(): text for file, text in texts.items()}
+    files = (Path(each.__file__) for each in imported if each.__file__)
+    return {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in files}
 
 
 @cache
@@ -162,6 +150,6 @@ def installed() -> dict[str, Path]:
     for point in entry_points(group=GROUP):
         top, *inner = point.value.split(".")
         spec = find_spec(top)
-        places = [*(spec.submodule_search_locations or [])] if spec else []
-        folders[point.name] = Path(*places[:1], *inner)
+        places = (spec and spec.submodule_search_locations) or [point.value]
+        folders[point.name] = Path(next(iter(places)), *inner)
     return folders

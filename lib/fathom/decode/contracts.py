@@ -50,18 +50,6 @@ _CHANGES |= {"memory", "begin"}
 _OF_SENTENCES = ("source", "previous_target", "target", "tasks", "sentences")
 
 
-class Dictionary(Entries):
-    """A dictionary that a search can use."""
-
-    def unk(self) -> int:
-        """Return the index of the unknown symbol."""
-        return 3
-
-    def eos(self) -> int:
-        """Return the index of the end symbol."""
-        return EOS
-
-
 def shape(**changes: object) -> Model:
     """Return a tiny Transformer without dropout."""
     sizes = {"encoder_layers": 3, "decoder_layers": 3, "norm": "pre", "tie_embeddings": "decoder"}
@@ -271,7 +259,7 @@ def batches(example: ExampleNetwork) -> Iterator[str]:
     texts, order = sources((4, 10, 2, 6, 13, 3, 8)), [4, 1, 6, 0, 5, 3, 2]
     tasks = [number % example.tasks for number in range(len(texts))]
     for gates in example.gates:
-        beam = Beam(model.use_gates(gates), Dictionary(ENTRIES), SEARCH)
+        beam = Beam(model.use_gates(gates), Entries(ENTRIES), SEARCH)
         search = partial(hypotheses, beam, device=torch.device("cpu"))
         together = search(sources=texts, tasks=tasks)
         if search(sources=texts, tasks=tasks, sentences=1) != together:
@@ -314,14 +302,14 @@ def gradient(example: ExampleNetwork) -> Iterator[str]:
 
 
 def neutral(example: ExampleNetwork) -> Iterator[str]:
-    """The card's neutral state is the static model, to the bit."""
+    """The `neutral` state of the card is the static model, to the bit; null: none is."""
     state = example.card.about.neutral
     if state is None:
         return
     model = ExampleNetwork(example.card, {**example.changes, **state.settings}).network()
-    for method in model.methods.values():
+    for stack in example.method.stacks:
         for name, value in state.parameters.items():
-            method.get_parameter(name).data.fill_(value)
+            model.methods[stack].get_parameter(name).data.fill_(value)
     models, results = (model, example.without_method()), []
     for is_training in (True, False):
         what = "training" if is_training else "inference"
