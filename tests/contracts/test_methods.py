@@ -15,6 +15,7 @@ from fathom.decode.contracts import (
     TOLERANCE,
     ExampleNetwork,
     check,
+    examples,
     sentences,
     update,
 )
@@ -33,10 +34,9 @@ every = pytest.mark.parametrize("name", plugins.names("methods"))
 def choices() -> Iterator[object]:
     """Yield each method with each value that is not the default of a setting with named values."""
     for name in plugins.names("methods"):
-        for setting, about in card(name).about.settings.items():
-            for value in about.values if about.type == "string" else ():
-                if value != about.default:
-                    yield pytest.param(name, {setting: value}, id=f"{name}-{setting}-{value}")
+        for this in examples(card(name))[1:]:
+            ((setting, value),) = this.changes.items()
+            yield pytest.param(name, this.changes, id=f"{name}-{setting}-{value}")
 
 
 every_choice = pytest.mark.parametrize(

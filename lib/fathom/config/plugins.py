@@ -49,9 +49,14 @@ def names(kind: str) -> list[str]:
     return sorted(plugins | {*modules(FATHOM[kind])})
 
 
+def is_plugin(kind: str, name: str) -> bool:
+    """Return whether a plugin brings a module."""
+    return (kind, name) in _registered
+
+
 def folder_of(kind: str, name: str) -> Path | None:
     """Return the folder of the plugin that brings a module; None for a module of fathom."""
-    return _registered[kind, name][1] if (kind, name) in _registered else None
+    return _registered[kind, name][1] if is_plugin(kind, name) else None
 
 
 def folders() -> list[Path]:
@@ -90,7 +95,7 @@ def load(kind: str, name: str) -> ModuleType:
     if name not in (valid := names(kind)):
         singular = kind.removesuffix("s")
         raise FathomError(f"no {singular} '{name}'", singular, nearest(name, valid))
-    if (kind, name) not in _registered:
+    if not is_plugin(kind, name):
         return import_module(_dotted("fathom", modules(FATHOM[kind])[name], _LIBRARY))
     package, folder, file = _registered[kind, name]
     _add_package(_PACKAGE, [])
@@ -135,7 +140,7 @@ def imported_files(kind: str, name: str) -> dict[str, str]:
 
     Empty for a module of fathom.
     """
-    if (kind, name) not in _registered:
+    if not is_plugin(kind, name):
         return {}
     package, folder, _ = _registered[kind, name]
     imported = [each for key, each in sys.modules.items() if key.startswith(f"{package}.")]

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +77,9 @@ def sentences(lengths: Sequence[tuple[int, int]] = LENGTHS, tasks: int = 2, seed
     previous = target.roll(1, 1)
     previous[:, 0] = EOS
     previous[target == PAD] = PAD
-    of_each = tuple(number % tasks for number in range(len(lengths)))
-    tokens = sum(pair[1] for pair in lengths)
-    tasks_, rows = torch.tensor(of_each), torch.arange(len(lengths))
-    source_lengths, target_lengths = zip(*lengths, strict=True)
-    of_host = source_lengths, target_lengths, of_each
-    return Batch(source, previous, target, tasks_, rows, tokens, *of_host)
+    rows, (of_source, of_target) = torch.arange(len(lengths)), zip(*lengths, strict=True)
+    on_host = of_source, of_target, tuple((rows % tasks).tolist())
+    return Batch(source, previous, target, rows % tasks, rows, sum(of_target), *on_host)
 
 
 def sources(lengths: Sequence[int]) -> list[Tensor]:
@@ -178,7 +176,7 @@ def differences(
         else:
             allowed *= 1 + tensor.abs().max().item()
             size = (other - tensor).abs().nan_to_num(math.inf).max().item()
-        sizes[name] = size if size > allowed else 0.0
+        sizes[name] = 0.0 if size <= allowed else size
     place = max(sizes, key=sizes.__getitem__)
     if sizes[place]:
         yield f"{what}: {place} differs by up to {sizes[place]:.2g}"
@@ -189,14 +187,13 @@ def differences(
 
 def settings(example: ExampleNetwork) -> Iterator[str]:
     """The class takes the card's settings as keywords without defaults."""
-    parameters = [*inspect.signature(load(example.card.name).__init__).parameters.values()][2:]
-    if any(each.kind is each.VAR_KEYWORD for each in parameters):
-        return
-    for name in {each.name for each in parameters} ^ {*example.card.about.settings}:
-        yield f"'{name}' is not both in the card and in the class"
-    for each in parameters:
-        if each.kind is not each.KEYWORD_ONLY or each.default is not each.empty:
-            yield f"'{each.name}' is not a keyword without a default"
+    _, _, *found = inspect.signature(load(example.card.name).__init__).parameters.values()
+    keyword = inspect.Parameter("_", inspect.Parameter.KEYWORD_ONLY)
+    expected = [keyword.replace(name=name) for name in example.card.about.settings]
+    found = [each.replace(annotation=each.empty) for each in found]
+    if not any(each.kind is each.VAR_KEYWORD for each in found):
+        for each in {*found} ^ {*expected}:
+            yield f"'{each}' is a keyword without default, or a setting, and not both"
 
 
 def hooks(example: ExampleNetwork) -> Iterator[str]:
@@ -361,26 +358,29 @@ _ALL = (settings, hooks, training, draws, resume, batches, mixed, gradient, neut
 CONTRACTS = {each.__name__: each for each in (*_ALL, counts, depth)}
 
 
+def examples(card: MethodCard) -> list[ExampleNetwork]:
+    """Return a card's example, and one for each value of settings with named values."""
+    choices = [
+        {name: value}
+        for name, setting in card.about.settings.items()
+        for value in (setting.values if setting.type == "string" else ())
+        if value != setting.default
+    ]
+    return [ExampleNetwork(card, changes) for changes in ({}, *choices)]
+
+
 def check(card: MethodCard) -> dict[str, list[str]]:
     """Return what breaks each contract, by its name: an empty list for one that is kept.
 
-    The example is checked, and again with each value of settings with named values.
+    Checked are its example and named choices.
     """
     torch.set_num_threads(1)  # more are slower with tensors this small
-    examples = [ExampleNetwork(card)]
-    for name, about in card.about.settings.items():
-        values = (value for value in about.values if about.type == "string")
-        examples += [
-            ExampleNetwork(card, {name: value}) for value in values if value != about.default
-        ]
-    found = {}
-    for name, contract in CONTRACTS.items():
-        found[name] = []
-        for example in examples:
-            with_ = "".join(f"{setting} {value}: " for setting, value in example.changes.items())
-            try:
-                with plugins.running(card.name):
-                    found[name] += [with_ + what for what in contract(example)]
-            except FathomError as error:
-                found[name].append(with_ + error.what)
+    found = {name: [] for name in CONTRACTS}
+    for name, example in product(found, examples(card)):
+        changes = "".join(f"{setting} {value}: " for setting, value in example.changes.items())
+        try:
+            with plugins.running(card.name):
+                found[name] += [changes + what for what in CONTRACTS[name](example)]
+        except FathomError as error:
+            found[name].append(changes + error.what)
     return found
