@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
-from tests.support.refused import refused
+from tests.support.refused import refused, says
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 
@@ -155,14 +155,33 @@ def test_an_editor_gets_a_schema_of_each_kind_of_file(project, call):
     assert {"runs", "tables", "scale", "method"} <= written
 
 
+# contracts
+
+
+@pytest.mark.slow
+def test_each_contract_of_a_method_has_a_line_and_a_broken_one_the_largest_difference(
+    edit, project, call
+):
+    answer = call("contracts", "layerdrop")
+    lines = answer.out.splitlines()
+    assert (answer.code, {line.split()[0] for line in lines}) == (0, {"kept"})
+    edit("methods/layerdrop.yaml", "neutral: {settings: {p: 0.0}", "neutral: {settings: {p: 0.9}")
+    answer = call("contracts", "layerdrop")
+    (broken,) = (line for line in answer.out.splitlines() if line.startswith("broken"))
+    assert re.match(r"broken  neutral .*training: a logit differs by up to \d", broken)
+    assert (answer.code, len(answer.out.splitlines())) == (1, len(lines))
+    says("no method 'layerdorp'", nearest="layerdrop").check(call("contracts", "layerdorp").err)
+
+
 # validate
 
 
 def test_what_is_valid_is_counted(project, call):
     answer = call("validate")
     assert (answer.code, answer.err) == (0, "next: fathom list\n")
-    counts = "1 papers, 1 tables, 1 figures, 2 runs, 9 methods, 1 data sets, 1 sources, 1 scales"
-    assert answer.out == f"config/ is valid: {counts}\n"
+    methods = len([*(project / "config" / "methods").iterdir()])
+    counts = f"1 papers, 1 tables, 1 figures, 2 runs, {methods} methods, 1 data sets"
+    assert answer.out == f"config/ is valid: {counts}, 1 sources, 1 scales\n"
 
 
 def test_findings_of_several_files_are_printed_together_with_short_paths(project, edit, call):

@@ -1,23 +1,12 @@
 """Presets of a method, and single settings of its own, keep what every method promises."""
 
-import inspect
-from collections.abc import Callable
-
 import pytest
 
-from tests.contracts import test_methods as contract
+from fathom.decode.contracts import CONTRACTS, ExampleNetwork
 from tests.support.small_networks import card, method
 
 NAME = "latent_layers"
 AS_RELEASED = card(NAME).about.presets["as_released"]
-PROMISES = (
-    contract.test_it_trains_with_finite_loss,
-    contract.test_saved_and_loaded_it_goes_on_to_the_bit,
-    contract.test_a_fused_batch_equals_one_pass_for_each_task,
-    contract.test_translating_does_not_depend_on_the_order_of_a_batch,
-    contract.test_a_gradient_reaches_every_parameter,
-    contract.test_in_its_neutral_state_it_equals_the_static_model_to_the_bit,
-)
 # Hard samples come after 500 updates only; here they come at once, with all losses.
 HARD_AT_ONCE = AS_RELEASED | {
     "straight_through_after": 0,
@@ -29,21 +18,14 @@ HARD_AT_ONCE = AS_RELEASED | {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("promise", PROMISES)
+@pytest.mark.parametrize("contract", CONTRACTS)
 @pytest.mark.parametrize(
     "settings",
     [AS_RELEASED, HARD_AT_ONCE, {"sample": "noise_free"}],
     ids=["as_released", "hard_at_once", "noise_free"],
 )
-def test_settings_keep_a_promise(promise: Callable, settings, monkeypatch, tmp_path):
-    example = contract.example
-
-    def changed(name: str, **changes: object):
-        return example(name, **(settings | changes))
-
-    monkeypatch.setattr(contract, "example", changed)
-    given = {"name": NAME, "changes": {}, "tmp_path": tmp_path}
-    promise(**{each: given[each] for each in inspect.signature(promise).parameters})
+def test_settings_keep_a_contract(contract, settings):
+    assert not [*CONTRACTS[contract](ExampleNetwork(card(NAME), settings))]
 
 
 def test_the_preset_takes_the_values_of_the_released_command():

@@ -7,18 +7,14 @@ import torch
 from fairseq import utils
 from torch import Tensor
 
-from fathom.config.schema.method import module_names
+from fathom.config import plugins
+from fathom.decode import contracts
+from fathom.decode.contracts import LENGTHS, update
 from fathom.nn.cpu import ONEDNN_ROWS, MatmulPrecision
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import Batch, Network, Predicted
 from tests.contracts import test_networks
-from tests.contracts.test_methods import (
-    LENGTHS,
-    choices,
-    example_network,
-    real_update,
-    two_level,
-)
+from tests.contracts.test_methods import choices, example
 from tests.reference.padded.networks import padded_predict
 from tests.support.layer_hooks import NETWORKS
 from tests.support.small_networks import PAD, batch, card, gradients
@@ -45,7 +41,7 @@ def cases(every_norm: bool) -> Iterator[object]:
 
     Without `every_norm` each method has its first norm, and the static one all of them.
     """
-    for name in module_names():
+    for name in plugins.names("methods"):
         norms = card(name).about.norms
         for kind in KINDS:
             for norm in norms if every_norm or name == "static" else norms[:1]:
@@ -216,11 +212,11 @@ def test_each_kind_of_dropout_is_drawn_in_training_alone(p):
 @pytest.mark.parametrize("name", ["static", "latent_layers"])
 def test_compiled_layers_learn_the_same(name):
     """The compiler itself needs a device; here it only traces the layers."""
-    plain, compiled = (two_level(example_network(name)) for _ in range(2))
+    plain, compiled = (example(name).training() for _ in range(2))
     compiled.network.compile_layers(backend="eager")
     for number in (1, 2):
         for run in (plain, compiled):
-            real_update(run, number)
+            update(run, number, contracts.sentences(seed=number))
     expected = dict(plain.network.named_parameters())
     for part, parameter in compiled.network.named_parameters():
         assert torch.equal(parameter, expected[part]), part

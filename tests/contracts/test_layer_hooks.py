@@ -6,17 +6,12 @@ import pytest
 import torch
 from torch import nn
 
+from fathom.decode.contracts import CONTRACTS, update
 from fathom.decode.export.plain import beyond_keeping
 from fathom.nn.hooks import Method
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import LowPrecision
 from fathom.nn.transformer.network import Transformer
-from tests.contracts.test_methods import (
-    real_update,
-    require_equal_in_any_batch,
-    require_resumes_to_the_bit,
-    two_level,
-)
 from tests.support.layer_hooks import (
     NETWORKS,
     FeedForwardFirst,
@@ -28,6 +23,8 @@ from tests.support.layer_hooks import (
 )
 from tests.support.refused import refused
 from tests.support.small_networks import (
+    Made,
+    card,
     gradients,
     method,
     network,
@@ -202,23 +199,19 @@ def test_a_gradient_reaches_every_parameter(made):
 
 
 @every
-def test_saved_and_loaded_it_goes_on_to_the_bit(made, tmp_path):
-    require_resumes_to_the_bit(two_level(made()), two_level(made()), tmp_path)
-
-
-@every
-def test_translations_do_not_depend_on_what_a_batch_holds(made):
-    require_equal_in_any_batch(made(), "static", 2)
+@pytest.mark.parametrize("contract", ["resume", "batches"])
+def test_it_keeps_a_contract(made, contract):
+    assert not [*CONTRACTS[contract](Made(card("static"), make=made))]
 
 
 def test_compiled_layers_that_share_weights_learn_the_same():
     """The compiler itself needs a device; here it only traces the layers."""
     torch.compiler.reset()
     made = NETWORKS["tied"]
-    plain, compiled = two_level(made()), two_level(made())
+    plain, compiled = (Made(card("static"), make=made).training() for _ in range(2))
     compiled.network.compile_layers(backend="eager")
     for run in (plain, compiled):
-        real_update(run, 1)
+        update(run, 1, sentences())
     expected = dict(plain.network.named_parameters())
     for name, parameter in compiled.network.named_parameters():
         assert torch.equal(parameter, expected[name]), name

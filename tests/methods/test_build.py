@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from fathom.config.schema.method import module_names
+from fathom.config import plugins
 from fathom.methods.build import load
 from fathom.nn.hooks import Method
 from tests.support.refused import refused
@@ -12,8 +12,8 @@ from tests.support.small_networks import method, network, shape
 
 
 def test_each_file_holds_one_method():
-    assert {"static", "layerdrop", "latent_layers"} <= set(module_names())
-    for name in module_names():
+    assert {"static", "layerdrop", "latent_layers"} <= set(plugins.names("methods"))
+    for name in plugins.names("methods"):
         assert issubclass(load(name), Method)
 
 
@@ -28,10 +28,10 @@ def test_an_unknown_name_is_told_with_the_nearest(name):
 
 def test_a_method_is_imported_alone(monkeypatch):
     """Editing one method must leave the code of other methods' runs alone."""
-    for name in module_names():
+    for name in plugins.names("methods"):
         monkeypatch.delitem(sys.modules, f"fathom.methods.{name}", raising=False)
     load("layerdrop")
-    found = [name for name in module_names() if f"fathom.methods.{name}" in sys.modules]
+    found = [name for name in plugins.names("methods") if f"fathom.methods.{name}" in sys.modules]
     assert found == ["layerdrop"]
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from fathom.config import plugins
 from fathom.config.project import Project
 from fathom.config.reported import Reported
 from fathom.config.schema.paper import VocabularySizes
@@ -76,6 +77,7 @@ class NetworkSizes:
         """Read the file; one that is missing, damaged or of other code counts as empty."""
         self._path, self._count, self._changed = path, count, False
         self._code = {"sources_sha256": hashed(PACKAGE)} | {name: version(name) for name in _LAYERS}
+        self._code |= {str(folder): hashed(folder) for folder in plugins.folders()}
         self._totals = self._read()
 
     def total(self, spec: Spec, source: int, target: int) -> int:

@@ -1,4 +1,4 @@
-"""The verbs that answer questions about config: list, show, validate, schema, where, params."""
+"""The verbs that answer questions about config: list, show, validate, contracts and more."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
-from fathom.io.errors import FathomError, Findings, nearest
+from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def show(
     Example: fathom show m2o_diverse_12_12 --scale tiny
     """
     from fathom.config.show import describe
+    from fathom.results.training_record import changed_code
 
     project, paths = open_scale(scale, results)
     spec = project.run_named(run, paths.scale)
@@ -175,11 +176,16 @@ def show(
         for setting in settings
     }
     reason = project.not_built(spec.name, paths.scale)
+    code_notes = [
+        changed_code(paths.training(spec, seed), spec.method.name)
+        for seed in project.seeds(spec.name, paths.scale)
+    ]
 
     def lines() -> Iterator[str]:
         yield f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
         if reason:
             yield wrapped(f"not built yet: {reason}")
+        yield from filter(None, dict.fromkeys(code_notes))
         width = max(map(len, fields), default=0)
         wide = min(40, max((len(_as_yaml(setting.value)) for setting in settings), default=0))
         for setting in settings:
@@ -229,6 +235,33 @@ def validate(as_json: Json = False) -> None:
     answer(as_json, {"findings": [], "counts": counts}, [f"config/ is valid: {words}"])
     if not as_json:
         suggest("fathom list")
+
+
+Method = Annotated[str, typer.Argument(help="A method, as `fathom list methods` names it.")]
+
+
+def contracts(method: Method, as_json: Json = False) -> None:
+    """Check on a tiny network what every method promises.
+
+    One line a contract, with the largest difference where numbers differ; exit
+    code 1 if any is broken. It reads the method's card and code alone.
+
+    Example: fathom contracts layerdrop
+    """
+    from fathom.decode.contracts import CONTRACTS, check
+
+    project = open_project()
+    if method not in project.methods:
+        raise unknown("method", method, "contracts", project.methods)
+    found = check(project.methods[method])
+    lines = (
+        f"{'broken' if what else 'kept':6}  {name:{max(map(len, found))}}  "
+        f"{CONTRACTS[name].__doc__} {'; '.join(what)}".rstrip()
+        for name, what in found.items()
+    )
+    answer(as_json, found, lines)
+    if any(found.values()):
+        raise typer.Exit(1)
 
 
 def schema() -> None:

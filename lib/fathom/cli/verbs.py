@@ -14,7 +14,7 @@ VERBS = {
     "Ask": {
         **dict.fromkeys(("list", "show"), "ask"),
         **dict.fromkeys(("plan", "status"), "trainings"),
-        **dict.fromkeys(("validate", "schema", "where", "params"), "ask"),
+        **dict.fromkeys(("validate", "contracts", "schema", "where", "params"), "ask"),
         **dict.fromkeys(("new", "adopt"), "new"),
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),

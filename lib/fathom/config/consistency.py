@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import get_args
 
-from fathom.config import deviations, reported
+from fathom.config import deviations, plugins, reported
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
 from fathom.config.runs import Resolved, runs_faults, unknown_setting, without_source
 from fathom.config.scales import ASKED, applies, gives_updates, leaves, values_of
-from fathom.config.schema.method import module_names
 from fathom.config.schema.run import Tokenizer
 from fathom.config.schema.scale import Rule
 from fathom.config.spec import full_name
@@ -133,10 +132,11 @@ def _runs(project: Project, cells: Cells) -> Iterator[FathomError]:
 
 def _cards(project: Project) -> Iterator[FathomError]:
     """Yield cards without a module, and the papers and equations that do not exist."""
-    modules = module_names()
+    modules = plugins.names("methods")
     for card in project.methods.values():
         if card.name not in modules:
-            remedy = f"write lib/fathom/methods/{card.name}.py, or delete the card"
+            code = card.file.file.replace("config/methods/", "lib/fathom/methods/")
+            remedy = f"write {code.removesuffix('.yaml')}.py, or delete the card"
             yield FathomError("the card has no module", card.file.where, remedy)
         paper = card.about.paper
         if paper is None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from fathom.config import study
+from fathom.config import plugins, study
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.errors import FathomError, findings_in, nearest
@@ -16,7 +16,8 @@ _ALONE = ("config", "columns")
 _OF_PAPERS = ("study", *study.VIEWS, "deviations", "parameters")
 KINDS = (*_SHARED, *_OF_PAPERS, *_ALONE)
 # What a paper's folder may have in folders of its own.
-_IN_PAPERS = {"source": "sources", "dataset": "datasets"}
+_IN_PAPERS = {"source": "sources", "dataset": "datasets", "method": "methods"}
+_FOLDERS = (*_IN_PAPERS.values(), "metrics", "readers")
 T = TypeVar("T")
 
 
@@ -72,27 +73,29 @@ class ConfigFiles:
         for kind in _ALONE:
             self._paths[kind][kind] = config / f"{kind}.yaml"
         self._taken: dict[Path, FathomError] = {}
+        # Modules of metrics and readers; those of methods have the names of their cards.
+        self._modules = {kind: plugins.modules(place) for kind, place in plugins.FATHOM.items()}
         self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
         for folder in sorted(path for path in config.glob("papers/[!.]*") if path.is_dir()):
-            self._include(folder)
+            self._include(folder.name, folder)
 
-    def include(self, folders: Iterable[Path], where: str) -> Iterator[FathomError]:
-        """Add papers from outside the project; yield folders that cannot be added.
+    def include(self, folders: Iterable[tuple[str, Path]], where: str) -> Iterator[FathomError]:
+        """Add papers and plugins from outside the project; yield folders that cannot be added.
 
         Args:
-            folders: a folder for each paper, with the files of config/papers/<paper>.
-            where: the switch that names them.
+            folders: the name and the folder of each, with the files of config/papers/<paper>.
+            where: the switch or the group of entry points that names them.
         """
-        for folder in folders:
-            first = self.folders.get(folder.name)
+        for name, folder in folders:
+            first = self.folders.get(name)
             if not folder.is_dir():
                 yield FathomError("no such folder", f"{where} {folder}", "correct the path")
             elif first is None:
-                self._include(folder)
+                self._include(name, folder)
             elif not first.samefile(folder):
-                what = f"the name '{folder.name}' is taken by {self.name_of(first)}"
+                what = f"the name '{name}' is taken by {self.name_of(first)}"
                 yield FathomError(what, f"{where} {folder}", "rename the folder")
 
     def name_of(self, path: Path) -> str:
@@ -145,14 +148,19 @@ class ConfigFiles:
 
     def _unread(self) -> Iterator[FathomError]:
         """Yield what nothing reads, `*.yml` included; hidden files and notes may be there."""
-        names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), *_IN_PAPERS.values(), "reported"]
-        for folder in self.folders.values():
-            paths = [path for path in sorted(folder.glob("[!.]*")) if path.suffix != ".md"]
+        names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), *_FOLDERS, "reported"]
+        for name, folder in self.folders.items():
+            # A plugin's folder may be a package, with modules that its methods share.
+            paths = [
+                path
+                for path in sorted(folder.glob("[!.]*"))
+                if path.suffix not in (".md", ".py") and path.name != "__pycache__"
+            ]
             if {path.name for path in paths} <= {"reported"}:
                 remedy = "write paper.yaml, or delete the folder"
                 yield FathomError("a paper without files", self.name_of(folder), remedy)
             for path in paths:
-                if self.is_study(folder.name) and path.name in names[1:]:
+                if self.is_study(name) and path.name in names[1:]:
                     yield from self._beside_study(path)
                 elif path.name not in names:
                     where, remedy = self.name_of(path), nearest(path.name, names)
@@ -180,26 +188,38 @@ class ConfigFiles:
         elif path.stem != "paper":
             what = "nothing reads this file: a study has one file"
             remedy = f"write it as `{path.stem}:` in study.yaml, or delete it"
-        if path.name not in _IN_PAPERS.values():
+        if path.name not in _FOLDERS:
             yield FathomError(what, self.name_of(path), remedy)
 
-    def _include(self, folder: Path) -> None:
-        self.folders[folder.name] = folder
+    def _include(self, name: str, folder: Path) -> None:
+        self.folders[name] = folder
         for kind in _OF_PAPERS:
             # A broken link is a file that cannot be read, not a file that is missing.
             if os.path.lexists(folder / f"{kind}.yaml"):
-                self._paths[kind][folder.name] = folder / f"{kind}.yaml"
-        if self.is_study(folder.name):
+                self._paths[kind][name] = folder / f"{kind}.yaml"
+        if self.is_study(name):
             for kind in study.VIEWS:
-                self._paths[kind][folder.name] = folder / "study.yaml"
-        for kind, name in _IN_PAPERS.items():
-            self._find(kind, folder / name)
+                self._paths[kind][name] = folder / "study.yaml"
+        for kind, place in _IN_PAPERS.items():
+            self._find(kind, folder / place)
+        for kind in plugins.FATHOM:
+            for module, path in plugins.modules(folder / kind).items():
+                if kind == "methods" and not (folder / kind / f"{module}.yaml").is_file():
+                    remedy = f"write {self.name_of(folder / kind / module)}.yaml"
+                    error = FathomError("the method has no card", self.name_of(path), remedy)
+                    self._taken[path] = error
+                elif self._take(module, path, self._modules[kind]):
+                    plugins.register(name, folder, kind, module, path)
 
     def _find(self, kind: str, folder: Path) -> None:
         """Add the files of a folder; of two of the same name, the first is read."""
         for path in sorted(folder.glob("*.yaml")):
-            first = self._paths[kind].setdefault(path.stem, path)
-            if first != path:
-                what = f"the name '{path.stem}' is taken by {self.name_of(first)}"
-                where = self.name_of(path)
-                self._taken[path] = FathomError(what, where, "choose another name")
+            self._take(path.stem, path, self._paths[kind])
+
+    def _take(self, name: str, path: Path, paths: dict[str, Path]) -> bool:
+        """Add a path by its name, and return whether it is the first."""
+        first = paths.setdefault(name, path)
+        if first != path:
+            what = f"the name '{name}' is taken by {self.name_of(first)}"
+            self._taken[path] = FathomError(what, self.name_of(path), "choose another name")
+        return first == path

@@ -11,6 +11,7 @@ from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from fathom.config import plugins
 from fathom.config.check import check, checked
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import NAME, NAME_RULE, Entry, Lender, combinations, fill, placeholders
@@ -19,7 +20,7 @@ from fathom.config.runs import Resolved, RunsFile, lent_entries, read_runs, reso
 from fathom.config.scales import UPDATES, gives_updates, layered, scaled
 from fathom.config.schema import dataset as datasets
 from fathom.config.schema import source as sources
-from fathom.config.schema.dataset import Dataset
+from fathom.config.schema.dataset import BuiltDataset, Dataset
 from fathom.config.schema.method import MethodCard, read_method
 from fathom.config.schema.run import RunSettings
 from fathom.config.schema.scale import Scale
@@ -84,7 +85,8 @@ class Inventory:
         if "not_built" in file.value:
             card: Dataset = _card(datasets.PlannedDataset, name, file)
         else:
-            card = _card_of_kind(datasets.FORMATS, "format", name, file)
+            formats = Parts(plugins.names("readers"), _format)
+            card = _card_of_kind(formats, "format", name, file)
         card._file = file
         return card
 
@@ -410,6 +412,12 @@ class Inventory:
             for folder in (data.folder, data.corpus_folder, data.subwords_folder):
                 folders.setdefault(folder, data)
         return folders
+
+
+def _format(reader: str) -> type[BuiltDataset]:
+    """Return the class of a reader's data sets, which a plugin's reader defines itself."""
+    builtin = datasets.FORMATS.get(reader)
+    return builtin or plugins.only_class(plugins.load("readers", reader), BuiltDataset)
 
 
 def _card(model: type[SectionT], name: str, file: Value) -> SectionT:

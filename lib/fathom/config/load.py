@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from fathom.config import plugins
 from fathom.config.check import check as check_values
 from fathom.config.files import ConfigFiles
 from fathom.config.project import Project
@@ -31,8 +32,10 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
     switches, wrong = check_values(Switches, values)
     findings += wrong if not findings else []
     if switches is not None:
-        folders = (Path(folder).resolve() for folder in switches.papers)
-        findings += files.include(folders, values.place("papers"))
+        folders = [Path(folder).resolve() for folder in switches.papers]
+        papers = ((folder.name, folder) for folder in folders)
+        findings += files.include(plugins.installed().items(), plugins.GROUP)
+        findings += files.include(papers, values.place("papers"))
         if switches.scale not in files.names("scale"):
             where = values.place("scale")
             findings.append(unknown("scale", switches.scale, where, files.names("scale")))

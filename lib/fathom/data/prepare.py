@@ -5,10 +5,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
+from fathom.config import plugins
 from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, number_of
 from fathom.config.schema.source import Source
 from fathom.data.fetch import RECORD, fetched
@@ -42,8 +42,7 @@ def prepare(
     used = [row for name in files for row in _source_rows(sources[name], folders[name])]
     report(f"{built.name}: reading {', '.join(files)}")
     # By name, so that a corpus needs the reader of its own format and no other.
-    reader = import_module(f"fathom.data.readers.{built.format}")
-    texts: dict[str, TaskText] = reader.read(files, built)
+    texts: dict[str, TaskText] = plugins.load("readers", built.format).read(files, built)
     # The same text under two names first: it explains unexpected counts.
     findings = [*same_text(built, texts), *unexpected_counts(built, texts)]
     if findings:

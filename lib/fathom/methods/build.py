@@ -4,10 +4,9 @@ from importlib import import_module
 
 import torch
 
-from fathom.config.schema.method import METHODS, module_names
+from fathom.config import plugins
 from fathom.config.schema.run import MethodSettings as MethodSettings
 from fathom.config.schema.run import Model
-from fathom.io.errors import FathomError, nearest
 from fathom.nn.hooks import Method
 from fathom.nn.network import Entries, Network, count_parameters
 from fathom.nn.stack import DictionaryLike
@@ -15,27 +14,12 @@ from fathom.nn.stack import DictionaryLike
 
 def load(name: str) -> type[Method]:
     """Return a method's class; no other method is imported."""
-    names = module_names()
-    if name not in names:
-        raise FathomError(f"no method '{name}'", "method", nearest(name, names))
-    inner = ".method" if (METHODS / name).is_dir() else ""
-    return _only_class(f"fathom.methods.{name}{inner}", Method)
+    return plugins.only_class(plugins.load("methods", name), Method)
 
 
 def load_network(architecture: str) -> type[Network]:
     """Return the class of a kind of network, which is a folder of nn/ with a network.py."""
-    return _only_class(f"fathom.nn.{architecture}.network", Network)
-
-
-def _only_class(module_name: str, parent: type) -> type:
-    """Return the one class that a module defines and that derives from `parent`."""
-    module = import_module(module_name)
-    (only,) = (
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, parent) and value.__module__ == module_name
-    )
-    return only
+    return plugins.only_class(import_module(f"fathom.nn.{architecture}.network"), Network)
 
 
 def build(

@@ -250,6 +250,10 @@ class Entries:
         """Return fairseq's index of the padding symbol."""
         return 1
 
+    def eos(self) -> int:
+        """Return fairseq's index of the end symbol."""
+        return 2
+
 
 def count_parameters(network: nn.Module) -> dict[str, int]:
     """Return the number of parameters by part; a tensor in two places counts once.

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from fathom.config import plugins
 from fathom.config.measurement_keys import file_name
 from fathom.config.paths import Paths
 from fathom.config.schema.section import Section
@@ -27,7 +28,8 @@ from fathom.results.measurements import (
 from fathom.results.recipe import RECIPE
 
 NATS = "nats"
-WEIGHTS = "checkpoints/"
+# Folders of a run: its weights, and copies of the files of the plugin that brings its method.
+WEIGHTS, CODE = "checkpoints/", "code/"
 
 
 class Ended(Section):
@@ -126,6 +128,19 @@ def unfit_weights(path: Path, record: TrainingRecord) -> dict[str, str]:
     recorded = Recorded(path, record.files)
     reasons = {f"{WEIGHTS}{name}": recorded.unfit(f"{WEIGHTS}{name}") for name in record.weights}
     return {name: reason for name, reason in reasons.items() if reason}
+
+
+def changed_code(path: Path, method: str) -> str:
+    """Return a note if a plugin's method has other code than at a training; else an empty text."""
+    folder = plugins.folder_of("methods", method)
+    try:
+        recorded = read(path).files if folder else {}
+    except FathomError:
+        return ""  # not trained yet, or damaged, which `status` and `verify` say
+    files = {n.removeprefix(CODE): sha for n, sha in recorded.items() if n.startswith(CODE)}
+    changed = folder and any(map(Recorded(folder / CODE, files).unfit, files))
+    remedy = "raise `recipe` in its card if its numbers did"
+    return f"the code of {method} has changed since; {remedy}" if changed else ""
 
 
 def already_ended(path: Path) -> str | None:

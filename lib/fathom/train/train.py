@@ -1,6 +1,7 @@
 """One training, from its specification to training.json."""
 
 import math
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from fathom.config import plugins
 from fathom.config.spec import Spec
 from fathom.config.switches import require_even_shares
 from fathom.data.tensors import load
@@ -22,7 +24,7 @@ from fathom.nn.weights import LAST
 from fathom.results import training_record
 from fathom.results.recipe import sources
 from fathom.results.run_state import SAVED
-from fathom.results.training_record import WEIGHTS
+from fathom.results.training_record import CODE, WEIGHTS
 from fathom.train import environment
 from fathom.train.loop import RuntimeOptions, Training, TrainPaths
 from fathom.train.progress import reporter
@@ -32,7 +34,7 @@ from fathom.train.state import complete_save
 from fathom.train.stopping import Stopping
 
 # What a training that has ended recorded along the way.
-SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz")
+SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz", f"{CODE}**/*.py")
 FINAL = (LAST, "update_*.pt")
 # What the first process sends to the others before they train.
 _ENDED, _GO, _WAIT, _REFUSED = 1, 2, 3, 4
@@ -122,6 +124,7 @@ def _train(
     origin = sources()
     log = reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, options, log)
+    code = plugins.imported_files("methods", spec.method.name)
     training.resume()
     with signals.deferred() as signal:
         stopping = Stopping(signal, reads=training.ranks.is_main)
@@ -130,6 +133,10 @@ def _train(
             return
         settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
         write_text(folder / "spec.yaml", settings)
+        shutil.rmtree(folder / CODE, ignore_errors=True)
+        for name, text in code.items():
+            (folder / CODE / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(folder / CODE / name, text)
         training.attempt = attempt
         attempt.start(training.update, training.updates)
         try:

@@ -18,6 +18,7 @@ from fathom.io.errors import FathomError
 from fathom.io.screen import duration
 from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
+from fathom.results.training_record import changed_code
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
@@ -38,6 +39,7 @@ class Progress:
     pace: Pace | None = None  # how fast it goes, of a training that runs
     job: Queued | None = None  # on a cluster
     log: Path | None = None  # what it printed, of a training that failed or is stale
+    note: str = ""  # that a plugin's code has changed since it ended
 
     @property
     def seconds_left(self) -> float | None:
@@ -78,6 +80,7 @@ class Progress:
             text += f": {state.holder} has ended without a word; the next start resumes it"
         elif self.kind not in (RUNNING, WAITING, NOT_STARTED, "finished") and self.reason:
             text += f": {self.reason}"
+        text += f"; {self.note}" if self.note else ""
         return f"{text}; its lines: {self.log}" if self.log else text
 
     @property
@@ -92,6 +95,7 @@ class Progress:
             "tokens_per_second": pace and pace.tokens_per_second,
             "seconds_left": self.seconds_left,
             "reason": self.reason,
+            "note": self.note,
             "process": str(state.holder) if state.holder else None,
             "seconds_silent": state.silent,
             "job": job and job.number,
@@ -129,8 +133,9 @@ class Progresses:
         kind = self._kind(state, job, file)
         if kind == RUNNING:
             return Progress(kind, state, updates, run_state.pace(folder), job)
+        note = changed_code(file, spec.method.name) if state.ended else ""
         if kind not in (FAILED, STALE):
-            return Progress(kind, state, updates, None, job)
+            return Progress(kind, state, updates, None, job, note=note)
         logs = [folder / "train.log", self.paths.train_log(spec, seed)]
         logs = [path for path in [*logs, *([job.lines] if job else [])] if path.is_file()]
         log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
@@ -178,7 +183,7 @@ class Overview:
         lines = []
         for paper in self._papers:
             for run, progress in self._trained[paper].items():
-                if runs or progress.kind in _ALWAYS:
+                if runs or progress.note or progress.kind in _ALWAYS:
                     lines.append(f"{run}  {progress.words}")
                     lines += [f"    {line}" for line in progress.last_lines]
             lines.append(f"{paper}: {self._summary(paper)}")

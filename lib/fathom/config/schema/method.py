@@ -9,7 +9,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Len, Lt
@@ -31,7 +30,6 @@ from fathom.config.schema.section import (
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, brief, refuse, unknown
 
-METHODS = Path(__file__).parents[2] / "methods"
 # What a rule of a card may name besides the method's settings.
 OF_A_RUN = ("width", "tasks", "updates")
 Gates = Literal["plain", "soft", "hard"]
@@ -198,6 +196,7 @@ class CardFile(Section):
 
     title: Text = Doc("The method's name, as tables print it.")
     summary: Text = Doc("What the method does, in one sentence.")
+    recipe: Count = Doc("Raised when the code computes other numbers; 1 is not hashed.", 1)
     paper: str | None = Doc("The paper whose equations the method computes.")
     equations: ListOf[Annotated[str, Field(pattern=r"^(Eq|Alg)[.] [0-9]+$")]] = Doc(
         "The equations that the method's files compute, as their tags name them."
@@ -238,7 +237,9 @@ class MethodCard:
         }
         for name, setting in self.about.settings.items():
             fields[name] = (setting.annotation, setting.default)
-        return create_model(self.name, __base__=MethodSettings, **fields)
+        settings = create_model(self.name, __base__=MethodSettings, **fields)
+        settings.recipe = self.about.recipe
+        return settings
 
     def refusal(self, gates: str, settings: Mapping[str, Any]) -> str | None:
         """Return why a run is not decoded with these gates, or None if it may be."""
@@ -251,12 +252,6 @@ class MethodCard:
         """Return the gates with which a run is decoded: those that the card does not refuse."""
         names = ("soft", "hard") if self.about.gates else ("plain",)
         return tuple(name for name in names if self.refusal(name, settings) is None)
-
-
-def module_names() -> list[str]:
-    """Return the names of the methods that have code: files of methods/, folders with method.py."""
-    files = {path.stem for path in METHODS.glob("[!_]*.py")} - {"build"}
-    return sorted(files | {path.parent.name for path in METHODS.glob("*/method.py")})
 
 
 def read_method(name: str, file: Value) -> MethodCard:

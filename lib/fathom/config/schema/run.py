@@ -4,7 +4,7 @@ A new setting is one line here. Once runs are trained, it also needs an `Unhashe
 code did before the setting existed. Settings of methods are in the methods' cards.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le
 from pydantic import AfterValidator, Field, model_validator
@@ -349,6 +349,12 @@ class MethodSettings(Section):
 
     name: str = Doc("A method, by the name of its card.")
     stacks: Stacks = Doc("The stacks on which it acts; by default all that its card allows.", ())
+
+    recipe: ClassVar[int] = 1  # of the card
+
+    def identity(self) -> dict[str, Any]:
+        """Return what is hashed: the settings, and a recipe that was raised."""
+        return super().identity() | ({"recipe": self.recipe} if self.recipe > 1 else {})
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,0 +1,160 @@
+"""Methods, metrics and readers by name: fathom's, and those of plugins.
+
+A plugin is a folder that has any of `methods/`, `metrics/` and `readers/`: the folder of a paper or
+study, or one that an installed package names by an entry point of the group `fathom.plugins`. Its
+modules are imported when they are used, as parts of the package `fathom_plugins.<name>`, so imports
+relative to the folder work.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from inspect import getmembers, isclass
+from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
+from typing import TypeVar
+
+from fathom.io.errors import FathomError, nearest
+
+T = TypeVar("T")
+_LIBRARY = Path(__file__).parents[1]
+# The kinds of modules, each a folder of a plugin, and the folders of fathom's.
+FATHOM = {
+    "methods": _LIBRARY / "methods",
+    "metrics": _LIBRARY / "scoring" / "metrics",
+    "readers": _LIBRARY / "data" / "readers",
+}
+_BUILD = FATHOM["methods"] / "build.py"  # finds the others
+GROUP = "fathom.plugins"
+_PACKAGE = "fathom_plugins"
+# Modules of plugins by kind and name: the package, its folder and the file of each.
+_registered: dict[tuple[str, str], tuple[str, Path, Path]] = {}
+
+
+def modules(folder: Path) -> dict[str, Path]:
+    """Return the modules in a folder of a kind by name: `<name>.py`, or `<name>/method.py`."""
+    files = {path.stem: path for path in folder.glob("[!_]*.py") if path != _BUILD}
+    return files | {path.parent.name: path for path in folder.glob("[!_]*/method.py")}
+
+
+def names(kind: str) -> list[str]:
+    """Return the names of a kind's modules in alphabetical order, those of plugins included."""
+    plugins = {name for of_kind, name in _registered if of_kind == kind}
+    return sorted(plugins | {*modules(FATHOM[kind])})
+
+
+def is_plugin(kind: str, name: str) -> bool:
+    """Return whether a plugin brings a module."""
+    return (kind, name) in _registered
+
+
+def folder_of(kind: str, name: str) -> Path | None:
+    """Return the folder of the plugin that brings a module; None for a module of fathom."""
+    return _registered[kind, name][1] if is_plugin(kind, name) else None
+
+
+def folders() -> list[Path]:
+    """Return the folders of the plugins that bring modules."""
+    return sorted({folder for _, folder, _ in _registered.values()})
+
+
+def register(plugin: str, folder: Path, kind: str, name: str, file: Path) -> None:
+    """Let `load` find a module of a plugin, whose name fathom's modules do not have."""
+    package = f"{_PACKAGE}.{re.sub(r'[^A-Za-z0-9]', '_', plugin)}"
+    _registered[kind, name] = package, folder, file
+
+
+def only_class(module: ModuleType, parent: type[T]) -> type[T]:
+    """Return the class that a module defines and that derives from `parent`.
+
+    Raises:
+        FathomError: If it defines none or several.
+    """
+    defined = (
+        each for _, each in getmembers(module, isclass) if each.__module__ == module.__name__
+    )
+    classes = [each for each in defined if issubclass(each, parent)]
+    if len(classes) != 1:
+        what = f"{len(classes)} classes that derive from {parent.__name__}"
+        raise FathomError(what, str(module.__file__), "define one")
+    return classes[0]
+
+
+def load(kind: str, name: str) -> ModuleType:
+    """Import a module by its kind and name; no other module of the kind is imported.
+
+    Raises:
+        FathomError: If there is no such module, or a plugin's cannot be imported.
+    """
+    if name not in (valid := names(kind)):
+        singular = kind.removesuffix("s")
+        raise FathomError(f"no {singular} '{name}'", singular, nearest(name, valid))
+    if not is_plugin(kind, name):
+        return import_module(_dotted("fathom", modules(FATHOM[kind])[name], _LIBRARY))
+    package, folder, file = _registered[kind, name]
+    _add_package(_PACKAGE, [])
+    _add_package(package, [str(folder)])
+    with running(str(file)):
+        return import_module(_dotted(package, file, folder))
+
+
+@contextmanager
+def running(where: str) -> Iterator[None]:
+    """Turn what a plugin's code raises inside the block into a FathomError at a place."""
+    try:
+        yield
+    except FathomError:
+        raise
+    except Exception as error:
+        frames = extract_tb(error.__traceback__)
+        *_, frame = [each for each in frames if "site-packages" not in each.filename] or frames
+        what = f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+        raise FathomError(what, where, "correct the code") from error
+
+
+def _dotted(package: str, file: Path, folder: Path) -> str:
+    """Return the name of a module by its file in the folder of a package."""
+    return ".".join((package, *file.relative_to(folder).with_suffix("").parts))
+
+
+def _add_package(name: str, folders: list[str]) -> None:
+    """Make a package of a folder; a package of the same name and another folder is forgotten."""
+    found = sys.modules.get(name)
+    if found is not None and [*found.__path__] == folders:
+        return
+    for module in [each for each in sys.modules if f"{each}.".startswith(f"{name}.")]:
+        del sys.modules[module]
+    package = ModuleType(name)
+    package.__path__ = folders
+    sys.modules[name] = package
+
+
+def imported_files(kind: str, name: str) -> dict[str, str]:
+    """Return the text of each file that is imported of a module's plugin, by its path there.
+
+    Empty for a module of fathom.
+    """
+    if not is_plugin(kind, name):
+        return {}
+    package, folder, _ = _registered[kind, name]
+    imported = [each for key, each in sys.modules.items() if key.startswith(f"{package}.")]
+    files = (Path(each.__file__) for each in imported if each.__file__)
+    return {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in files}
+
+
+@cache
+def installed() -> dict[str, Path]:
+    """Return the folders that installed packages name, by entry point; nothing is imported."""
+    folders = {}
+    for point in entry_points(group=GROUP):
+        top, *inner = point.value.split(".")
+        spec = find_spec(top)
+        places = (spec and spec.submodule_search_locations) or [point.value]
+        folders[point.name] = Path(next(iter(places)), *inner)
+    return folders

@@ -1,0 +1,209 @@
+"""The method of docs/adding_a_method.md in a folder outside the clone, and in a package."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fathom.config import plugins
+from fathom.config.load import load
+from fathom.config.rules import require_plain_gates
+from fathom.config.yaml_values import from_plain
+from fathom.decode.contracts import check
+from fathom.io.errors import Findings
+from fathom.results.training_record import changed_code
+from tests.config.conftest import PROJECT
+from tests.support.refused import refused, says
+from tests.support.small_runs import encoded, specification, train_run
+from tests.support.specs import ROOT
+
+NAME = "stochastic_depth"
+STUDY = """\
+title: Fewer layers
+data: {dataset: pair, subwords: {algorithm: bpe, joint: 50}}
+runs:
+  flat: {like: deep/static}
+  skipped: {like: deep/static, method: {name: stochastic_depth, p: 0.3}}
+tables:
+  table1: {against: flat, columns: [params, avg], rows: {all: flat, fewer: skipped}}
+"""
+METRIC = "METRIC = 'exact'\n"
+READER = """\
+from typing import Literal
+
+from fathom.config.schema.dataset import ParallelDataset
+from fathom.data.readers.parallel import read
+
+
+class LinesDataset(ParallelDataset):
+    format: Literal["lines"]
+"""
+
+
+def documented(start: str) -> str:
+    """Return a code block of the page."""
+    page = (ROOT / "docs" / "adding_a_method.md").read_text(encoding="utf-8")
+    (block,) = (block for block in page.split("```") if block.startswith(start))
+    return block.partition("\n")[2]
+
+
+CODE, CARD = documented('python\n"""Stochastic depth'), documented("yaml\ntitle: Stochastic depth")
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch):
+    """No test finds a plugin of another one."""
+    monkeypatch.setattr(plugins, "_registered", {})
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A study with the method, which shares code with a module of the folder."""
+    folder = tmp_path / "mine"
+    code = CODE.replace("1 - self.p\n", "kept(self.p)\n").replace(
+        "import Method, Stack, generator\n",
+        "import Method, Stack, generator\n\nfrom ..shared import kept\n",
+    )
+    files = {f"methods/{NAME}.py": code, f"methods/{NAME}.yaml": CARD, "study.yaml": STUDY}
+    write(folder, files | {"shared.py": "def kept(p):\n    return 1 - p\n"})
+    return folder
+
+
+def project_with(*folders: Path, check: bool = False):
+    layer = from_plain({"papers": [str(folder) for folder in folders]}, "--config")
+    return load(PROJECT, check, [layer])
+
+
+def test_a_method_beside_a_study_is_valid_and_nothing_is_imported_before_it_is_used(mine):
+    before = {*sys.modules}
+    project = project_with(mine, check=True)
+    assert project.spec("mine/skipped").method.settings == {"p": 0.3}
+    assert not [name for name in {*sys.modules} - before if "fathom_plugins" in name]
+    assert plugins.load("methods", NAME).__name__ == f"fathom_plugins.mine.methods.{NAME}"
+
+
+def test_it_keeps_its_contracts_and_is_not_exported(mine):
+    card = project_with(mine).methods[NAME]
+    assert not any(check(card).values())
+    with refused(f"the method {NAME} with plain gates"):
+        require_plain_gates(card, "plain", "mine/skipped", "translate with fathom")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "contract", "words"),
+    [
+        (
+            "torch.lerp(x, y, weight)",
+            "x + weight * (y - x)",
+            "neutral",
+            "training: a logit differs by up to",
+        ),
+        ("generator=stream, ", "", "draws", "the loss differs by up to"),
+        ("def block(", "def blok(", "hooks", "no hook 'blok'; nearest valid name: 'block'"),
+        ("kept(self.p)", "kept(self.q)", "batches", "has no attribute 'q' (stochastic_depth.py:"),
+    ],
+    ids=["rounded", "drawn_anywhere", "misspelt", "fails"],
+)
+def test_a_wrong_method_breaks_a_contract_that_says_why(mine, old, new, contract, words):
+    code = mine / "methods" / f"{NAME}.py"
+    text = code.read_text(encoding="utf-8")
+    assert old in text
+    code.write_text(text.replace(old, new), encoding="utf-8")
+    broken = {name: what for name, what in check(project_with(mine).methods[NAME]).items() if what}
+    assert words in " ".join(broken[contract])
+    assert [*broken] == [contract] or contract == "batches"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {"methods/adapters.py": CODE, "methods/adapters.yaml": CARD},
+            says("'adapters' is taken by config/methods/adapters.yaml", where="adapters.yaml"),
+        ),
+        ({"metrics/bleu.py": METRIC}, says("'bleu' is taken by", where="mine/metrics/bleu.py")),
+        ({"readers/ted.py": READER}, says("'ted' is taken by", where="mine/readers/ted.py")),
+        ({"methods/halved.py": CODE}, says("the method has no card", remedy="halved.yaml")),
+        ({"methods/halved.yaml": CARD}, says("the card has no module", remedy="halved.py")),
+        ({"metric/exact.py": METRIC}, says("nothing reads this file", nearest="metrics")),
+    ],
+)
+def test_a_name_that_is_taken_and_half_a_method_are_refused(mine, files, message):
+    write(mine, files)
+    with pytest.raises(Findings) as caught:
+        project_with(mine, check=True)
+    message.check(caught.value)
+
+
+def test_a_module_that_cannot_be_imported_is_named_with_its_line(mine):
+    write(mine, {f"methods/{NAME}.py": "from fathom.nn import hook\n"})
+    project_with(mine)
+    with refused("ImportError: cannot import name 'hook'", where=f"mine/methods/{NAME}.py"):
+        plugins.load("methods", NAME)
+
+
+def test_a_raised_recipe_is_another_identity_of_its_runs_alone(mine):
+    before = {
+        name: project_with(mine).spec(name).identity for name in ("mine/flat", "mine/skipped")
+    }
+    write(mine, {f"methods/{NAME}.yaml": f"{CARD}recipe: 2\n"})
+    after = {name: project_with(mine).spec(name).identity for name in before}
+    assert [name for name in before if after[name] != before[name]] == ["mine/skipped"]
+
+
+def test_a_training_keeps_the_code_and_a_changed_one_is_noted(mine, tmp_path):
+    card = project_with(mine).methods[NAME]
+    spec = replace(specification(), method=card.method(name=NAME, p=0.3))
+    ended = train_run(spec, encoded(tmp_path / "text"), tmp_path / "run")
+    assert {name for name in ended["files"] if name.startswith("code/")} == {
+        "code/shared.py",
+        f"code/methods/{NAME}.py",
+    }
+    record = tmp_path / "run" / "training.json"
+    write(mine, {"not_used.py": "x = 1\n"})
+    assert changed_code(record, NAME) == ""
+    write(mine, {"shared.py": "def kept(p):\n    return 1.0 - p\n"})
+    assert f"the code of {NAME} has changed since; raise `recipe`" in changed_code(record, NAME)
+
+
+def test_an_installed_package_brings_the_same_folder_without_being_imported(mine, monkeypatch):
+    site = mine.parent / "site"
+    (site / "thin").mkdir(parents=True)
+    mine.rename(site / "thin" / "plugin")
+    information = {"METADATA": "Metadata-Version: 2.1\nName: thin\nVersion: 1\n"}
+    information["entry_points.txt"] = "[fathom.plugins]\nthin_layers = thin.plugin\n"
+    write(site / "thin-1.dist-info", information)
+    write(site, {"thin/__init__.py": "raise ImportError\n", "thin/plugin/__init__.py": ""})
+    monkeypatch.syspath_prepend(site)
+    plugins.installed.cache_clear()
+    try:
+        project = load(PROJECT, check=True)
+    finally:
+        plugins.installed.cache_clear()
+    assert "thin_layers/skipped" in project.entries
+    assert plugins.load("methods", NAME).__name__ == f"fathom_plugins.thin_layers.methods.{NAME}"
+
+
+def test_metrics_and_readers_are_found_by_name(mine):
+    pair = (PROJECT / "config" / "datasets" / "pair.yaml").read_text(encoding="utf-8")
+    lines = pair.replace("format: parallel", "format: lines")
+    files = {
+        "metrics/exact.py": METRIC,
+        "readers/lines.py": READER,
+        "datasets/mine_pair.yaml": lines,
+    }
+    write(mine, files)
+    project = project_with(mine)
+    assert plugins.load("metrics", "exact").METRIC == "exact"
+    assert type(project.datasets["mine_pair"]).__name__ == "LinesDataset"
+    assert callable(plugins.load("readers", "lines").read)
+    with refused("no metric 'exakt'", nearest="exact"):
+        plugins.load("metrics", "exakt")
