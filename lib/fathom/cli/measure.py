@@ -20,10 +20,13 @@ from fathom.cli.options import (
     open_run,
 )
 from fathom.cli.terminal import report_of, suggest
+from fathom.config import plugins
+from fathom.config.measurement_keys import ALWAYS_SCORED, SCORES
 from fathom.decode.ready import (
     averaged,
     require_decoder,
     require_made,
+    require_name,
     require_training,
     require_weights,
 )
@@ -38,8 +41,12 @@ def score(
     scale: Scale = None,
     results: Results = None,
     seed: Seed = 1,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="A metric; by default all that config asks for. bleu includes chrf."),
+    ] = None,
 ) -> None:
-    """Score a run's hypotheses with every metric.
+    """Score a run's hypotheses with BLEU, chrF and each metric that tables show.
 
     Without --split and --gates every decoding that config asks for is scored.
 
@@ -47,8 +54,10 @@ def score(
     """
     opened = open_run(run, scale, results)
     spec, paths = opened.spec, opened.paths
+    if metric is not None:
+        require_name(metric, plugins.names("metrics"), "metric", "--metric")
     require_decoder(spec)
-    decodings = opened.decodings(split, gates)
+    decodings, needs = opened.decodings(split, gates), opened.needs
     require_training(spec, seed, paths)
     for text, kind in decodings:
         command = paths.command("translate", spec.name, seed)
@@ -58,7 +67,11 @@ def score(
 
     for text, kind in decodings:
         report = report_of(f"{spec.folder} {text}, {kind}")
-        score(spec, seed, text, kind, paths, report, opened.needs.metrics(spec.name))
+        rules = [SCORES, *needs.metrics(spec.name, text, kind)]
+        if metric is not None:
+            rules = [SCORES if metric in ALWAYS_SCORED else metric]
+        for rule in rules:
+            score(spec, seed, text, kind, paths, report, rule)
     suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))
 
 
@@ -139,7 +152,8 @@ def best_window(
     def translated(split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         return translate_saved(trained, kind, split, updates, report)
 
-    updates, metrics = consecutive_updates(trained), opened.needs.metrics(spec.name)
+    updates = consecutive_updates(trained)
+    metrics = opened.needs.metrics(spec.name, "test", kind, "window")
     report(str(best_window(spec, seed, kind, paths, updates, translated, report, metrics)))
 
 

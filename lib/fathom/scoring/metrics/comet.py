@@ -1,0 +1,64 @@
+"""COMET: a neural network judges a translation by source and reference (Rei et al., 2022).
+
+The package unbabel-comet computes it, an extra: `pip install 'fathom[comet]'`. Its scores of single
+sentences, of which 1 is good, are rounded to whole millionths. The score is their mean times 100,
+as most papers print it.
+"""
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fathom.io.errors import FathomError
+from fathom.scoring.metrics import Lines, Metric
+
+MODEL = "Unbabel/wmt22-comet-da"
+_BATCH = 16  # sentences
+
+
+class Comet(Metric):
+    """COMET with the model that WMT 2022 recommends."""
+
+    name, unit, better, columns = "comet", "COMET", "higher", ("millionths", "segments")
+    needs_source = uses_gpu = True
+
+    def signature(self) -> str:
+        """Return the model and the version of unbabel-comet."""
+        return f"model:{MODEL}|version:{version('unbabel-comet')}"
+
+    def count(
+        self, hypotheses: Lines, references: Lines, sources: Lines | None, language: str
+    ) -> np.ndarray:
+        """Return the score of each sentence in millionths, and 1.
+
+        Raises:
+            FathomError: If unbabel-comet is not installed.
+        """
+        model = _model()
+        # Not before: where the extra is missing, no torch is loaded for the message.
+        from fathom.nn.device import has_cuda
+
+        texts = zip(sources or (), hypotheses, references, strict=True)
+        data = [{"src": source, "mt": mt, "ref": reference} for source, mt, reference in texts]
+        scores = model.predict(data, batch_size=_BATCH, gpus=int(has_cuda())).scores
+        millionths = np.rint(1e6 * np.asarray(scores)).astype(np.int64)
+        return np.column_stack([millionths, np.ones_like(millionths)])
+
+    def score(self, sums: np.ndarray) -> float:
+        """Return the mean score of the sentences, times 100."""
+        return 100 * float(sums[0]) / 1e6 / float(sums[1])
+
+
+@cache
+def _model() -> Any:
+    try:
+        from comet import download_model, load_from_checkpoint
+    except ModuleNotFoundError as error:
+        remedy = "pip install 'fathom[comet]'"
+        raise FathomError(f"no package '{error.name}'", "metric comet", remedy) from None
+    return load_from_checkpoint(download_model(MODEL))
+
+
+METRIC = Comet()
