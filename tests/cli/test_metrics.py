@@ -89,8 +89,8 @@ def test_a_metric_is_scored_by_name_and_leaves_other_files_as_they_are(folder, c
     new = {path.name.partition("-")[0] for path in folder.glob("results/runs/**/*.json")}
     assert "chrfpp.test.plain" in new
     assert "exact.test.plain" not in new
-    line = call("score", RUN, "--metric", "chrf++").one_line
-    assert "no metric 'chrf++'; nearest valid name: 'chrfpp'" in line
+    line = call("score", RUN, "--metric", "chrf+p").one_line
+    assert "no metric 'chrf+p'; nearest valid name: 'chrfpp'" in line
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,9 @@ COMMANDS = {
     DECODING / "decoding.json": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "scores.tsv": f"fathom score {NAME} --split valid --gates plain",
     DECODING / "sentences.bos.tsv.gz": f"fathom score {NAME} --split valid --gates plain",
-    DECODING / "ter" / "scores.tsv": f"fathom score {NAME} --split valid --gates plain --metric ter",
+    DECODING
+    / "ter"
+    / "scores.tsv": f"fathom score {NAME} --split valid --gates plain --metric ter",
     WINDOW / "test.5" / "bos.txt": f"fathom best-window {NAME} --gates soft",
     PATHS.pruned(SPEC, 3, "bos") / "model.pt": f"fathom prune {NAME} --task bos",
     measured("training"): f"fathom train {NAME}",

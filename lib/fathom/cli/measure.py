@@ -21,7 +21,7 @@ from fathom.cli.options import (
 )
 from fathom.cli.terminal import report_of, suggest
 from fathom.config import plugins
-from fathom.config.measurement_keys import ALWAYS_SCORED, SCORES
+from fathom.config.measurement_keys import SCORES, made_by
 from fathom.decode.ready import (
     averaged,
     require_decoder,
@@ -41,20 +41,18 @@ def score(
     scale: Scale = None,
     results: Results = None,
     seed: Seed = 1,
-    metric: Annotated[
-        str | None,
-        typer.Option(help="A metric; by default all that config asks for. bleu includes chrf."),
-    ] = None,
+    metric: Annotated[str | None, typer.Option(help="Alone; bleu and chrf are one.")] = None,
 ) -> None:
-    """Score a run's hypotheses with BLEU, chrF and each metric that tables show.
+    """Score a run's hypotheses with BLEU and chrF, and with other metrics.
 
-    Without --split and --gates every decoding that config asks for is scored.
+    Without --split and --gates every decoding that config asks for is scored,
+    and without --metric with every metric that tables show.
 
     Example: fathom score m2o_diverse_12_12
     """
     opened = open_run(run, scale, results)
     spec, paths = opened.spec, opened.paths
-    if metric is not None:
+    if metric:
         require_name(metric, plugins.names("metrics"), "metric", "--metric")
     require_decoder(spec)
     decodings, needs = opened.decodings(split, gates), opened.needs
@@ -67,9 +65,7 @@ def score(
 
     for text, kind in decodings:
         report = report_of(f"{spec.folder} {text}, {kind}")
-        rules = [SCORES, *needs.metrics(spec.name, text, kind)]
-        if metric is not None:
-            rules = [SCORES if metric in ALWAYS_SCORED else metric]
+        rules = [made_by(metric)] if metric else [SCORES, *needs.metrics(spec.name, text, kind)]
         for rule in rules:
             score(spec, seed, text, kind, paths, report, rule)
     suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))

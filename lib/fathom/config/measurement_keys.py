@@ -92,9 +92,13 @@ def metric_named(name: str) -> Any:
     return metric
 
 
-def _of(name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the rule that makes a measurement, and its qualifiers."""
-    return NAMES.get(name, (name, _OF_METRIC))
+def made_by(name: str) -> str:
+    """Return the rule that makes a measurement; a plugin's metric has its own."""
+    return NAMES[name][0] if name in NAMES else name
+
+
+def _qualifiers(name: str) -> tuple[str, ...]:
+    return NAMES[name][1] if name in NAMES else _OF_METRIC
 
 
 def words_of(key: str) -> tuple[str, dict[str, str]]:
@@ -107,7 +111,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
     if name not in NAMES and not is_metric(name):
         raise FathomError(f"no measurement '{name}'", key, nearest(name, NAMES))
     qualifiers: dict[str, str] = {}
-    for kind in _of(name)[1]:
+    for kind in _qualifiers(name):
         valid = QUALIFIERS[kind]
         if kind == "window" and words[:1] != ["window"]:
             continue
@@ -117,7 +121,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
             raise FathomError(f"'{word}' is no {kind}" if word else f"no {kind}", key, remedy)
         qualifiers[kind] = word
     if words:
-        form = ".".join([name, *(f"<{kind}>" for kind in _of(name)[1])])
+        form = ".".join([name, *(f"<{kind}>" for kind in _qualifiers(name))])
         raise FathomError(f"'{words[0]}' is one word too many", key, f"write {form}")
     return name, qualifiers
 
@@ -125,7 +129,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
 def rule_of(key: str) -> str:
     """Return the rule that makes a measurement."""
     name, qualifiers = words_of(key)
-    return "window" if "window" in qualifiers else _of(name)[0]
+    return "window" if "window" in qualifiers else made_by(name)
 
 
 def file_of(key: str, spec: Spec | None) -> str:
@@ -168,12 +172,12 @@ class ShownValue:
     @property
     def has_gates(self) -> bool:
         """Whether a run has a number of this kind for each of its gates."""
-        return "gates" in _of(self.measurement)[1]
+        return "gates" in _qualifiers(self.measurement)
 
     @property
     def has_tokenizer(self) -> bool:
         """Whether the number depends on the metric's tokenizer."""
-        return "tokenizer" in _of(self.measurement)[1]
+        return "tokenizer" in _qualifiers(self.measurement)
 
     @property
     def counts_sentences(self) -> bool:
@@ -193,7 +197,7 @@ class ShownValue:
             "window": "window" if self.window else "",
             "tokenizer": metric,
         }
-        parts = [words[kind] for kind in _of(self.measurement)[1]]
+        parts = [words[kind] for kind in _qualifiers(self.measurement)]
         return ".".join([self.measurement, *filter(None, parts)])
 
 
@@ -212,7 +216,7 @@ def parse(text: str, measurements: Collection[str]) -> ShownValue:
         raise FathomError(f"no measurement '{name}'", text, nearest(name, valid))
     if unit is not None and unit not in UNITS:
         raise FathomError(f"no unit '{unit}'", text, nearest(unit, UNITS))
-    kinds = _of(name)[1]
+    kinds = _qualifiers(name)
     given: dict[str, Any] = {}
     for word in words:
         free = {kind: QUALIFIERS[kind] or () for kind in kinds if kind not in given}

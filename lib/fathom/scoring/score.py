@@ -4,7 +4,6 @@ All numbers come from one decoding. What each metric counts in a sentence is wri
 scores, so that another interval or a paired test needs no second look at the text.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
@@ -13,7 +12,7 @@ from fathom.config.measurement_keys import ALWAYS_SCORED, SCORES
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.data.sides import sides
-from fathom.io.files import sha256, write_lines
+from fathom.io.files import write_lines
 from fathom.io.records import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
 from fathom.results.measurements import NO_LAYER, Number, Record
@@ -64,7 +63,9 @@ def score(
     folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
     decoded = decoding_record.read(folder, spec, gates, training.outcome)
     measured = MeasurementFile(spec, seed, paths, rule, split, gates)
-    names, place = (ALWAYS_SCORED, folder) if rule == SCORES else ((rule,), folder / rule)
+    names, place, up = ALWAYS_SCORED, folder, ""
+    if rule != SCORES:
+        names, place, up = (rule,), folder / rule, "../"
     for old in (*place.glob("sentences.*.tsv.gz"), *place.glob("scor*.*"), measured.path):
         old.unlink(missing_ok=True)
     files = Recorded(folder / "decoding.json", decoded.files)
@@ -89,10 +90,7 @@ def score(
         "recipe": RECIPE["scoring"],
         "interval": {"samples": spec.scoring.bootstrap_samples, "seed": SEED},
         "versions": {name: version(name) for name in ("numpy", "sacrebleu")},
-        "files": {
-            os.path.relpath(files.record, place): sha256(files.record),
-            **hashes(place, "scores.tsv", "sentences.*.tsv.gz"),
-        },
+        "files": hashes(place, f"{up}decoding.json", "scores.tsv", "sentences.*.tsv.gz"),
     }
     write_record(place / "scoring.json", described)
     checked = right_language.check(spec.data, corpus, split, hypotheses)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from fathom.artefacts.needs import Artefact, Needs
-from fathom.config import plugins
-from fathom.config.measurement_keys import ALWAYS_SCORED, file_name, file_of
+from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
 from fathom.config.schema.dataset import BuiltDataset, Dataset, HeldOut
 from fathom.config.spec import DataSpec, Spec
@@ -297,11 +296,6 @@ class Targets(Needs):
     def other_names(self) -> str:
         """A pattern of all other names: figures, and what `artefact` refuses."""
         return rf"(?!(?:{self.table_names})(?:\.|$))[a-z0-9_]+"
-
-    @property
-    def metric_names(self) -> str:
-        """A pattern of the names of metrics with a measurement file of their own."""
-        return "|".join(name for name in plugins.names("metrics") if name not in ALWAYS_SCORED)
 
     def definition(self, artefact: Artefact) -> str:
         """Return the hash of an artefact's definition: a changed one is drawn again."""

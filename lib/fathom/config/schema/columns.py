@@ -85,12 +85,10 @@ class Vocabulary(Section):
 
     def measurement(self, value: ShownValue) -> Measurement:
         """Return the measurement that a value shows; a plugin's metric says what it is."""
-        name = value.measurement
+        name, keys = value.measurement, ("unit", "decimals", "better")
         if name in self.measurements:
             return self.measurements[name]
-        metric = metric_named(name)
-        described = {each: getattr(metric, each) for each in ("unit", "decimals", "better")}
-        return Measurement(of="run", **described)
+        return Measurement(of="run", **{key: getattr(metric_named(name), key) for key in keys})
 
     def column(self, name: str) -> Column | None:
         """Return a shared column; a plugin's metric is one."""

@@ -66,8 +66,7 @@ class Metric(ABC):
 
     def key(self, split: str, gates: str, *window: str) -> str:
         """Return the measurement's key; `window` is "window" for the mean of checkpoints."""
-        words = (self.name, split, gates, *window, self.tokenizer)
-        return ".".join(filter(None, words))
+        return ".".join(filter(None, (self.name, split, gates, *window, self.tokenizer)))
 
     def statistics(
         self, hypotheses: Lines, references: Lines, language: str = "", sources: Lines | None = None
@@ -77,8 +76,8 @@ class Metric(ABC):
         Raises:
             FathomError: If the counts have another shape, or are not whole numbers.
         """
-        sources = sources if self.needs_source else None
-        counts = self.count(hypotheses, references, sources, language)
+        texts = hypotheses, references, sources if self.needs_source else None
+        counts = self.count(*texts, language)
         shape = len(hypotheses), len(self.columns)
         if counts.shape != shape or counts.dtype.kind != "i":
             what = f"`count` returned {counts.dtype} {counts.shape}"

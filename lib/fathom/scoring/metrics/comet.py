@@ -1,11 +1,12 @@
 """COMET: a neural network judges a translation by source and reference (Rei et al., 2022).
 
-The package unbabel-comet computes it, an extra: `pip install 'fathom[comet]'`. Its scores of single
-sentences, of which 1 is good, are rounded to whole millionths. The score is their mean times 100,
-as most papers print it.
+The package unbabel-comet computes it, with what the extra `comet` installs. A sentence's score, of
+which 1 is good, is rounded to whole millionths. The score is their mean times 100, as most papers
+print it.
 """
 
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +16,7 @@ from fathom.io.errors import FathomError
 from fathom.scoring.metrics import Lines, Metric
 
 MODEL = "Unbabel/wmt22-comet-da"
+INSTALL = "pip install 'fathom[comet]', then pip install --no-deps unbabel-comet"
 _BATCH = 16  # sentences
 
 
@@ -54,11 +56,10 @@ class Comet(Metric):
 @cache
 def _model() -> Any:
     try:
-        from comet import download_model, load_from_checkpoint
+        comet = import_module("comet")
     except ModuleNotFoundError as error:
-        remedy = "pip install 'fathom[comet]'"
-        raise FathomError(f"no package '{error.name}'", "metric comet", remedy) from None
-    return load_from_checkpoint(download_model(MODEL))
+        raise FathomError(f"no package '{error.name}'", "metric comet", INSTALL) from None
+    return comet.load_from_checkpoint(comet.download_model(MODEL))
 
 
 METRIC = Comet()
