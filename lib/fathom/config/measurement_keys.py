@@ -84,9 +84,9 @@ def metric_named(name: str) -> Any:
         FathomError: If the file cannot be imported, or has no metric of its name.
     """
     module = plugins.load("metrics", name)
-    metric = getattr(module, "METRIC", None)
-    named = getattr(metric, "name", None) == name
-    if not (named and all(hasattr(metric, each) for each in ("unit", "better", "columns"))):
+    metric: Any = getattr(module, "METRIC", None)
+    described = all(hasattr(metric, each) for each in ("name", "unit", "better", "columns"))
+    if not described or metric.name != name:
         what = f"METRIC is not a metric with the name '{name}', unit, better and columns"
         raise FathomError(what, str(module.__file__), "write METRIC = <class>() at the end")
     return metric

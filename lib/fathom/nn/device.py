@@ -9,8 +9,3 @@ def to_device(tensor: Tensor, device: torch.device | str) -> Tensor:
     # From memory that is not pinned, the host waits until the device has done all earlier work.
     pinned = tensor.pin_memory() if torch.device(device).type == "cuda" else tensor
     return pinned.to(device, non_blocking=True)
-
-
-def has_cuda() -> bool:
-    """Return whether this process can use a CUDA device."""
-    return torch.cuda.is_available()
