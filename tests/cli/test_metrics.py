@@ -15,6 +15,7 @@ from tests.house.tree import ROOT
 from tests.support import run_files
 from tests.support.small_project import GATED, RUN
 
+METRIC = ROOT / "tests" / "support" / "study" / "metrics" / "exact.py"
 STUDY = """\
 title: Exact translations
 tables:
@@ -47,7 +48,7 @@ def folder(own, summarised):
     """A project with a study and its metric; half of the translations are right."""
     folder = own(summarised)
     (folder / "mine" / "metrics").mkdir(parents=True)
-    shutil.copy(ROOT / "tests/support/study/metrics/exact.py", folder / "mine" / "metrics")
+    shutil.copy(METRIC, folder / "mine" / "metrics")
     (folder / "mine" / "study.yaml").write_text(STUDY, encoding="utf-8")
     with open(folder / "config" / "config.yaml", "a", encoding="utf-8") as stream:
         stream.write("papers: [mine]\n")
@@ -79,6 +80,11 @@ def test_a_metric_beside_a_study_has_a_column_with_interval_and_p(folder, call):
     assert (compared["difference"], compared["metric"]) == (-50, "exact")
     html = (folder / "results/small/mine/table1.html").read_text(encoding="utf-8")
     assert "% exact" in html
+
+
+def test_the_metric_of_the_docs_is_the_one_that_is_tested():
+    _, _, code = METRIC.read_text(encoding="utf-8").split('"""')
+    assert code.strip() in (ROOT / "docs" / "adding_a_metric.md").read_text(encoding="utf-8")
 
 
 def test_a_metric_is_scored_by_name_and_leaves_other_files_as_they_are(folder, call):
