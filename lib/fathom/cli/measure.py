@@ -41,9 +41,9 @@ def score(
     scale: Scale = None,
     results: Results = None,
     seed: Seed = 1,
-    metric: Annotated[str | None, typer.Option(help="Alone; bleu and chrf are one.")] = None,
+    metric: Annotated[str | None, typer.Option(help="One metric; chrf comes with bleu.")] = None,
 ) -> None:
-    """Score a run's hypotheses with BLEU and chrF, and with other metrics.
+    """Score a run's hypotheses with every metric.
 
     Without --split and --gates every decoding that config asks for is scored,
     and without --metric with every metric that tables show.
