@@ -104,7 +104,11 @@ def test_a_metric_is_scored_by_name_and_leaves_other_files_as_they_are(folder, c
     [
         ('"exact", "%', '"exactly", "%', "METRIC is not a metric with the name 'exact'"),
         ("METRIC = ", "WRONG = ", "METRIC is not a metric with the name 'exact'"),
-        ("import numpy as np", "import numpi as np", "cannot be imported: ModuleNotFoundError"),
+        (
+            "import numpy as np",
+            "import numpi as np",
+            "ModuleNotFoundError: No module named 'numpi'",
+        ),
         (", int)", ")[:1]", "metric exact: `count` returned int64 (1, 2); return int64 (4, 2)"),
         (", int)", ", float)", "metric exact: `count` returned float64 (4, 2); return int64"),
     ],
