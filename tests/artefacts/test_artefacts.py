@@ -209,8 +209,9 @@ def test_a_metric_is_scored_where_a_table_shows_it(needs, tmp_path):
     text = tables.read_text("utf-8").replace("columns: [params,", "columns: [ter, params,")
     tables.write_text(text, "utf-8")
     shown = Needs(load(folder), "small")
-    assert needs.metrics(f"sample/{STATIC}") == ()
-    assert shown.metrics(f"sample/{STATIC}") == ("ter",)
+    of_test = f"sample/{STATIC}", "test", "plain"
+    assert needs.metrics(*of_test) == shown.metrics(*of_test, "window") == ()
+    assert shown.metrics(*of_test) == ("ter",)
     assert shown.decodings(f"sample/{STATIC}") == (("test", "plain"),)
 
 

@@ -105,7 +105,7 @@ def test_p_over_sentences_is_that_of_a_bootstrap_in_a_few_lines(trained):
     drawn = []
     for picks in dice.choice(size, size=(SAMPLES, size)):
         first, second = (
-            np.mean([each.score_of(each.counts[picks].sum(axis=0)) for each in system])
+            np.mean([each.metric.score(each.counts[picks].sum(axis=0)) for each in system])
             for system in systems
         )
         drawn.append(first - second)
@@ -179,7 +179,7 @@ def test_metrics_of_files_are_compared_too_if_they_are_counted(trained, metric):
         with refused(
             "not measured",
             where=f"{FIRST}, scale small",
-            remedy="let a table show ter, then `fathom",
+            remedy="--split test --gates soft --metric ter`",
         ):
             trained.compared(FIRST, BASE, value=value)
         return

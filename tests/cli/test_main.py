@@ -106,7 +106,7 @@ REFUSED = [
     (f"test {RUN} 'sample_table1: Gatd'", "no row 'Gatd'; nearest valid name: 'Gated'"),
     (f"test {RUN}", f"sample/{RUN}: one run is compared with nothing; name another run"),
     (f"test {GATED} {RUN}", f"not run; train it with `fathom train sample/{GATED} --scale small`"),
-    (f"test {RUN} {RUN}", f"`fathom score sample/{RUN} --scale small --split test --gates plain`"),
+    (f"test {RUN} {RUN}", "small --split test --gates plain --metric bleu`"),
     (f"test {RUN} {RUN} --task boss", "no task 'boss'; nearest valid name: 'bos'"),
     (f"test {RUN} {RUN} --metric belu", "--metric: no metric 'belu'; nearest valid name: 'bleu'"),
     (f"test {RUN} {RUN} --task bos --each-task", "leave one out"),

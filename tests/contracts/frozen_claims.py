@@ -26,7 +26,7 @@ from fathom.io.records import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.metrics import bleu, chrf
+from fathom.scoring.metrics import Statistics, bleu, chrf
 
 ROOT = Path(__file__).parents[2]
 FROZEN = Path(__file__).with_name("frozen_claims.json")
@@ -235,8 +235,8 @@ def _counts(run, task, value, tokenizer):
         correct = [min(total, round(total * skill**0.9) + (at % 3 == 0)) for total in totals]
         rows.append([own, words, *correct, *totals])
         characters.append([words * 5 - order for order in range(len(chrf.METRIC.columns))])
-    counted = bleu.metric(tokenizer).of_counts(np.array(rows))
-    return [counted, chrf.METRIC.of_counts(np.array(characters))]
+    counted = Statistics(bleu.metric(tokenizer), np.array(rows))
+    return [counted, Statistics(chrf.METRIC, np.array(characters))]
 
 
 def _digits(value):

@@ -79,9 +79,9 @@ def scoring() -> dict[str, list[float]]:
     """Return value, interval and standard error of every metric on a fixed text."""
     drawn = draws(len(ENGLISH), 100)
     found = {}
-    for metric in measure(OTHER["kor"][::-1], OTHER["kor"], "kor", "here"):
-        spread = interval(metric, drawn)
-        found[metric.metric] = [metric.value, spread.low, spread.high, spread.stderr]
+    for counted in measure(OTHER["kor"][::-1], OTHER["kor"], "kor", "here"):
+        spread = interval(counted, drawn)
+        found[counted.metric.label] = [counted.value, spread.low, spread.high, spread.stderr]
     return found
 
 

@@ -41,11 +41,15 @@ COMMANDS = {
     DECODING / "decoding.json": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "scores.tsv": f"fathom score {NAME} --split valid --gates plain",
     DECODING / "sentences.bos.tsv.gz": f"fathom score {NAME} --split valid --gates plain",
+    DECODING
+    / "ter"
+    / "scores.tsv": f"fathom score {NAME} --split valid --gates plain --metric ter",
     WINDOW / "test.5" / "bos.txt": f"fathom best-window {NAME} --gates soft",
     PATHS.pruned(SPEC, 3, "bos") / "model.pt": f"fathom prune {NAME} --task bos",
     measured("training"): f"fathom train {NAME}",
     measured("gates"): f"fathom gates {NAME}",
     measured("scores", "test", "hard"): f"fathom score {NAME} --split test --gates hard",
+    measured("ter", "test", "hard"): f"fathom score {NAME} --split test --gates hard --metric ter",
     measured("likelihood", "valid", "soft"): f"fathom likelihood {NAME} --split valid --gates soft",
     measured("window", None, "plain"): f"fathom best-window {NAME} --gates plain",
 }

@@ -98,6 +98,15 @@ def test_lost_scores_are_computed_from_the_translations_and_gathered_again(proje
     assert calls(*row()) == {"score": 1}
 
 
+def test_a_metric_that_a_table_comes_to_show_is_computed_alone(project, calls, edited):
+    shown = "      - params\n      - avg_hard"
+    edited("config/papers/latent_depth/tables.yaml", shown, f"      - ter\n{shown}")
+    log = project.folder / "made.txt"
+    assert calls(*row()) == {"score": 1}
+    assert log.read_text(encoding="utf-8").rstrip().endswith("--metric ter")
+    assert calls(*row()) == {}
+
+
 def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, edited):
     before = one(project, "training.json").stat().st_mtime_ns
     edited("lib/fathom/results/recipe.py", f'"training": {NOW}', f'"training": {NOW + 1}')

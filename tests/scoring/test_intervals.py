@@ -10,8 +10,8 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 from scipy import stats
 
-from fathom.scoring.bootstrap import SEED, Paired, Statistics, draws, interval, paired_bootstrap
-from fathom.scoring.metrics import bleu, chrf
+from fathom.scoring.bootstrap import SEED, Paired, draws, interval, paired_bootstrap
+from fathom.scoring.metrics import Statistics, bleu, chrf, named
 from fathom.scoring.students_t import freedom, half_interval, p_value
 from tests.scoring.conftest import ENGLISH
 
@@ -51,14 +51,14 @@ def test_an_interval_can_be_drawn_again_and_ignores_the_environment(monkeypatch)
 
 
 def means(values):
-    counts = np.array([[value, 1] for value in values])
-    return Statistics("mean", ("value", "one"), counts, "", lambda sums: sums[0] / sums[1])
+    """Return the counts of a metric that is a mean: COMET's."""
+    return Statistics(named("comet"), np.array([[10_000 * value, 1] for value in values]))
 
 
 def test_the_standard_error_is_the_deviation_of_the_draws():
     statistics = means([0, 100, 30, 70, 20])
     drawn = draws(5, 6)
-    scores = (drawn @ statistics.counts)[:, 0] / 5
+    scores = (drawn @ statistics.counts)[:, 0] / 50_000
     assert interval(statistics, drawn).stderr == pytest.approx(np.std(scores, ddof=1), rel=1e-12)
 
 

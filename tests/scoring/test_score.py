@@ -1,6 +1,7 @@
 """From hypotheses to scores: every metric with its interval, from one count, always equal bytes."""
 
 import gzip
+import hashlib
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from fathom.io.records import hashes, read_record, write_record
 from fathom.results import measurements
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
+from fathom.results.verify import verify
 from fathom.scoring import sentences
 from fathom.scoring.metrics import bleu, chrf, measure, metrics_of, named
 from fathom.scoring.score import COLUMNS, score
@@ -20,6 +22,8 @@ from tests.support import run_files
 from tests.support.refused import refused, says
 
 METRICS = ["13a", "intl", "char", "none", "chrF"]
+# SHA-256, 16 digits, of scores.tsv and the counts of both tasks, as text.
+FROZEN = ["3e3f4fce10e2c4d7", "17501fc1c2c38941", "a3fac281511da040"]
 LABELS = {metric.label: metric for metric in metrics_of("eng")}
 
 
@@ -64,21 +68,35 @@ def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decod
     assert {task: share.value for task, share in shares.items()} == {"bos": 1.0, "kor": 1.0}
 
 
-def test_a_metric_that_is_asked_for_is_scored_next_to_the_others_and_changes_none(paths, decoded):
-    folder, before, _ = scored(paths, decoded())
+def test_a_metric_that_is_asked_for_has_files_of_its_own_and_changes_no_other(paths, decoded):
     spec = decoded(tokenizers=("moses",))
-    score(spec, 1, "test", "plain", paths, silent, ["ter"])
-    lines = run_files.scores(folder / "scores.tsv")
-    assert [line for line in lines if line.metric not in ("TER", "moses")] == before
-    records = measurements.read(scores_file(spec, paths)).measurements
-    assert records["ter.test.plain"].unit == "TER"
-    assert "tok:moses-sacremoses-" in records["bleu.test.plain.moses"].how
-    counted = sentences.read(folder, "bos")
-    for metric in (named("ter"), bleu.metric("moses")):
-        bos, kor = (line for line in lines if line.metric == metric.label)
-        assert f"{counted.statistics(metric).value:.6f}" == bos.value
-        assert float(bos.low) < float(bos.value) < float(bos.high)
-        assert records[metric.key("test", "plain")].tasks["kor"].value == float(kor.value)
+    folder, before, _ = scored(paths, spec)
+    files = {path: path.read_bytes() for path in (scores_file(spec, paths), *folder.glob("s*"))}
+    score(spec, 1, "test", "plain", paths, silent, "ter")
+    assert {path: path.read_bytes() for path in files} == files
+    assert "moses" in {line.metric for line in before}
+    lines = run_files.scores(folder / "ter" / "scores.tsv")
+    file = measurements.read(MeasurementFile(spec, 1, paths, "ter", "test", "plain").path)
+    assert (file.rule, file.recipe, [*file.measurements]) == ("ter", RECIPE, ["ter.test.plain"])
+    numbers = file.measurements["ter.test.plain"].tasks
+    for line in lines:
+        counted = sentences.read(folder / "ter", line.task)
+        assert f"{counted.statistics(named('ter')).value:.6f}" == line.value
+        assert float(line.low) < numbers[line.task].value == float(line.value) < float(line.high)
+        # Equal test sets are found without the other scores.
+        assert np.array_equal(counted.references, sentences.read(folder, line.task).references)
+    assert verify([folder]).findings == {}
+    write_record(folder / "decoding.json", read_record(folder / "decoding.json") | {"reason": "x"})
+    found = verify([folder]).findings[folder / "ter" / "scoring.json"]
+    assert found.what == "older than ../decoding.json"
+    assert "--split test --gates plain --metric ter" in found.remedy
+
+
+def test_scores_and_counts_are_the_frozen_ones_to_the_byte(paths, decoded):
+    folder, _, _ = scored(paths, decoded("one_to_many", tokenizers=("moses",)))
+    contents = [(folder / "scores.tsv").read_bytes()]
+    contents += [gzip.decompress(sentences.path_of(folder, task).read_bytes()) for task in OTHER]
+    assert [hashlib.sha256(content).hexdigest()[:16] for content in contents] == FROZEN
 
 
 def test_the_measurements_are_the_numbers_of_the_table(paths, decoded):
@@ -245,9 +263,9 @@ def folder(tmp_path):
 def test_what_was_counted_is_read_again(folder):
     back = sentences.read(folder, "bos")
     for metric in count(HYPOTHESES["bos"], ENGLISH):
-        read = back.statistics(LABELS[metric.metric])
+        read = back.statistics(metric.metric)
         assert np.array_equal(read.counts, metric.counts)
-        assert (read.value, read.signature) == (metric.value, metric.signature)
+        assert read.value == metric.value
     # One sentence is a table, too, and a decoding without counts has none.
     assert sentences.read(folder, "eng").counts.shape[0] == 1
     assert sentences.read(folder, "deu") is None

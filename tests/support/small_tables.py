@@ -20,7 +20,7 @@ from fathom.io.records import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.metrics import measure
+from fathom.scoring.metrics import measure, metrics_of
 from fathom.scoring.score import records_of, scores_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -190,7 +190,7 @@ class Results:
             sentences.write(sentences.path_of(folder, task), statistics)
             lines += scores_of(task, statistics, 40)
         write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
-        self.write(run, records_of(lines, (), "test", gates, ()), seed)
+        self.write(run, records_of(lines, metrics_of(""), "test", gates, ()), seed)
 
     def decoding(self, run, seed, split, gates):
         return self.path(run, seed).parent / "decodings" / f"{split}.{gates}"

@@ -57,7 +57,10 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
             files[f"gates {of_run}"] = [paths.measurements(spec, seed, "gates")]
             for split, gates in targets.decodings(name):
                 path = paths.measurements(spec, seed, file_name("scores", spec, split, gates))
-                files[f"score {of_run} --split {split} --gates {gates}"] = [path]
+                command = f"score {of_run} --split {split} --gates {gates} --metric"
+                files[f"{command} bleu"] = [path]
+                path = paths.measurements(spec, seed, file_name("ter", spec, split, gates))
+                files[f"{command} ter"] = [path]
     verb = f"{artefact.verb} {target} --scale {targets.scale}"
     files[verb] = targets.artefact_files(artefact)
     files[f"compare --scale {targets.scale}"] = [paths.compare]

@@ -99,9 +99,20 @@ def decodings_of(wildcards):
 
 
 def scoring_of(wildcards):
-    """Return the hash of a run's settings of scoring, and of further metrics that tables show."""
+    """Return the hash of a run's settings of scoring."""
+    return short(identity(run_of(wildcards).scoring.identity()))
+
+
+def gpus_of_metric(wildcards):
+    """Return how many GPUs a job of a metric asks for."""
+    return TARGETS.gpus if setup.ask(metric_named, wildcards.metric).uses_gpu else 0
+
+
+def window_scoring_of(wildcards):
+    """Return the hash of settings of scoring, and of further metrics of a best window."""
     spec = run_of(wildcards)
-    settings, metrics = spec.scoring.identity(), TARGETS.metrics(spec.name)
+    metrics = TARGETS.metrics(spec.name, "test", wildcards.gates, "window")
+    settings = spec.scoring.identity()
     return short(identity([settings, metrics] if metrics else settings))
 
 

@@ -1,4 +1,5 @@
-# Translations of held-out text and their scores.
+# Translations of held-out text and their scores. Each metric but BLEU and chrF has a job of its own.
+OTHER_METRICS = "|".join(name for name in plugins.names("metrics") if name not in ALWAYS_SCORED)
 
 
 rule translate_run:
@@ -22,7 +23,7 @@ rule translate_run:
 
 
 rule score_decoding:
-    """Score translations."""
+    """Score translations with BLEU and chrF."""
     input:
         training=rules.train_run.output.training,
         translations=decodings_of,
@@ -39,7 +40,33 @@ rule score_decoding:
         settings=scoring_of,
     shell:
         "exec fathom-logged {log:q} fathom score {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
-        " --gates {wildcards.gates:q}"
+        " --gates {wildcards.gates:q} --metric bleu"
+
+
+rule score_metric:
+    """Score translations with another metric, which leaves all other scores as they are."""
+    input:
+        training=rules.train_run.output.training,
+        translations=decodings_of,
+        corpus=test_text_of,
+    output:
+        measured=f"{RUN}/measurements/{{metric}}.{{split}}.{{gates}}-{{hash}}.json",
+    log:
+        f"{LOGS}/score_metric/{{run}}.{{seed}}.{{metric}}.{{split}}.{{gates}}-{{hash}}.log",
+    wildcard_constraints:
+        metric=OTHER_METRICS,
+    conda:
+        "../../envs/fathom.yaml"
+    threads: 1
+    resources:
+        gpu=gpus_of_metric,
+        mem_mb=8000,
+    params:
+        recipe=RECIPE["scoring"],
+        settings=scoring_of,
+    shell:
+        "exec fathom-logged {log:q} fathom score {wildcards.run:q} --seed {wildcards.seed:q} --split {wildcards.split:q}"
+        " --gates {wildcards.gates:q} --metric {wildcards.metric:q}"
 
 
 rule find_best_window:
@@ -59,7 +86,7 @@ rule find_best_window:
         mem_mb=memory_of,
     params:
         recipe=RECIPE["scoring"],
-        settings=scoring_of,
+        settings=window_scoring_of,
         size=window_of,
     shell:
         "exec fathom-logged {log:q} fathom best-window {wildcards.run:q} --seed {wildcards.seed:q} --gates {wildcards.gates:q}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fathom.config.figures import Figure
-from fathom.config.measurement_keys import ALWAYS_SCORED, METRICS
+from fathom.config.measurement_keys import ALWAYS_SCORED, is_metric
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.spec import full_name
@@ -132,14 +132,18 @@ class Needs:
         pairs = {}
         for key in self.keys[run]:
             name, *qualifiers = key.split(".")
-            if name in METRICS and _WINDOW not in qualifiers:
+            if is_metric(name) and _WINDOW not in qualifiers:
                 pairs[(qualifiers[0], qualifiers[1])] = None
         return tuple(pairs)
 
-    def metrics(self, run: str) -> tuple[str, ...]:
-        """Return the metrics that artefacts show of a run, beside those that every run has."""
-        shown = {key.partition(".")[0] for key in self.keys.get(run, ())}
-        return tuple(name for name in METRICS if name in shown and name not in ALWAYS_SCORED)
+    def metrics(self, run: str, *qualifiers: str) -> tuple[str, ...]:
+        """Return the metrics that artefacts show of a run, beside those that every run has.
+
+        `qualifiers` are split and gates, and "window" for the best mean over checkpoints.
+        """
+        keys = (key.partition(".") for key in self.keys.get(run, ()))
+        shown = {name for name, _, words in keys if words == ".".join(qualifiers)}
+        return tuple(sorted(filter(is_metric, shown - {*ALWAYS_SCORED})))
 
     def dataset(self, name: str) -> str:
         """Return the data set that this scale uses in the place of one that a paper names."""

@@ -14,7 +14,7 @@ from fathom.artefacts.claims.worlds import numbers_by_seed, parts_over_seeds
 from fathom.artefacts.table.differences import pair
 from fathom.artefacts.table.results import CellResult, result
 from fathom.artefacts.table.sources import MISSING, NOT_RUN, ResultSource
-from fathom.config.measurement_keys import ALWAYS_SCORED, ShownValue
+from fathom.config.measurement_keys import ShownValue
 from fathom.config.project import Project
 from fathom.config.spec import Spec
 from fathom.config.tables import Cell
@@ -130,10 +130,9 @@ def _measured(artefacts: Artefacts, score: CellResult) -> CellResult:
         remedy = f"train it with `{paths.command('train', cell.source)}`, translate and score it"
     elif score.words.startswith(MISSING) and cell.value is not None:
         split = f"--split {cell.value.split} --gates {cell.gates}"
-        verbs = [f"`{paths.command(verb, cell.source)} {split}`" for verb in ("translate", "score")]
-        remedy = " and ".join(verbs)
-        if cell.value.measurement not in ALWAYS_SCORED:
-            remedy = f"let a table show {cell.value.measurement}, then {remedy}"
+        verbs = {"translate": split, "score": f"{split} --metric {cell.value.measurement}"}
+        commands = (f"`{paths.command(verb, cell.source)} {verbs[verb]}`" for verb in verbs)
+        remedy = " and ".join(commands)
     where = f"{cell.source}, scale {artefacts.scale}"
     raise FathomError(f"{cell.key}: {score.words}", where, remedy)
 
@@ -167,7 +166,7 @@ def _compared(
         run=cell.source,
         base=base.cell.source,
         gates=(cell.gates, base.cell.gates),
-        metric=f"{metric.unit} {metric.label}" if metric.has_tokenizer else metric.label,
+        metric=f"{metric.unit} {metric.label}" if metric.tokenizer else metric.label,
         split=value.split if value else "",
         tasks=(cell.task,) if cell.task else cell.tasks,
         scale=artefacts.scale,

@@ -21,6 +21,7 @@ from fathom.cli.options import (
     papers_named,
 )
 from fathom.cli.terminal import answer, report, suggest
+from fathom.config import plugins
 from fathom.config.measurement_keys import METRICS, ShownValue
 from fathom.decode.ready import require_decoder, require_name
 from fathom.io.errors import FathomError, nearest
@@ -372,10 +373,10 @@ def test(
     """
     from fathom.artefacts.significance import compare_runs, lines
 
-    require_name(metric, METRICS, "metric", "--metric")
     if task is not None and each_task:
         raise FathomError("--task is one task, and --each-task all", "test", "leave one out")
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    require_name(metric, plugins.names("metrics"), "metric", "--metric")
     names = [artefacts.project.run_name(run) for run in runs]
     if len(names) < 2:
         raise FathomError("one run is compared with nothing", names[0], "name another run")

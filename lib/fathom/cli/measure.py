@@ -20,10 +20,13 @@ from fathom.cli.options import (
     open_run,
 )
 from fathom.cli.terminal import report_of, suggest
+from fathom.config import plugins
+from fathom.config.measurement_keys import SCORES, made_by
 from fathom.decode.ready import (
     averaged,
     require_decoder,
     require_made,
+    require_name,
     require_training,
     require_weights,
 )
@@ -38,17 +41,21 @@ def score(
     scale: Scale = None,
     results: Results = None,
     seed: Seed = 1,
+    metric: Annotated[str | None, typer.Option(help="One metric; chrf comes with bleu.")] = None,
 ) -> None:
     """Score a run's hypotheses with every metric.
 
-    Without --split and --gates every decoding that config asks for is scored.
+    Without --split and --gates every decoding that config asks for is scored,
+    and without --metric with every metric that tables show.
 
     Example: fathom score m2o_diverse_12_12
     """
     opened = open_run(run, scale, results)
     spec, paths = opened.spec, opened.paths
+    if metric:
+        require_name(metric, plugins.names("metrics"), "metric", "--metric")
     require_decoder(spec)
-    decodings = opened.decodings(split, gates)
+    decodings, needs = opened.decodings(split, gates), opened.needs
     require_training(spec, seed, paths)
     for text, kind in decodings:
         command = paths.command("translate", spec.name, seed)
@@ -58,7 +65,9 @@ def score(
 
     for text, kind in decodings:
         report = report_of(f"{spec.folder} {text}, {kind}")
-        score(spec, seed, text, kind, paths, report, opened.needs.metrics(spec.name))
+        rules = [made_by(metric)] if metric else [SCORES, *needs.metrics(spec.name, text, kind)]
+        for rule in rules:
+            score(spec, seed, text, kind, paths, report, rule)
     suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))
 
 
@@ -139,7 +148,8 @@ def best_window(
     def translated(split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         return translate_saved(trained, kind, split, updates, report)
 
-    updates, metrics = consecutive_updates(trained), opened.needs.metrics(spec.name)
+    updates = consecutive_updates(trained)
+    metrics = opened.needs.metrics(spec.name, "test", kind, "window")
     report(str(best_window(spec, seed, kind, paths, updates, translated, report, metrics)))
 
 

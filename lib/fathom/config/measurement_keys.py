@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from fathom.config import plugins
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.records import short
@@ -27,21 +27,22 @@ QUALIFIERS: dict[str, tuple[str, ...] | None] = {
     "tokenizer": None,
 }
 # Every file of scoring/metrics is a metric of translations, and its name that of a measurement.
-METRICS = tuple(
-    sorted(path.stem for path in (Path(__file__).parents[1] / "scoring/metrics").glob("[!_]*.py"))
-)
-# The others are computed where a table shows them.
+METRICS = tuple(sorted(plugins.modules(plugins.FATHOM["metrics"])))
+# They are computed together; each of the others by itself, where a table shows it.
 ALWAYS_SCORED = ("bleu", "chrf")
+SCORES = "scores"
+_OF_METRIC = ("split", "gates", "window")
 # The rule that makes each measurement, and its qualifiers. A key may leave out `window`.
 NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "parameters": ("training", ()),
     "last_validation": ("training", ()),
     "unigram_nll": ("training", ()),
-    **dict.fromkeys(METRICS, ("scores", ("split", "gates", "window"))),
-    "bleu": ("scores", ("split", "gates", "window", "tokenizer")),
-    "right_language": ("scores", ("split", "gates")),
-    "reference_language": ("scores", ("split", "gates")),
-    "equal_hypotheses": ("scores", ("split", "gates")),
+    **{name: (name, _OF_METRIC) for name in METRICS},
+    "bleu": (SCORES, (*_OF_METRIC, "tokenizer")),
+    "chrf": (SCORES, _OF_METRIC),
+    "right_language": (SCORES, ("split", "gates")),
+    "reference_language": (SCORES, ("split", "gates")),
+    "equal_hypotheses": (SCORES, ("split", "gates")),
     "nll": ("likelihood", ("split", "gates")),
     "perplexity": ("likelihood", ("split", "gates")),
     "gates": ("gates", ("stack",)),
@@ -71,6 +72,35 @@ _SHORT_CODES = {
 }
 
 
+def is_metric(name: str) -> bool:
+    """Return whether a measurement is a metric of translations."""
+    return name in METRICS or plugins.is_plugin("metrics", name)
+
+
+def metric_named(name: str) -> Any:
+    """Return the `Metric` of scoring/metrics in the file of a metric.
+
+    Raises:
+        FathomError: If the file cannot be imported, or has no metric of its name.
+    """
+    module = plugins.load("metrics", name)
+    metric: Any = getattr(module, "METRIC", None)
+    described = all(hasattr(metric, each) for each in ("name", "unit", "better", "columns"))
+    if not described or metric.name != name:
+        what = f"METRIC is not a metric with the name '{name}', unit, better and columns"
+        raise FathomError(what, str(module.__file__), "write METRIC = <class>() at the end")
+    return metric
+
+
+def made_by(name: str) -> str:
+    """Return the rule that makes a measurement; a plugin's metric has its own."""
+    return NAMES[name][0] if name in NAMES else name
+
+
+def _qualifiers(name: str) -> tuple[str, ...]:
+    return NAMES[name][1] if name in NAMES else _OF_METRIC
+
+
 def words_of(key: str) -> tuple[str, dict[str, str]]:
     """Return the name and the qualifiers of a key.
 
@@ -78,10 +108,10 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
         FathomError: If there is no such measurement, or a qualifier is missing or misplaced.
     """
     name, *words = key.split(".")
-    if name not in NAMES:
+    if name not in NAMES and not is_metric(name):
         raise FathomError(f"no measurement '{name}'", key, nearest(name, NAMES))
     qualifiers: dict[str, str] = {}
-    for kind in NAMES[name][1]:
+    for kind in _qualifiers(name):
         valid = QUALIFIERS[kind]
         if kind == "window" and words[:1] != ["window"]:
             continue
@@ -91,7 +121,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
             raise FathomError(f"'{word}' is no {kind}" if word else f"no {kind}", key, remedy)
         qualifiers[kind] = word
     if words:
-        form = ".".join([name, *(f"<{kind}>" for kind in NAMES[name][1])])
+        form = ".".join([name, *(f"<{kind}>" for kind in _qualifiers(name))])
         raise FathomError(f"'{words[0]}' is one word too many", key, f"write {form}")
     return name, qualifiers
 
@@ -99,7 +129,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
 def rule_of(key: str) -> str:
     """Return the rule that makes a measurement."""
     name, qualifiers = words_of(key)
-    return "window" if "window" in qualifiers else NAMES[name][0]
+    return "window" if "window" in qualifiers else made_by(name)
 
 
 def file_of(key: str, spec: Spec | None) -> str:
@@ -147,17 +177,17 @@ class ShownValue:
     @property
     def has_gates(self) -> bool:
         """Whether a run has a number of this kind for each of its gates."""
-        return "gates" in NAMES[self.measurement][1]
+        return "gates" in _qualifiers(self.measurement)
 
     @property
     def has_tokenizer(self) -> bool:
         """Whether the number depends on the metric's tokenizer."""
-        return "tokenizer" in NAMES[self.measurement][1]
+        return "tokenizer" in _qualifiers(self.measurement)
 
     @property
     def counts_sentences(self) -> bool:
         """Whether a number is taken from test sentences, and not from tokens or checkpoints."""
-        return NAMES[self.measurement][0] == "scores" and not self.window
+        return is_metric(self.measurement) and not self.window
 
     @property
     def factor(self) -> float:
@@ -172,7 +202,7 @@ class ShownValue:
             "window": "window" if self.window else "",
             "tokenizer": metric,
         }
-        parts = [words[kind] for kind in NAMES[self.measurement][1]]
+        parts = [words[kind] for kind in _qualifiers(self.measurement)]
         return ".".join([self.measurement, *filter(None, parts)])
 
 
@@ -186,11 +216,12 @@ def parse(text: str, measurements: Collection[str]) -> ShownValue:
     if not match:
         raise FathomError(f"'{text}' is not a value", text, _FORM)
     name, words, unit = match[1], match[2].split(".")[1:], match[3]
-    if name not in measurements or name not in NAMES:
-        raise FathomError(f"no measurement '{name}'", text, nearest(name, measurements))
+    brought = [each for each in plugins.names("metrics") if each not in METRICS]
+    if name not in (valid := [*measurements, *brought]):
+        raise FathomError(f"no measurement '{name}'", text, nearest(name, valid))
     if unit is not None and unit not in UNITS:
         raise FathomError(f"no unit '{unit}'", text, nearest(unit, UNITS))
-    kinds = NAMES[name][1]
+    kinds = _qualifiers(name)
     given: dict[str, Any] = {}
     for word in words:
         free = {kind: QUALIFIERS[kind] or () for kind in kinds if kind not in given}

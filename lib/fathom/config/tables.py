@@ -222,7 +222,7 @@ class _Block:
         cell = Cell(self.heading, row.id, column.id, row.id, row.ours or column.ours)
         if column.id in row.settings.empty:
             return cell
-        shared = self.table.vocabulary.columns.get(column.id) if column.settings is None else None
+        shared = self.table.vocabulary.column(column.id) if column.settings is None else None
         of_column = shared.value if shared else column.settings
         value = self._value(row, column, of_column)
         if self.corpus is not None:

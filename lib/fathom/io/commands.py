@@ -14,8 +14,9 @@ _DATA = {
     "tensors.json": "encode",
 }
 _DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors": "tensors.json"}
-# Measurement files whose rule is not called like its verb.
+# The verbs of measurement files by rule; any other rule is a metric.
 _RULES = {"scores": "score", "window": "best-window", "training": "train"}
+_RULES |= {rule: rule for rule in ("likelihood", "gates", "sharing")}
 _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 
 
@@ -48,13 +49,15 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         return ("" if path.is_file() else _deleted(path)) + verb("train")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")
-        made = _RULES.get(rule, rule)
-        return _deleted(path) + verb(made, *_options(words))
+        metric = [] if rule in _RULES else ["--metric", rule]
+        return _deleted(path) + verb(_RULES.get(rule, "score"), *_options(words), *metric)
     if place == "decodings" and len(inner) > 1:
-        scored = inner[1].startswith(_SCORED)
+        scored = path.name.startswith(_SCORED)
         record = path.with_name("scoring.json" if scored else "decoding.json")
         made = "score" if scored else "translate"
-        return _deleted(record) + verb(made, *_options(inner[0].split(".")))
+        # A metric has a folder inside the decoding's.
+        metric = ["--metric", inner[1]] if len(inner) > 2 else []
+        return _deleted(record) + verb(made, *_options(inner[0].split(".")), *metric)
     if place == "window" and len(inner) > 1:
         record = path.with_name("decoding.json")
         return _deleted(record) + verb("best-window", *_options([inner[0]]))

@@ -72,8 +72,9 @@ class Recorded:
         return cls(record, read_record(record)["files"])
 
     def path(self, name: str) -> Path:
-        """Return the place of a file."""
-        return self.record.parent / name
+        """Return the place of a file, in the record's folder or (`../`) above it."""
+        above = name.count("../")
+        return self.record.parents[above] / name[3 * above :]
 
     def expected(self, name: str) -> str:
         """Return the SHA-256 that a file was recorded with; one that was not is refused."""

@@ -28,7 +28,7 @@ from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import read_json, replacing, sha256
-from fathom.io.records import CHANGED, HASH, identity, read_record
+from fathom.io.records import CHANGED, HASH, Recorded, identity, read_record
 from fathom.results import training_record
 from fathom.results.clean import folders_in_use
 from fathom.results.measurements import SCHEMA, checked
@@ -131,7 +131,7 @@ def _require_recorded(results: Path, name: str, files: Mapping[str, str]) -> Non
         return
     recorded = read_record(path).get("files", {})
     for inner, digits in recorded.items() if isinstance(recorded, dict) else ():
-        packed = (path.parent / inner).relative_to(results).as_posix()
+        packed = Recorded(path, recorded).path(inner).relative_to(results).as_posix()
         if files.get(packed, digits) != digits:
             raise FathomError(CHANGED, str(results / packed), again(path))
 

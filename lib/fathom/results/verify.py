@@ -108,6 +108,8 @@ def _find_measurements(records: _Records, findings: dict[Path, FathomError]) -> 
         folder, name = record.parent, "training.json"
         if record.name == "scoring.json" and folder.parent.name == "decodings":
             folder, name = folder.parents[1], f"scores.{folder.name}.json"
+        elif record.name == "scoring.json" and folder.parents[1].name == "decodings":
+            folder, name = folder.parents[2], f"{folder.name}.{folder.parent.name}.json"
         elif record.name != TRAINING or folder.name == "measurements":
             continue
         path = folder / "measurements" / name

@@ -51,7 +51,7 @@ def draws(
 def scores(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
     """Return the score of each draw, (samples,)."""
     sums = (drawn @ statistics.counts.astype(np.float64)).astype(np.int64)
-    return np.array([statistics.score_of(row) for row in sums])
+    return np.array([statistics.metric.score(row) for row in sums])
 
 
 def interval(statistics: Statistics, drawn: np.ndarray) -> BootstrapInterval:

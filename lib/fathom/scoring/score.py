@@ -4,10 +4,11 @@ All numbers come from one decoding. What each metric counts in a sentence is wri
 scores, so that another interval or a paired test needs no second look at the text.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 
+from fathom.config.measurement_keys import ALWAYS_SCORED, SCORES
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.data.sides import sides
@@ -18,8 +19,9 @@ from fathom.results.measurements import NO_LAYER, Number, Record
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language, sentences
-from fathom.scoring.bootstrap import SEED, Statistics, draws, interval
-from fathom.scoring.metrics import Metric, measure, metrics_of
+from fathom.scoring.bootstrap import SEED, draws, interval
+from fathom.scoring.metrics import Metric, Statistics, measure, metrics_of, named
+from fathom.scoring.sentences import OF_REFERENCES
 
 DIGITS = 6
 
@@ -48,48 +50,56 @@ def score(
     gates: str,
     paths: Paths,
     report: Callable[[str], None],
-    further: Sequence[str] = (),
+    rule: str = SCORES,
 ) -> None:
-    """Score one decoding of a run.
+    """Score one decoding of a run by the metrics that every run has, or by another one.
 
     Writes sentences.<task>.tsv.gz, scores.tsv and scoring.json into the decoding's folder, and the
     measurement file last. A run without a result has scores without lines. Hypotheses in several
-    languages are checked: in the wrong one, scores carry a doubt. `further` are metrics beside
-    those that every run has.
+    languages are checked: in the wrong one, scores carry a doubt. If `rule` names a metric, its
+    files are in a folder of its name inside the decoding's.
     """
     training = training_record.read(paths.training(spec, seed))
     folder, corpus = paths.decoding(spec, seed, split, gates), paths.corpus(spec.data)
     decoded = decoding_record.read(folder, spec, gates, training.outcome)
-    measured = MeasurementFile(spec, seed, paths, "scores", split, gates)
-    for old in (*folder.glob("sentences.*.tsv.gz"), *folder.glob("scor*.*"), measured.path):
+    measured = MeasurementFile(spec, seed, paths, rule, split, gates)
+    names, place, up = ALWAYS_SCORED, folder, ""
+    if rule != SCORES:
+        names, place, up = (rule,), folder / rule, "../"
+    for old in (*place.glob("sentences.*.tsv.gz"), *place.glob("scor*.*"), measured.path):
         old.unlink(missing_ok=True)
     files = Recorded(folder / "decoding.json", decoded.files)
     tasks = [task for task in spec.data.tasks if task in decoded.tasks]
     hypotheses = {task: files.lines(f"{task}.txt") for task in tasks}
-    target, asked = sides(spec.data)[1], (spec.scoring.tokenizers, further)
+    source, target = sides(spec.data)
+    tokenizers = spec.scoring.tokenizers
     scores: list[Score] = []
     for task, texts in hypotheses.items():
         references = target.sentences(corpus, task, split)
-        statistics = measure(texts, references, target.languages[task], task, *asked)
-        sentences.write(sentences.path_of(folder, task), statistics)
+        asked = target.languages[task], task, tokenizers, names
+        statistics = measure(texts, references, *asked, source.sentences(corpus, task, split))
+        counted = [] if rule == SCORES else [named(OF_REFERENCES).statistics(texts, references)]
+        sentences.write(sentences.path_of(place, task), [*statistics, *counted])
         lines = list(scores_of(task, statistics, spec.scoring.bootstrap_samples))
         scores += lines
         first = lines[0]
         report(f"{task}: {first.metric} {float(first.value):.2f} ({first.sentences} sentences)")
     rows = ("\t".join(asdict(line).values()) for line in scores)
-    write_lines(folder / "scores.tsv", ["\t".join(COLUMNS), *rows])
+    write_lines(place / "scores.tsv", ["\t".join(COLUMNS), *rows])
     described = {
         "recipe": RECIPE["scoring"],
         "interval": {"samples": spec.scoring.bootstrap_samples, "seed": SEED},
         "versions": {name: version(name) for name in ("numpy", "sacrebleu")},
-        "files": hashes(folder, "decoding.json", "scores.tsv", "sentences.*.tsv.gz"),
+        "files": hashes(place, f"{up}decoding.json", "scores.tsv", "sentences.*.tsv.gz"),
     }
-    write_record(folder / "scoring.json", described)
+    write_record(place / "scoring.json", described)
     checked = right_language.check(spec.data, corpus, split, hypotheses)
     doubt = checked.doubt if checked else ""
-    metrics = [m for task in tasks for m in metrics_of(target.languages[task], *asked)]
+    # Where no task has a layer, the metrics of every language say so.
+    languages = (*(target.languages[task] for task in tasks), "")
+    metrics = [m for language in languages for m in metrics_of(language, tokenizers, names)]
     records = records_of(scores, metrics, split, gates, decoded.no_layer, doubt)
-    if checked:
+    if checked and rule == SCORES:
         records |= right_language.records_of(checked, split, gates)
         report(f"languages: {doubt or 'right'}")
     measured.write(records, decoding_recipe=decoded.recipe)
@@ -98,12 +108,12 @@ def score(
 def scores_of(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:
     """Yield the score of each metric; all intervals are of the same draws."""
     drawn = draws(len(statistics[0].counts), samples)
-    for metric in statistics:
-        spread = interval(metric, drawn)
-        numbers = (metric.value, spread.low, spread.high, spread.stderr)
+    for counted in statistics:
+        spread, metric = interval(counted, drawn), counted.metric
+        numbers = (counted.value, spread.low, spread.high, spread.stderr)
         value, low, high, stderr = (f"{number:.{DIGITS}f}" for number in numbers)
-        count = str(len(metric.counts))
-        yield Score(task, metric.metric, value, low, high, stderr, count, metric.signature)
+        count = str(len(counted.counts))
+        yield Score(task, metric.label, value, low, high, stderr, count, metric.signature())
 
 
 def records_of(
@@ -119,8 +129,7 @@ def records_of(
     Tasks without any layer have no score; `doubt` says why the scores say little.
     """
     missing = {task: NO_LAYER.format(gates) for task in no_layer}
-    # Where no task has a layer, the metrics of every language say so.
-    by_label = {metric.label: metric for metric in (*metrics, *metrics_of(""))}
+    by_label = {metric.label: metric for metric in metrics}
     records: dict[str, Record] = {}
     for label, metric in by_label.items() if scores or missing else ():
         lines = [line for line in scores if line.metric == label]

@@ -11,7 +11,9 @@ import numpy as np
 
 from fathom.io.files import replacing
 from fathom.io.records import Recorded
-from fathom.scoring.metrics import CHRF, Metric, Statistics, named
+from fathom.scoring.metrics import Metric, Statistics, named
+
+OF_REFERENCES = "chrf"  # the metric whose counts tell test sets apart
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,12 @@ class SentenceCounts:
         """Return what a metric counted."""
         places = {name: place for place, name in enumerate(self.columns)}
         columns = [places[f"{metric.label}.{name}"] for name in metric.columns]
-        return metric.of_counts(self.counts[:, columns])
+        return Statistics(metric, self.counts[:, columns])
 
     @property
     def references(self) -> np.ndarray:
         """The n-grams of characters of each reference: equal test sets have equal ones."""
-        prefix = f"{named(CHRF).label}.reference_"
+        prefix = f"{named(OF_REFERENCES).label}.reference_"
         return self.counts[:, [name.startswith(prefix) for name in self.columns]]
 
 
@@ -44,8 +46,9 @@ def write(path: Path, statistics: list[Statistics]) -> None:
 
     Equal counts give equal bytes.
     """
-    names = [f"{metric.metric}.{column}" for metric in statistics for column in metric.columns]
-    counts = [metric.counts for metric in statistics]
+    metrics = [counted.metric for counted in statistics]
+    names = [f"{metric.label}.{column}" for metric in metrics for column in metric.columns]
+    counts = [counted.counts for counted in statistics]
     table = np.column_stack([np.arange(1, len(counts[0]) + 1), *counts])
     header = "\t".join(["sentence", *names])
     with (

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
 
+from fathom.config.measurement_keys import ALWAYS_SCORED
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.data.sides import sides
@@ -24,6 +25,8 @@ from fathom.scoring.score import DIGITS
 
 CHOOSES, JUDGES = "valid", "test"
 
+# References and sources by task.
+Texts = Mapping[str, Sequence[list[str]]]
 # Files of hypotheses by update and task; corpus scores by label of a metric, update and task.
 HypothesisFiles = Mapping[int, Mapping[str, Path]]
 Scores = dict[str, dict[int, dict[str, float]]]
@@ -53,22 +56,23 @@ def best_window(
     if size is None:
         what = "the run has no window of checkpoints"
         raise FathomError(what, spec.name, "give --size, or set decoding.window")
-    corpus, metrics = paths.corpus(spec.data), common_metrics(spec, further)
+    corpus, names = paths.corpus(spec.data), (*ALWAYS_SCORED, *further)
+    metrics = common_metrics(spec, names)
     # Read first, so that a missing text is reported before anything is translated.
-    references = {split: references_of(spec, corpus, split) for split in (CHOOSES, JUDGES)}
+    texts = {split: texts_of(spec, corpus, split) for split in (CHOOSES, JUDGES)}
     folder = paths.window(spec, seed, gates)
     with only_writer(folder, report):
         file = MeasurementFile(spec, seed, paths, "window", gates=gates)
         file.path.unlink(missing_ok=True)
         files = translated(CHOOSES, updates)
-        curve = checkpoint_scores(spec, references[CHOOSES], files, further)
+        curve = checkpoint_scores(spec, texts[CHOOSES], files, names)
         windows = {
             metric.label: best_updates(means(curve[metric.label]), size, metric.better == "lower")
             for metric in metrics
         }
         inside = sorted({update for window in windows.values() for update in window})
         files = translated(JUDGES, inside)
-        tested = checkpoint_scores(spec, references[JUDGES], files, further)
+        tested = checkpoint_scores(spec, texts[JUDGES], files, names)
         doubts = doubts_of(spec, corpus, JUDGES, files)
         write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))
         records = {
@@ -92,49 +96,51 @@ def best_window(
 # Scores of single checkpoints
 
 
-def common_metrics(spec: Spec, further: Sequence[str] = ()) -> list[Metric]:
-    """Return the metrics that the target languages of all tasks have."""
+def common_metrics(spec: Spec, names: Sequence[str] = ALWAYS_SCORED) -> list[Metric]:
+    """Return the variants of metrics that the target languages of all tasks have."""
     languages = dict.fromkeys(sides(spec.data)[1].languages.values())
     first, *others = [
-        metrics_of(language, spec.scoring.tokenizers, further) for language in languages
+        metrics_of(language, spec.scoring.tokenizers, names) for language in languages
     ]
     labels = [{metric.label for metric in of_language} for of_language in others]
     return [metric for metric in first if all(metric.label in these for these in labels)]
 
 
-def references_of(spec: Spec, corpus: Path, split: str) -> dict[str, list[str]]:
-    """Return the references of a split by task."""
-    target = sides(spec.data)[1]
-    references = {task: target.sentences(corpus, task, split) for task in spec.data.tasks}
-    for task, lines in references.items():
-        if not lines:
+def texts_of(spec: Spec, corpus: Path, split: str) -> Texts:
+    """Return references and sources of a split by task."""
+    texts = {
+        task: [side.sentences(corpus, task, split) for side in reversed(sides(spec.data))]
+        for task in spec.data.tasks
+    }
+    for task, (references, _) in texts.items():
+        if not references:
             where = f"{corpus}: {task}, {split}"
             raise FathomError("no references", where, "prepare the corpus again")
-    return references
+    return texts
 
 
 def checkpoint_scores(
     spec: Spec,
-    references: Mapping[str, list[str]],
+    texts: Texts,
     files: HypothesisFiles,
-    further: Sequence[str] = (),
+    names: Sequence[str] = ALWAYS_SCORED,
 ) -> Scores:
     """Return the corpus scores of the common metrics, with as many digits as scores.tsv has.
 
     Line i of a file of hypotheses answers line i of the references.
     """
     languages = sides(spec.data)[1].languages
-    asked = spec.scoring.tokenizers, further
     scores: Scores = {
-        metric.label: {update: {} for update in files} for metric in common_metrics(spec, further)
+        metric.label: {update: {} for update in files} for metric in common_metrics(spec, names)
     }
     for update, paths in files.items():
         for task, path in paths.items():
-            texts = (read_lines(path), references[task], languages[task])
-            for statistics in measure(*texts, str(path), *asked):
-                if statistics.metric in scores:
-                    value = round(statistics.value, DIGITS)
-                    scores[statistics.metric][update][task] = value
+            (references, sources), hypotheses = texts[task], read_lines(path)
+            asked = languages[task], str(path), spec.scoring.tokenizers, names, sources
+            for counted in measure(hypotheses, references, *asked):
+                if counted.metric.label in scores:
+                    value = round(counted.value, DIGITS)
+                    scores[counted.metric.label][update][task] = value
     return scores
 
 
@@ -199,7 +205,7 @@ def _record(
             task: mean_of([tested[update][task] for update in window]) for task in tested[window[0]]
         },
         all=mean_of([over_tasks[update] for update in window]),
-        how=metric.signature,
+        how=metric.signature(),
         doubt=next(reasons, ""),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.measurement_keys import words_of
+from fathom.config.measurement_keys import SCORES, rule_of, words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.records import Recorded, read_record
@@ -115,7 +115,8 @@ class ResultSource:
             return None
         _, qualifiers = words_of(key)
         folder = self.decoding(seed, qualifiers["split"], qualifiers["gates"])
-        return read_sentences(folder, task)
+        rule = rule_of(key)
+        return read_sentences(folder if rule == SCORES else folder / rule, task)
 
     def read(self, path: Path, seed: int) -> Measurements | None:
         """Return a file's content, None without a file; each file is read once.

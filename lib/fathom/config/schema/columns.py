@@ -9,7 +9,8 @@ from annotated_types import Ge, Le
 from pydantic import BeforeValidator, WithJsonSchema
 
 from fathom.config.check import checked
-from fathom.config.measurement_keys import NAMES, ShownValue, parse
+from fathom.config.measurement_keys import NAMES, ShownValue, metric_named, parse
+from fathom.config.plugins import is_plugin
 from fathom.config.schema.section import Doc, Section
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, brief, nearest, refuse
@@ -83,12 +84,22 @@ class Vocabulary(Section):
     columns: dict[str, Column]
 
     def measurement(self, value: ShownValue) -> Measurement:
-        """Return the measurement that a value shows."""
-        return self.measurements[value.measurement]
+        """Return the measurement that a value shows; a plugin's metric says what it is."""
+        name, keys = value.measurement, ("unit", "decimals", "better")
+        if name in self.measurements:
+            return self.measurements[name]
+        return Measurement(of="run", **{key: getattr(metric_named(name), key) for key in keys})
+
+    def column(self, name: str) -> Column | None:
+        """Return a shared column; a plugin's metric is one."""
+        if name in self.columns or not is_plugin("metrics", name):
+            return self.columns.get(name)
+        return Column(title=metric_named(name).unit, value=f"{name}.test")
 
     def title(self, column: str) -> str:
         """Return the printed heading of a column."""
-        return self.columns[column].title if column in self.columns else column
+        shared = self.column(column)
+        return shared.title if shared else column
 
 
 def read_vocabulary(file: Value) -> Vocabulary:

@@ -1,119 +1,174 @@
-"""Metrics of translations: each file of this folder is one, and found by its name.
-
-The name is that of the measurement. A file has METRIC; BLEU, whose tokenizers tell variants apart,
-has `metric(tokenizer)`.
+"""Metrics of translations: each file of this folder has one, METRIC, and is found by its name.
 
 A corpus score is a function of sums over sentences. With the counts kept by sentence, a test set is
 drawn again without a second look at any text.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from fathom.config.measurement_keys import words_of
+from fathom.config.measurement_keys import ALWAYS_SCORED, metric_named, words_of
 from fathom.io.errors import FathomError
 
-BLEU, CHRF = "bleu", "chrf"
+Lines = Sequence[str]
+
+
+class Metric(ABC):
+    """A metric of translations: what it counts in each sentence, and the score of sums of counts.
+
+    Counts are whole numbers. A metric that gives a sentence a score with decimals, as a neural
+    network does, counts ("millionths", "segments"), and its score is their quotient.
+    """
+
+    name: str  # of its file and of the measurement
+    unit: str  # of scores
+    better: Literal["higher", "lower"]
+    columns: tuple[str, ...]  # what it counts in a sentence
+    decimals: int = 1  # that tables print
+    needs_source: bool = False  # whether `count` is given the source sentences
+    uses_gpu: bool = False  # whether a job of the workflow asks for a GPU
+    tokenizer: str = ""  # where the key of the measurement names it
+
+    @abstractmethod
+    def signature(self) -> str:
+        """Return how the metric is computed; scores with other signatures are not compared."""
+
+    @abstractmethod
+    def count(
+        self, hypotheses: Lines, references: Lines, sources: Lines | None, language: str
+    ) -> np.ndarray:
+        """Count in each sentence: (sentences, columns), int64.
+
+        Args:
+            hypotheses: the translations.
+            references: the right translation of each.
+            sources: what is translated; None unless `needs_source`.
+            language: the target language, ISO 639-3.
+        """
+
+    @abstractmethod
+    def score(self, sums: np.ndarray) -> float:
+        """Return the score of sums of counts over sentences, (columns,)."""
+
+    @property
+    def label(self) -> str:
+        """The metric in scores.tsv and in the counts of sentences."""
+        return self.name
+
+    def variants(self, language: str, tokenizers: Sequence[str]) -> "Sequence[Metric]":
+        """Return the metric for each tokenizer of a target language, those asked for last."""
+        return (self,)
+
+    def key(self, split: str, gates: str, *window: str) -> str:
+        """Return the measurement's key; `window` is "window" for the mean of checkpoints."""
+        return ".".join(filter(None, (self.name, split, gates, *window, self.tokenizer)))
+
+    def statistics(
+        self, hypotheses: Lines, references: Lines, language: str = "", sources: Lines | None = None
+    ) -> "Statistics":
+        """Return what the metric counts in each sentence, at least one.
+
+        Raises:
+            FathomError: If the counts have another shape, or are not whole numbers.
+        """
+        texts = hypotheses, references, sources if self.needs_source else None
+        counts = self.count(*texts, language)
+        shape = len(hypotheses), len(self.columns)
+        if counts.shape != shape or counts.dtype.kind != "i":
+            what = f"`count` returned {counts.dtype} {counts.shape}"
+            raise FathomError(what, f"metric {self.name}", f"return int64 {shape}")
+        return Statistics(self, counts)
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What one metric keeps of each sentence."""
+    """What a metric counts in each sentence."""
 
-    metric: str  # its label
-    columns: tuple[str, ...]  # what each column counts
+    metric: Metric
     counts: np.ndarray  # (sentences, columns) whole numbers
-    signature: str  # sacreBLEU's: how the metric was computed
-    score_of: Callable[[np.ndarray], float]  # of a sum over sentences, (columns,)
 
     @property
     def value(self) -> float:
         """The score of all sentences."""
-        return self.score_of(self.counts.sum(axis=0))
+        return self.metric.score(self.counts.sum(axis=0))
 
 
 @dataclass(frozen=True)
-class Metric:
+class SacreBleu(Metric):
     """A metric of sacreBLEU."""
 
-    name: str  # of the measurement
-    label: str  # in scores.tsv and in the counts of sentences
-    unit: str  # of scores
+    name: str
+    unit: str
     better: Literal["higher", "lower"]
-    columns: tuple[str, ...]  # what it counts in a sentence
+    columns: tuple[str, ...]
     sacrebleu: Callable[[str], Any]  # returns sacreBLEU's metric for a target language
-    has_tokenizer: bool = False  # whether the label is a tokenizer, which is part of the key
-
-    def key(self, split: str, gates: str, *window: str) -> str:
-        """Return the measurement's key; `window` is "window" for the mean of checkpoints."""
-        words = (self.name, split, gates, *window, *([self.label] if self.has_tokenizer else []))
-        return ".".join(words)
-
-    def statistics(
-        self, hypotheses: list[str], references: list[str], language: str = ""
-    ) -> Statistics:
-        """Count in each sentence, at least one; Moses' tokens depend on the target language."""
-        metric = self.sacrebleu(language)
-        counts = metric._extract_corpus_statistics(hypotheses, [references])
-        return self.of_counts(np.array(counts, dtype=np.int64))
+    tokenizer: str = ""
 
     @property
-    def signature(self) -> str:
-        """How sacreBLEU's metric is computed."""
-        return self.of_counts(np.zeros((0, len(self.columns)), dtype=np.int64)).signature
+    def label(self) -> str:
+        """The tokenizer if the metric has variants, else the unit."""
+        return self.tokenizer or self.unit
 
-    def of_counts(self, counts: np.ndarray) -> Statistics:
-        """Return what was counted before, (sentences, columns), as statistics."""
+    @cached_property
+    def _metric(self) -> Any:
         metric = self.sacrebleu("")
         metric.num_refs = 1  # part of the signature
+        return metric
 
-        def score_of(sums: np.ndarray) -> float:
-            return float(metric._compute_score_from_stats([int(count) for count in sums]).score)
+    def signature(self) -> str:
+        """Return sacreBLEU's signature."""
+        return str(self._metric.get_signature())
 
-        signature = str(metric.get_signature())
-        return Statistics(self.label, self.columns, counts, signature, score_of)
+    def count(
+        self, hypotheses: Lines, references: Lines, sources: Lines | None, language: str
+    ) -> np.ndarray:
+        """Count as sacreBLEU does; Moses' tokens depend on the target language."""
+        metric = self.sacrebleu(language)
+        counts = metric._extract_corpus_statistics(hypotheses, [references])
+        return np.array(counts, dtype=np.int64)
 
-
-def _module(name: str) -> Any:
-    return import_module(f"{__name__}.{name}")
+    def score(self, sums: np.ndarray) -> float:
+        """Return sacreBLEU's score of sums of counts."""
+        return float(self._metric._compute_score_from_stats([int(each) for each in sums]).score)
 
 
 def named(name: str) -> Metric:
-    """Return a metric without variants by the name of its measurement."""
-    return _module(name).METRIC
+    """Return a metric by the name of its measurement; one with variants is its first."""
+    return metric_named(name)
 
 
 def of_key(key: str) -> Metric:
     """Return the metric of a measurement's key."""
     name, qualifiers = words_of(key)
-    return _module(BLEU).metric(qualifiers["tokenizer"]) if name == BLEU else named(name)
+    tokenizers = [qualifiers["tokenizer"]] if "tokenizer" in qualifiers else []
+    return named(name).variants("", tokenizers)[-1]
 
 
 def metrics_of(
-    language: str, tokenizers: Sequence[str] = (), further: Sequence[str] = ()
+    language: str, tokenizers: Sequence[str] = (), names: Sequence[str] = ALWAYS_SCORED
 ) -> list[Metric]:
-    """Return the metrics of a target language, and the tokenizers and metrics that a run adds."""
-    names = dict.fromkeys([CHRF, *further])
-    bleus = _module(BLEU).metrics(language, tokenizers)
-    return [*bleus, *(named(name) for name in names if name != BLEU)]
+    """Return metrics for a target language, with the tokenizers that a run adds."""
+    return [metric for name in names for metric in named(name).variants(language, tokenizers)]
 
 
 def measure(
-    hypotheses: list[str],
-    references: list[str],
+    hypotheses: Lines,
+    references: Lines,
     language: str,
     where: str,
     tokenizers: Sequence[str] = (),
-    further: Sequence[str] = (),
+    names: Sequence[str] = ALWAYS_SCORED,
+    sources: Lines | None = None,
 ) -> list[Statistics]:
     """Return the statistics of every metric with which a target language is scored.
 
-    Hypothesis i answers reference i; `where` is what an error names, and the rest is as for
-    `metrics_of`.
+    Hypothesis i answers reference i and translates source i; `where` is what an error names, and
+    the rest is as for `metrics_of`.
     """
     if len(hypotheses) != len(references) or not references:
         raise FathomError(
@@ -121,5 +176,5 @@ def measure(
             where,
             "translate again; every sentence has one hypothesis",
         )
-    metrics = metrics_of(language, tokenizers, further)
-    return [metric.statistics(hypotheses, references, language) for metric in metrics]
+    metrics = metrics_of(language, tokenizers, names)
+    return [metric.statistics(hypotheses, references, language, sources) for metric in metrics]

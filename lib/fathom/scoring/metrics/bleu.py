@@ -17,7 +17,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
 from fathom.config.measurement_keys import short_code
-from fathom.scoring.metrics import Metric
+from fathom.scoring.metrics import SacreBleu
 
 MOSES = "moses"
 EVERYWHERE = ("13a", "intl", "char", "none")
@@ -33,17 +33,19 @@ COLUMNS = (
 )
 
 
-def metrics(language: str, further: Sequence[str] = ()) -> list[Metric]:
-    """Return the variants for a target language; `further` are tokenizers that a run asks for."""
-    return [
-        metric(tokenizer) for tokenizer in (*EVERYWHERE, *BY_LANGUAGE.get(language, ()), *further)
-    ]
+class Bleu(SacreBleu):
+    """BLEU of words that a tokenizer of sacreBLEU cuts, or Moses."""
+
+    def variants(self, language: str, tokenizers: Sequence[str]) -> list[SacreBleu]:
+        """Return BLEU with the tokenizers of every language, of this one, and those asked for."""
+        return [metric(each) for each in (*EVERYWHERE, *BY_LANGUAGE.get(language, ()), *tokenizers)]
 
 
-def metric(tokenizer: str) -> Metric:
-    """Return BLEU of words that a tokenizer of sacreBLEU cuts, or Moses."""
+@cache
+def metric(tokenizer: str) -> Bleu:
+    """Return BLEU with a tokenizer."""
     peer = _of_moses if tokenizer == MOSES else partial(_of_sacrebleu, tokenizer)
-    return Metric("bleu", tokenizer, "BLEU", "higher", COLUMNS, peer, has_tokenizer=True)
+    return Bleu("bleu", "BLEU", "higher", COLUMNS, peer, tokenizer)
 
 
 def _of_sacrebleu(tokenizer: str, _: str) -> BLEU:
@@ -89,3 +91,6 @@ def _tokenizer(language: str) -> Any:
     from sacremoses import MosesTokenizer
 
     return MosesTokenizer(language)
+
+
+METRIC = metric(EVERYWHERE[0])

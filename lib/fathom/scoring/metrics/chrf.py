@@ -2,10 +2,10 @@
 
 from sacrebleu.metrics.chrf import CHRF
 
-from fathom.scoring.metrics import Metric
+from fathom.scoring.metrics import SacreBleu
 
 _ORDERS = (1, 2, 3, 4, 5, 6)
-_COUNTED = ("hypothesis", "reference", "match")
-COLUMNS = tuple(f"{what}_{order}" for order in _ORDERS for what in _COUNTED)
+COUNTED = ("hypothesis", "reference", "match")
+COLUMNS = tuple(f"{what}_{order}" for order in _ORDERS for what in COUNTED)
 
-METRIC = Metric("chrf", "chrF", "chrF", "higher", COLUMNS, lambda _: CHRF())
+METRIC = SacreBleu("chrf", "chrF", "higher", COLUMNS, lambda _: CHRF())

@@ -2,6 +2,6 @@
 
 from sacrebleu.metrics.ter import TER
 
-from fathom.scoring.metrics import Metric
+from fathom.scoring.metrics import SacreBleu
 
-METRIC = Metric("ter", "TER", "TER", "lower", ("edits", "reference_words"), lambda _: TER())
+METRIC = SacreBleu("ter", "TER", "lower", ("edits", "reference_words"), lambda _: TER())
