@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fathom.artefacts import significance
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.significance import compare_runs, lines
+from fathom.artefacts.significance import compare_runs, lines, with_gates
 from fathom.config.load import load
 from fathom.config.measurement_keys import ShownValue
 from fathom.config.paths import Paths
+from fathom.scoring import bootstrap
 from fathom.scoring.bootstrap import SEED
 from fathom.scoring.metrics import named, of_key
 from fathom.scoring.sentences import read
@@ -26,7 +26,7 @@ SAMPLES = 300
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    monkeypatch.setattr(significance, "SAMPLES", SAMPLES)
+    monkeypatch.setattr(bootstrap, "SAMPLES", SAMPLES)
 
 
 class RunResults(Results):
@@ -50,8 +50,10 @@ class RunResults(Results):
         made = {"bos": made["bos"], "kor": made["fra"]}
         self.score(run, made, seed, self.spec(run).gates[0])
 
-    def compared(self, *runs, value=BLEU, seeds="all", **options):
-        return compare_runs(Artefacts(self.project, self.paths, seeds), runs, value, **options)
+    def compared(self, *runs, value=BLEU, seeds="all", gates=None, **options):
+        artefacts = Artefacts(self.project, self.paths, seeds)
+        chosen = with_gates([self.spec(run) for run in runs], gates)
+        return compare_runs(artefacts, chosen, value, **options)
 
     def counts(self, run, seed, task):
         folder = self.decoding(run, seed, "test", self.spec(run).gates[0])

@@ -29,6 +29,8 @@ class Statistics:
     counts: np.ndarray  # (sentences, columns) whole numbers
     signature: str  # sacreBLEU's: how the metric was computed
     score_of: Callable[[np.ndarray], float]  # of a sum over sentences, (columns,)
+    # The same of many sums in one step, (sums, columns) → (sums,), to rounding; None without one.
+    scores_of: Callable[[np.ndarray], np.ndarray] | None = None
 
     @property
     def value(self) -> float:
@@ -47,6 +49,7 @@ class Metric:
     columns: tuple[str, ...]  # what it counts in a sentence
     sacrebleu: Callable[[str], Any]  # returns sacreBLEU's metric for a target language
     has_tokenizer: bool = False  # whether the label is a tokenizer, which is part of the key
+    scores_of: Callable[[np.ndarray], np.ndarray] | None = None  # see Statistics
 
     def key(self, split: str, gates: str, *window: str) -> str:
         """Return the measurement's key; `window` is "window" for the mean of checkpoints."""
@@ -75,7 +78,7 @@ class Metric:
             return float(metric._compute_score_from_stats([int(count) for count in sums]).score)
 
         signature = str(metric.get_signature())
-        return Statistics(self.label, self.columns, counts, signature, score_of)
+        return Statistics(self.label, self.columns, counts, signature, score_of, self.scores_of)
 
 
 def _module(name: str) -> Any:

@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
@@ -43,7 +44,22 @@ def metrics(language: str, further: Sequence[str] = ()) -> list[Metric]:
 def metric(tokenizer: str) -> Metric:
     """Return BLEU of words that a tokenizer of sacreBLEU cuts, or Moses."""
     peer = _of_moses if tokenizer == MOSES else partial(_of_sacrebleu, tokenizer)
-    return Metric("bleu", tokenizer, "BLEU", "higher", COLUMNS, peer, has_tokenizer=True)
+    return Metric("bleu", tokenizer, "BLEU", "higher", COLUMNS, peer, True, scores_of)
+
+
+def scores_of(sums: np.ndarray) -> np.ndarray:
+    """Return sacreBLEU's scores of many sums, (sums, columns), with its smoothing "exp".
+
+    A corpus without a match, or without an n-gram of some order, scores 0.
+    """
+    words, references = sums[:, 0].astype(float), sums[:, 1]
+    correct, total = sums[:, 2:6], sums[:, 6:]
+    # An order without a match counts half as much as such an order before it, beginning with ½.
+    matches = np.where(correct, correct, 0.5 ** np.cumsum(correct == 0, axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.exp(np.log(100 * matches / total).mean(axis=1))
+        score = mean * np.exp(np.minimum(0.0, 1 - references / words))
+    return np.where(correct.any(axis=1) & total.all(axis=1), score, 0.0)
 
 
 def _of_sacrebleu(tokenizer: str, _: str) -> BLEU:
