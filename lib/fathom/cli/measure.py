@@ -11,15 +11,17 @@ from fathom.cli.options import (
     Device,
     Gates,
     HeldOut,
-    OpenRun,
     Results,
     Run,
     Scale,
     Seed,
     Split,
+    decodings,
+    needs,
     open_run,
 )
 from fathom.cli.terminal import report_of, suggest
+from fathom.decode.open_run import OpenRun
 from fathom.decode.ready import (
     averaged,
     require_decoder,
@@ -48,17 +50,17 @@ def score(
     opened = open_run(run, scale, results)
     spec, paths = opened.spec, opened.paths
     require_decoder(spec)
-    decodings = opened.decodings(split, gates)
+    asked = decodings(opened, split, gates)
     require_training(spec, seed, paths)
-    for text, kind in decodings:
+    for text, kind in asked:
         command = paths.command("translate", spec.name, seed)
         named = f"{command} --split {text} --gates {kind}" if split or gates else command
         require_made(paths.decoding(spec, seed, text, kind) / "decoding.json", named)
     from fathom.scoring.score import score
 
-    for text, kind in decodings:
+    for text, kind in asked:
         report = report_of(f"{spec.folder} {text}, {kind}")
-        score(spec, seed, text, kind, paths, report, opened.needs.metrics(spec.name))
+        score(spec, seed, text, kind, paths, report, needs(opened).metrics(spec.name))
     suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))
 
 
@@ -139,7 +141,7 @@ def best_window(
     def translated(split: str, updates: Sequence[int]) -> dict[int, dict[str, Path]]:
         return translate_saved(trained, kind, split, updates, report)
 
-    updates, metrics = consecutive_updates(trained), opened.needs.metrics(spec.name)
+    updates, metrics = consecutive_updates(trained), needs(opened).metrics(spec.name)
     report(str(best_window(spec, seed, kind, paths, updates, translated, report, metrics)))
 
 
