@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts import rows
 from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.claims.judged import judged
+from fathom.artefacts.claims.view import lines
 from fathom.artefacts.significance import RunComparison, Trainings, compare_runs
 from fathom.artefacts.table.sources import ResultSource
 from fathom.config.load import open_paths, open_project
@@ -22,7 +24,6 @@ from fathom.config.show import describe
 from fathom.config.switches import one_seed
 from fathom.decode import ready
 from fathom.decode.open_run import OpenRun
-from fathom.decode.ready import require_made, require_name
 from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.io.screen import say
@@ -84,28 +85,21 @@ class OpenProject:
         return Run(opened, self._artefacts, one_seed(seed), opened.one_gates(gates))
 
     def table(self, target: str) -> "DataFrame":
-        """Return a table, `<paper>_<table>`, a line for each cell that shows something.
+        """Return the cells of a table, `<paper>_<table>`: its csv, with `reported` and `verdict`.
 
-        The columns are those of the table's csv, with `reported` and `verdict`. `interval` is half
-        of the 95 % interval over test sentences. A cell without a value has `words`: `not run`.
+        `interval` is half of the 95 % interval over test sentences; `words` replace a value.
         """
         table = find(self._project.papers, target, "table")
         return _frame(rows.of_table(self._artefacts.compared(*table)))
 
     def claims(self, paper: str) -> "DataFrame":
         """Return the parts of a paper's claims with our answers and those of its own cells."""
-        from fathom.artefacts.claims.judged import judged
-        from fathom.artefacts.claims.view import lines
-
-        require_name(paper, self._project.papers, "paper", "claims")
+        ready.require_name(paper, self._project.papers, "paper", "claims")
         return lines(judged(self._artefacts, self._project.papers[paper]))
 
 
 class Run:
-    """A training of a run, `<paper>/<run>`, read with some gates. `OpenProject.run` returns it.
-
-    Where a method takes a task, a run of one task needs none.
-    """
+    """A training of a run, read with some gates. With one task, methods need no `task`."""
 
     def __init__(self, opened: OpenRun, artefacts: Artefacts, seed: int, gates: str):
         self._opened, self._artefacts, self._gates = opened, artefacts, gates
@@ -169,24 +163,21 @@ class Run:
         from fathom.scoring.score import decoded_texts
 
         decoding = self._paths.decoding(self._spec, self.seed, split, self._gates)
-        require_made(decoding / "decoding.json", self._command("translate", split))
+        ready.require_made(decoding / "decoding.json", self._command("translate", split))
         tasks = self.tasks if task is None else [self._task(task)]
         texts = decoded_texts(self._spec, self.seed, split, self._gates, self._paths, tasks)
         return _frame(texts, ["task", "source", "reference", "hypothesis"])
 
     def scores(self, split: str = "test") -> "DataFrame":
-        """Return the scores of a split that is scored, a line for each measurement and task.
-
-        `low` and `high` are the ends of the 95 % bootstrap interval, `n` the number of sentences.
-        """
+        """Return the scores of a split, with 95 % bootstrap intervals and `n` sentences."""
         file = MeasurementFile(self._spec, self.seed, self._paths, "scores", split, self._gates)
-        require_made(file.path, self._command("score", split))
+        ready.require_made(file.path, self._command("score", split))
         return _frame(rows.of_scores(self._source.read(file.path, self.seed)))
 
     def curves(self) -> "DataFrame":
         """Return the columns of metrics.tsv, a line for each logged update; NLL is per token."""
         path = self._source.recorded(self.seed, "metrics.tsv")
-        require_made(path, self._paths.command("train", self.name, self.seed))
+        ready.require_made(path, self._paths.command("train", self.name, self.seed))
         return _frame(metrics.read(path))
 
     def gates(self) -> "DataFrame":
@@ -213,41 +204,38 @@ class Run:
             remedy = f"name one as `task`: {', '.join(self.tasks)}"
             raise FathomError(f"the run has {len(self.tasks)} tasks", self.name, remedy)
         task = name or next(iter(self.tasks))
-        require_name(task, self.tasks, "task", self.name)
+        ready.require_name(task, self.tasks, "task", self.name)
         return task
 
     def _command(self, verb: str, split: str) -> str:
-        require_name(split, ready.SPLITS, "held-out split", self.name)
+        ready.require_name(split, ready.SPLITS, "held-out split", self.name)
         command = self._paths.command(verb, self.name, self.seed)
         return f"{command} --split {split} --gates {self._gates}"
 
 
+Runs = Run | Sequence[Run]
+
+
 def test(
-    a: Run | Sequence[Run],
-    b: Run | Sequence[Run],
-    *,
-    metric: str = "bleu",
-    split: str = "test",
-    task: str | None = None,
+    a: Runs, b: Runs, *, metric: str = "bleu", split: str = "test", task: str | None = None
 ) -> RunComparison:
     """Return a less b, with 95 % intervals and p, as `fathom test` computes them.
 
-    Each is a run, or its trainings with several seeds. Without a task, scores are means over tasks.
+    Each is a run, or its trainings with several seeds. Without a task, a score is a mean over them.
     """
-    require_name(metric, METRICS, "metric", "metric")
-    require_name(split, ready.SPLITS, "held-out split", "split")
+    ready.require_name(metric, METRICS, "metric", "metric")
+    ready.require_name(split, ready.SPLITS, "held-out split", "split")
     sides, chosen = [[each] if isinstance(each, Run) else [*each] for each in (a, b)], []
     for runs in sides:
         if len({(run.name, run._gates) for run in runs}) != 1:
             remedy = "give a run, or its trainings with several seeds and the same gates"
             raise FathomError(f"{len(runs)} trainings that are not of one run", "test", remedy)
-        seeds = tuple(run.seed for run in runs)
-        chosen.append(Trainings(runs[0].name, runs[0]._gates, seeds))
+        chosen.append(Trainings(runs[0].name, runs[0]._gates, tuple(run.seed for run in runs)))
     if len({id(run._artefacts) for runs in sides for run in runs}) > 1:
         remedy = "take all runs from what one call of fathom.open returned"
         raise FathomError("runs of several open projects", "test", remedy)
-    value = ShownValue(metric, split=split)
-    return compare_runs(sides[0][0]._artefacts, chosen, value, (task,))[0]
+    artefacts, shown = sides[0][0]._artefacts, ShownValue(metric, split=split)
+    return compare_runs(artefacts, chosen, shown, (task,))[0]
 
 
 def _frame(lines: Iterable[Any], columns: list[str] | None = None) -> "DataFrame":
