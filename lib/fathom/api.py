@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.artefacts import rows
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import judged
 from fathom.artefacts.claims.view import lines
 from fathom.artefacts.significance import RunComparison, Trainings, compare_runs
+from fathom.artefacts.table.formats import judged_numbers
 from fathom.artefacts.table.sources import ResultSource
 from fathom.config.load import open_paths, open_project
 from fathom.config.measurement_keys import METRICS, ShownValue
@@ -27,6 +27,7 @@ from fathom.decode.open_run import OpenRun
 from fathom.io import metrics
 from fathom.io.errors import FathomError
 from fathom.io.screen import say
+from fathom.results import measurements
 from fathom.results.run_state import run_state
 from fathom.results.training_record import MeasurementFile
 
@@ -90,7 +91,7 @@ class OpenProject:
         `interval` is half of the 95 % interval over test sentences; `words` replace a value.
         """
         table = find(self._project.papers, target, "table")
-        return _frame(rows.of_table(self._artefacts.compared(*table)))
+        return _frame(judged_numbers(self._artefacts.compared(*table)))
 
     def claims(self, paper: str) -> "DataFrame":
         """Return the parts of a paper's claims with our answers and those of its own cells."""
@@ -102,10 +103,9 @@ class Run:
     """A training of a run, read with some gates. With one task, methods need no `task`."""
 
     def __init__(self, opened: OpenRun, artefacts: Artefacts, seed: int, gates: str):
-        self._opened, self._artefacts, self._gates = opened, artefacts, gates
+        self._opened, self._artefacts, self._gates, self.seed = opened, artefacts, gates, seed
         self._spec, self._paths = opened.spec, opened.paths
         self.name: str = opened.spec.name
-        self.seed: int = seed
         self.tasks: tuple[str, ...] = opened.spec.data.tasks
         self.folder: Path = opened.paths.run(opened.spec, seed)
 
@@ -115,8 +115,8 @@ class Run:
     @property
     def settings(self) -> Mapping[str, Any]:
         """All settings by their keys, such as `model.width`."""
-        settings = describe(self._opened.project, self.name, self._paths.scale)
-        return {setting.path: setting.value for setting in settings}
+        project, scale = self._opened.project, self._paths.scale
+        return {each.path: each.value for each in describe(project, self.name, scale)}
 
     @property
     def outcome(self) -> str:
@@ -172,7 +172,7 @@ class Run:
         """Return the scores of a split, with 95 % bootstrap intervals and `n` sentences."""
         file = MeasurementFile(self._spec, self.seed, self._paths, "scores", split, self._gates)
         ready.require_made(file.path, self._command("score", split))
-        return _frame(rows.of_scores(self._source.read(file.path, self.seed)))
+        return _frame(measurements.rows(self._source.read(file.path, self.seed)))
 
     def curves(self) -> "DataFrame":
         """Return the columns of metrics.tsv, a line for each logged update; NLL is per token."""
@@ -182,9 +182,9 @@ class Run:
 
     def gates(self) -> "DataFrame":
         """Return the probability of each gate, by stack, task and layer."""
-        from fathom.decode.gates import gate_records
+        from fathom.decode.gates import gate_rows
 
-        return _frame(rows.of_gates(gate_records(self._trained)))
+        return _frame(gate_rows(self._trained), ["stack", "task", "layer", "probability"])
 
     def network(self) -> "Module":
         """Return the network in evaluation mode; all calls return the same one."""
