@@ -63,7 +63,7 @@ def test_every_format_has_difference_interval_and_p_and_no_reported_number(paire
         assert all(part in text for part in shown)
     less, corrected = [note for note in laid_out.notes if "difference" in note or "p_holm" in note]
     assert "Avg. less that of small" in less
-    assert PAIRED.format(1_000) in less
+    assert PAIRED.format(10_000) in less
     assert corrected == "p_holm: p with Holm's correction for 2 rows."
 
 

@@ -16,17 +16,9 @@ from fathom.artefacts.claims.functions import NUMBERS
 from fathom.artefacts.claims.language import truth as answer_of
 from fathom.artefacts.claims.names import Labelled, curve
 from fathom.artefacts.claims.numbers import Sum, Term
-from fathom.artefacts.claims.worlds import (
-    ALONE,
-    EXACT,
-    NO_SEEDS,
-    OTHER_SEEDS,
-    UNEVEN,
-    Results,
-    over_seeds,
-)
+from fathom.artefacts.claims.worlds import EXACT, NO_INTERVAL, Results, over_seeds
 from fathom.artefacts.table.comparison import compare_table
-from fathom.artefacts.table.differences import difference
+from fathom.artefacts.table.differences import ALONE, NO_SEEDS, OTHER_SEEDS, UNEVEN, difference
 from fathom.config.schema.figures import Drawn
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
@@ -178,8 +170,8 @@ def test_parameters_are_exact_and_what_cannot_be_drawn_again_decides_alone(tmp_p
     files.write("p/gated", {"depth.decoder": record, **size})
     files.write("p/deep", {BLEU_KEY: scores(20.0, 30.0)})  # without counts of sentences
     for claim, basis in (
-        ('table1["LL-D, 6/12", "depth_decoder"] > 5', ALONE),
-        ('table1["24/24", "bos"] > 19', ALONE),
+        ('table1["LL-D, 6/12", "depth_decoder"] > 5', NO_INTERVAL.format(ALONE)),
+        ('table1["24/24", "bos"] > 19', NO_INTERVAL.format(ALONE)),
         ('table1["LL-D, 6/12", "params"] < 67', EXACT),
     ):
         (fact,) = truth(files, claim).evidence
@@ -310,7 +302,7 @@ def nll(seeds, source):
 def test_what_has_no_interval_says_the_true_reason(files, terms, why):
     """Rows with several seeds were called rows of one seed."""
     interval = results_of(files).interval({terms[0]: 1.0, terms[1]: -1.0})
-    assert (interval.half, interval.basis) == (None, why)
+    assert (interval.half, interval.basis) == (None, NO_INTERVAL.format(why))
 
 
 LINES = DataFrame(

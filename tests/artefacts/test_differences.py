@@ -12,9 +12,9 @@ from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
 from fathom.io.records import read_record, write_record
 from fathom.results.measurements import Number, Record
-from fathom.scoring.bootstrap import paired_bootstrap
 from fathom.scoring.metrics import bleu
 from fathom.scoring.sentences import path_of, read
+from tests.support.paired import paired_bootstrap
 from tests.support.refused import refused
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
@@ -74,7 +74,7 @@ def test_rows_on_the_same_sentences_are_paired(results, less):
     assert (gain.result.interval, gain.half) == (expected.half, expected.half)
     assert gain.result.stderr == expected.stderr
     assert gain.paired.p == expected.p
-    assert "1,000" in gain.method
+    assert "10,000 draws" in gain.method
 
 
 def test_pairs_are_narrower_than_independent_rows(results, less):
@@ -113,14 +113,37 @@ def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
     assert gain.result.value == pytest.approx(expected.value, abs=1e-5)
 
 
-def test_several_seeds_in_both_rows_give_the_interval_over_seeds(tmp_path, results, less):
+def by_seed(results, run, task="bos"):
+    """Return the scores of the two trainings of a run."""
+    folders = (results.decoding(run, seed, "test", "plain") for seed in (1, 2))
+    return [read(folder, task).statistics(bleu.metric("13a")).value for folder in folders]
+
+
+def test_several_seeds_in_both_rows_give_the_interval_over_seeds(results, less, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
     results.score("p/small", texts(0.2, seed=3), seed=2)
-    text = "t: {title: T, section: S, columns: [bos], rows: {a: small, b: small}}"
-    gain = less(results, ("a", "bos"), ("b", "bos"), text)
-    # Twice the same run: two equal variances, of one degree of freedom each.
-    assert gain.half == pytest.approx(stats.t.ppf(0.975, 2) * gain.result.stderr)
+    results.score("p/deep", texts(0.15, seed=4), seed=2)
+    gain = less(results)
+    scores = by_seed(results, "p/deep"), by_seed(results, "p/small")
+    welch = stats.ttest_ind(*scores, equal_var=False)
+    interval = welch.confidence_interval(0.95)
+    # Stored scores have six decimals.
+    assert 2 * gain.half == pytest.approx(interval.high - interval.low, abs=1e-4)
+    assert gain.p == pytest.approx(welch.pvalue, rel=1e-5)
     assert "seeds" in gain.method
-    assert gain.result.interval == 0
+
+
+def test_two_cells_of_one_run_are_compared_seed_by_seed(results, less):
+    """They were independent here alone: a row less itself had a width and p 1."""
+    results.score("p/small", texts(0.2, seed=3), seed=2)
+    text = "t: {title: T, section: S, columns: [bos, fra], rows: {a: small, b: small}}"
+    itself = less(results, ("a", "bos"), ("b", "bos"), text)
+    assert (itself.result.value, itself.half, itself.p, itself.result.stderr) == (0, 0, 1, 0)
+    tasks = less(results, ("a", "bos"), ("b", "fra"), text)
+    expected = stats.ttest_rel(*(by_seed(results, "p/small", task) for task in ("bos", "fra")))
+    assert tasks.p == pytest.approx(expected.pvalue, rel=1e-4)
+    interval = expected.confidence_interval(0.95)
+    assert 2 * tasks.half == pytest.approx(interval.high - interval.low, abs=1e-3)
 
 
 def test_chrf_is_paired_too(results, less):

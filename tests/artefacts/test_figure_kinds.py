@@ -339,7 +339,7 @@ def test_rows_on_the_same_sentences_have_paired_intervals(tmp_path, scored):
     assert alone.note.startswith("LL-D, 6/12: no interval of the difference: ")
     title = axes_of(tmp_path, BARS, scored)[0].get_legend().get_title().get_text()
     assert title == f"Whiskers: {line.interval}"
-    assert "95 % paired bootstrap interval of the difference, 1,000 draws" in title
+    assert "95 % paired bootstrap interval of the difference, 10,000 draws" in title
 
 
 def test_seeds_that_are_not_shown_are_noted_for_both_rows(tmp_path):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fathom.artefacts import significance
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.significance import compare_runs, lines
+from fathom.artefacts.significance import Trainings, compare_runs, lines, with_gates
 from fathom.config.load import load
 from fathom.config.measurement_keys import ShownValue
 from fathom.config.paths import Paths
+from fathom.scoring import bootstrap
 from fathom.scoring.bootstrap import SEED
 from fathom.scoring.metrics import named, of_key
 from fathom.scoring.sentences import read
@@ -26,7 +26,7 @@ SAMPLES = 300
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    monkeypatch.setattr(significance, "SAMPLES", SAMPLES)
+    monkeypatch.setattr(bootstrap, "SAMPLES", SAMPLES)
 
 
 class RunResults(Results):
@@ -50,8 +50,10 @@ class RunResults(Results):
         made = {"bos": made["bos"], "kor": made["fra"]}
         self.score(run, made, seed, self.spec(run).gates[0])
 
-    def compared(self, *runs, value=BLEU, seeds="all", **options):
-        return compare_runs(Artefacts(self.project, self.paths, seeds), runs, value, **options)
+    def compared(self, *runs, value=BLEU, seeds="all", gates=None, **options):
+        artefacts = Artefacts(self.project, self.paths, seeds)
+        chosen = with_gates([self.spec(run) for run in runs], gates)
+        return compare_runs(artefacts, chosen, value, **options)
 
     def counts(self, run, seed, task):
         folder = self.decoding(run, seed, "test", self.spec(run).gates[0])
@@ -122,6 +124,15 @@ def test_a_run_less_itself_is_0_without_width_and_has_p_1(trained):
     assert compared.difference == 0
     for chance in (compared.over_seeds, compared.over_sentences):
         assert (chance.low, chance.high, chance.p, chance.holm) == (0, 0, 1, 1)
+
+
+def test_seeds_may_be_named_for_each_run(trained):
+    artefacts = Artefacts(trained.project, trained.paths)
+    named = [Trainings(FIRST, seeds=(1, 2, 3)), Trainings(BASE, seeds=(1, 2))]
+    (compared,) = compare_runs(artefacts, named, BLEU)
+    assert [compared] == trained.compared(FIRST, BASE)
+    assert (compared.seeds, compared.p) == ((3, 2), compared.over_seeds.p)
+    assert (compared.low, compared.high) == (compared.over_seeds.low, compared.over_seeds.high)
 
 
 def test_one_seed_says_how_to_train_more_and_leaves_the_sentences(results):

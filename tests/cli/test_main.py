@@ -14,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fathom.artefacts.needs import Needs
-from fathom.cli import options
 from fathom.cli.ask import KINDS as LISTED
 from fathom.cli.main import fault_of_machine, main
 from fathom.cli.options import data_named, open_project, open_scale
 from fathom.cli.verbs import VERBS, build
+from fathom.config import load
 from fathom.io.errors import FathomError
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.results.clean import KINDS
@@ -319,13 +319,13 @@ def test_outside_of_a_clone_the_config_of_the_package_is_used(tmp_path, monkeypa
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "config.yaml").write_text("scale: paper\n", encoding="utf-8")
     found = open_project()
-    assert (found.switches.scale, found.root) == ("paper", options.PACKAGED)
+    assert (found.switches.scale, found.root) == ("paper", load.PACKAGED)
 
 
 @pytest.mark.parametrize("named", [None, "/nowhere"])
 def test_no_project_is_refused_with_the_folder(tmp_path, monkeypatch, named):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(options, "PACKAGED", tmp_path)
+    monkeypatch.setattr(load, "PACKAGED", tmp_path)
     if named:
         monkeypatch.setenv("FATHOM_PROJECT", named)
     with pytest.raises(FathomError, match="no fathom project here") as caught:

@@ -208,9 +208,7 @@ def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
     lines = ["ta", "lo " * 200, "mi"]
     (pieces,) = run.source_encoder.pieces("kor", lines[1:2])
     translate_lines(run, "plain", "kor", lines, reported.append, first=7)
-    (line,) = says(f"line 8: {len(pieces)} pieces, the first {longest} are translated").check(
-        reported
-    )
+    (line,) = says(f"line 8: {len(pieces)} pieces, the first {longest} are read").check(reported)
     assert reported == [line]
 
 

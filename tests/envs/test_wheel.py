@@ -63,6 +63,7 @@ def test_the_wheel_has_all_of_config_and_no_test(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {path.relative_to(ROOT) for path in (ROOT / "config").rglob("*") if path.is_file()}
     assert {f"fathom/packaged/{path.as_posix()}" for path in wanted} <= names
+    assert "fathom/py.typed" in names
     assert not [name for name in names if name.startswith(("tests/", "config/"))]
 
 

@@ -27,6 +27,7 @@ PACKAGES = {
     | {"tueplots", "tensorboardX", "tabulate"},
     "decode": NETWORKS | {"ctranslate2"},
     "workflow": frozenset(),
+    "api": frozenset({"pandas", "numpy", "torch"}),
     "cli": frozenset({"typer", "rich", "click"}),
 }
 # What a fresh interpreter that imports a module of the room must not have loaded: it starts fast.
@@ -38,6 +39,7 @@ NOT_LOADED = {
     "artefacts": HEAVY | {"numpy", "typer", "jinja2"},
     "workflow": HEAVY | {"numpy", "typer"},
     "cluster": HEAVY | {"numpy", "typer", "yaml", "pydantic"},
+    "api": HEAVY | {"numpy", "typer"},
     "cli": HEAVY | {"numpy"},
     "scoring": HEAVY - {"sacrebleu"},
     "methods": HEAVY - {"torch"} | {"typer"},

@@ -24,7 +24,8 @@ LEVELS = {
     "artefacts": 4,
     "decode": 5,
     "workflow": 5,
-    "cli": 6,
+    "api": 6,
+    "cli": 7,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -58,9 +59,12 @@ class Source:
 
     @property
     def room(self) -> str:
-        """The room of a file of the library; empty for the package's own file."""
-        parts = self.path.relative_to(self.root / "lib" / "fathom").parts
-        return parts[0] if len(parts) > 1 else ""
+        """The room of a file of the library; empty for the package's own file.
+
+        `api.py` is a room of one file.
+        """
+        parts = self.path.relative_to(self.root / "lib" / "fathom").with_suffix("").parts
+        return "" if parts == ("__init__",) else parts[0]
 
     def at(self, node: ast.AST | int) -> str:
         """Return `file:line` of a node or line number."""

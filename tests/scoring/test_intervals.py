@@ -10,10 +10,12 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 from scipy import stats
 
-from fathom.scoring.bootstrap import SEED, Paired, draws, interval, paired_bootstrap
+from fathom.scoring import bootstrap
+from fathom.scoring.bootstrap import SEED, Paired, drawn_scores, draws, interval
 from fathom.scoring.metrics import Statistics, bleu, chrf, named
 from fathom.scoring.students_t import freedom, half_interval, p_value
 from tests.scoring.conftest import ENGLISH
+from tests.support.paired import paired_bootstrap
 
 # sacreBLEU computes the scores of its draws in float32.
 TOLERANCE = 1e-5
@@ -135,6 +137,14 @@ def test_systems_of_different_quality_differ_and_equal_ones_do_not():
     assert paired(FAR, FIRST).value == -far.value
     assert np.array_equal(paired(FIRST, NEAR).drawn, near.drawn)
     assert not np.array_equal(paired(FIRST, NEAR, seed=2).drawn, near.drawn)
+
+
+def test_draws_in_blocks_are_those_that_are_made_at_once():
+    counted = means(range(40))
+    drawn = drawn_scores([[counted]], 2500)
+    assert np.array_equal(drawn, bootstrap.scores(counted, draws(40, 2500)))
+    assert np.array_equal(drawn_scores([[counted]])[:2500], drawn)
+    assert len(drawn_scores([[counted]])) == bootstrap.SAMPLES == 10_000
 
 
 def test_pairs_scatter_less_than_two_draws():

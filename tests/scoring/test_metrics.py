@@ -5,6 +5,7 @@ of github.com/moses-smt/mosesdecoder at commit d2b558728f08 (30 October 2018), w
 `-q -l <language>`.
 """
 
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -40,6 +41,18 @@ def test_score_and_signature_of_every_metric_are_sacrebleus(metric, references):
     assert metric.signature() == str(peer.get_signature())
     assert metric.signature().endswith("version:2.6.0")
     assert counted.counts.shape == (len(references), len(metric.columns))
+
+
+def test_many_sums_have_sacrebleus_scores_in_one_step():
+    dice, metric = np.random.default_rng(1), bleu.metric("13a")
+    total = np.maximum(dice.integers(0, 30, (3000, 1)) - np.arange(4), 0)
+    correct = np.minimum.accumulate(dice.integers(-3, total + 1).clip(min=0), axis=1)
+    words = total[:, :1]
+    sums = np.hstack([words, words + dice.integers(-3, 9, words.shape), correct, total])
+    sums = np.vstack([sums, 1000 * sums])
+    one_by_one = [metric.score(row) for row in sums]
+    assert 0 < np.count_nonzero(one_by_one) < len(sums)
+    assert metric.scores(sums) == pytest.approx(one_by_one, abs=1e-9)
 
 
 def test_a_perfect_hypothesis_scores_100_and_an_empty_one_0():

@@ -49,6 +49,10 @@ class Artefacts:
             self._sources[name] = make(name)
         return self._sources[name]
 
+    def with_seeds(self, seeds: tuple[int, ...] | None) -> "Artefacts":
+        """Return the same with other seeds; None leaves those that there are."""
+        return replace(self, seeds=seeds, _sources={}) if seeds else self
+
     def _run(self, name: str) -> ResultSource:
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
         return ResultSource(

@@ -9,24 +9,29 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.numbers import Term
-from fathom.artefacts.claims.worlds import numbers_by_seed, parts_over_seeds
-from fathom.artefacts.table.differences import pair
+from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.results import CellResult, result
 from fathom.artefacts.table.sources import MISSING, NOT_RUN, ResultSource
 from fathom.config.measurement_keys import ShownValue
-from fathom.config.project import Project
 from fathom.config.spec import Spec
 from fathom.config.tables import Cell
 from fathom.io.errors import FathomError, unknown
-from fathom.scoring.students_t import freedom, half_interval, holm, p_value
+from fathom.scoring.students_t import freedom, holm
 
-SAMPLES = 10_000  # draws of the test sets; tables and claims have 1,000
 HEADINGS = ("", "difference", "95 % interval", "p", "Holm", "method")
 QUESTIONS = (
     "over seeds: would another training agree? over sentences: would another test set agree, with "
     "these trainings? Holm corrects for all tests of one question: {} and {}"
 )
+
+
+@dataclass(frozen=True)
+class Trainings:
+    """What is compared: trainings of a run."""
+
+    run: str  # its full name
+    gates: str | None = None  # that decode it; None for the run's first
+    seeds: tuple[int, ...] | None = None  # None for those that tables show
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Chance:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A run less another one."""
+    """A run less another one; `low`, `high` and `p` are over seeds if both runs have several."""
 
     run: str  # full names
     base: str
@@ -51,55 +56,82 @@ class RunComparison:
     split: str
     tasks: tuple[str, ...]  # the score is their mean
     scale: str
+    seeds: tuple[int, int]  # how many trainings each has
     difference: float
     over_seeds: Chance | None  # None where a run has one seed
     train_more: str  # what to do then
     over_sentences: Chance
     notes: tuple[str, ...]  # what a reader must know of either run
 
+    @property
+    def low(self) -> float:
+        """The lower end of the 95 % interval."""
+        return (self.over_seeds or self.over_sentences).low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the 95 % interval."""
+        return (self.over_seeds or self.over_sentences).high
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of no difference, which no number of comparisons corrects."""
+        return (self.over_seeds or self.over_sentences).p
+
+
+def with_gates(specs: Sequence[Spec], gates: str | None) -> list[Trainings]:
+    """Return runs, those that have gates with the gates that a user names.
+
+    Raises:
+        FathomError: If no run has these gates.
+    """
+    valid = dict.fromkeys(each for spec in specs for each in spec.gates)
+    if gates and gates not in valid:
+        raise unknown("gates", gates, "--gates", valid)
+    return [Trainings(spec.name, None if spec.gates == ("plain",) else gates) for spec in specs]
+
 
 def compare_runs(
     artefacts: Artefacts,
-    names: Sequence[str],
+    runs: Sequence[Trainings],
     value: ShownValue,
-    gates: str | None = None,
     tasks: Sequence[str | None] = (None,),
 ) -> list[RunComparison]:
     """Return each run less the last one, task by task.
 
     Args:
         artefacts: the results.
-        names: full names of two runs or more.
+        runs: two or more.
         value: a metric of translations and the split.
-        gates: those of runs that have gates; None for each run's first.
         tasks: what is compared; None is the mean over all tasks.
 
     Raises:
         FathomError: If a run has no result, or lacks a task or the gates, or two runs have another
             metric or other test sentences.
     """
-    sources = {name: artefacts.source(name) for name in names}
-    specs = [artefacts.project.spec(name, artefacts.scale) for name in names]
-    valid = dict.fromkeys(each for spec in specs for each in spec.gates)
-    if gates and gates not in valid:
-        raise unknown("gates", gates, "--gates", valid)
+    sources: dict[str, ResultSource] = {}
+    for each in runs:
+        source = artefacts.with_seeds(each.seeds).source(each.run)
+        if sources.setdefault(each.run, source).folders != source.folders:
+            what = "the same run with other seeds"
+            raise FathomError(what, each.run, "name equal seeds, or other runs")
     compared = []
     for task in tasks:
-        cells = [_cell(artefacts.project, spec, value, gates, task) for spec in specs]
+        cells = [_cell(artefacts, each, value, task) for each in runs]
         *others, base = [_measured(artefacts, result(cell, sources)) for cell in cells]
         compared += [_compared(artefacts, other, base, sources) for other in others]
     return _corrected(compared)
 
 
-def _cell(
-    project: Project, spec: Spec, value: ShownValue, gates: str | None, task: str | None
-) -> Cell:
+def _cell(artefacts: Artefacts, chosen: Trainings, value: ShownValue, task: str | None) -> Cell:
     """Return a run's score as the cell of a table that shows all of its tasks, or one."""
+    project = artefacts.project
+    spec = project.spec(chosen.run, artefacts.scale)
+    gates = chosen.gates or spec.gates[0]
     if task is not None and task not in spec.data.tasks:
         raise unknown("task", task, spec.name, spec.data.tasks)
-    chosen = gates if gates and spec.gates != ("plain",) else spec.gates[0]
-    if chosen not in spec.gates:
-        raise unknown("gates", chosen, spec.name, spec.gates)
+    if gates not in spec.gates:
+        raise unknown("gates", gates, spec.name, spec.gates)
     return Cell(
         block="",
         row=spec.name,
@@ -111,7 +143,7 @@ def _cell(
         value=value,
         task=task,
         tasks=() if task else spec.data.tasks,
-        gates=chosen,
+        gates=gates,
         metric=project.papers[spec.paper].about.metric.tokenize or "13a",
     )
 
@@ -143,23 +175,18 @@ def _compared(
     from fathom.scoring.metrics import of_key
 
     both, cell, value = (score, base), score.cell, score.cell.value
-    paired = pair(score, base, sources, SAMPLES)
-    if isinstance(paired, str):
+    less = difference(score, base, sources)
+    if less.paired is None:
         where = f"{cell.source} and {base.cell.source}"
         remedy = "name runs that the same metric scores on the same sentences, or score them again"
-        raise FathomError(paired, where, remedy)
+        raise FathomError(less.unpaired, where, remedy)
     seeds = " and ".join(str(each.seeds) for each in both)
-    method = f"paired bootstrap, {SAMPLES:,} draws, {score.sentences:,} sentences"
+    method = f"paired bootstrap, {len(less.paired.drawn):,} draws, {score.sentences:,} sentences"
     method += f", means of {seeds} trainings" if seeds != "1 and 1" else ""
-    terms = [
-        Term(each.cell.id, source=each.cell.id, by_seed=numbers_by_seed(each.cell, sources))
-        for each in both
-    ]
-    parts, over_seeds = parts_over_seeds(dict(zip(terms, (1.0, -1.0), strict=True))), None
-    if not isinstance(parts, str):
-        words = f"Welch's t, {seeds} seeds, {freedom(parts):.1f} degrees of freedom"
-        p = p_value(paired.value, parts)
-        over_seeds = _chance(paired.value, half_interval(parts), p, words)
+    points, over_seeds = less.paired.value, None
+    if less.over_seeds is not None and less.p_over_seeds is not None:
+        words = f"Welch's t, {seeds} seeds, {freedom(less.parts):.1f} degrees of freedom"
+        over_seeds = _chance(points, less.over_seeds, less.p_over_seeds, words)
     metric = of_key(cell.key)
     notes = (f"{each.cell.source}: {each.note}" for each in both if each.note)
     return RunComparison(
@@ -170,10 +197,11 @@ def _compared(
         split=value.split if value else "",
         tasks=(cell.task,) if cell.task else cell.tasks,
         scale=artefacts.scale,
-        difference=paired.value,
+        seeds=(score.seeds, base.seeds),
+        difference=points,
         over_seeds=over_seeds,
         train_more="" if over_seeds else _train_more(artefacts, both),
-        over_sentences=_chance(paired.value, paired.half, paired.p, method),
+        over_sentences=_chance(points, less.paired.half, less.paired.p, method),
         notes=tuple(dict.fromkeys(notes)),
     )
 

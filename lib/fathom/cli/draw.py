@@ -371,7 +371,7 @@ def test(
 
     Example: fathom test m2o_diverse_ll_d_12_24 m2o_diverse_12_12 --each-task
     """
-    from fathom.artefacts.significance import compare_runs, lines
+    from fathom.artefacts.significance import compare_runs, lines, with_gates
 
     if task is not None and each_task:
         raise FathomError("--task is one task, and --each-task all", "test", "leave one out")
@@ -385,7 +385,7 @@ def test(
         require_decoder(spec)
     tasks = specs[-1].data.tasks if each_task else (task,)
     value = ShownValue(metric, split=split)
-    compared = compare_runs(artefacts, names, value, gates, tasks)
+    compared = compare_runs(artefacts, with_gates(specs, gates), value, tasks)
     answer(as_json, [asdict(each) for each in compared], lines(compared))
 
 

@@ -11,17 +11,19 @@ from fathom.cli.options import (
     Device,
     Gates,
     HeldOut,
-    OpenRun,
     Results,
     Run,
     Scale,
     Seed,
     Split,
+    decodings,
+    needs,
     open_run,
 )
 from fathom.cli.terminal import report_of, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import SCORES, made_by
+from fathom.decode.open_run import OpenRun
 from fathom.decode.ready import (
     averaged,
     require_decoder,
@@ -55,17 +57,17 @@ def score(
     if metric:
         require_name(metric, plugins.names("metrics"), "metric", "--metric")
     require_decoder(spec)
-    decodings, needs = opened.decodings(split, gates), opened.needs
+    asked, wanted = decodings(opened, split, gates), needs(opened)
     require_training(spec, seed, paths)
-    for text, kind in decodings:
+    for text, kind in asked:
         command = paths.command("translate", spec.name, seed)
         named = f"{command} --split {text} --gates {kind}" if split or gates else command
         require_made(paths.decoding(spec, seed, text, kind) / "decoding.json", named)
     from fathom.scoring.score import score
 
-    for text, kind in decodings:
+    for text, kind in asked:
         report = report_of(f"{spec.folder} {text}, {kind}")
-        rules = [made_by(metric)] if metric else [SCORES, *needs.metrics(spec.name, text, kind)]
+        rules = [made_by(metric)] if metric else [SCORES, *wanted.metrics(spec.name, text, kind)]
         for rule in rules:
             score(spec, seed, text, kind, paths, report, rule)
     suggest(paths.fathom("status", spec.paper, "--runs", "--scale", paths.scale))
@@ -149,7 +151,7 @@ def best_window(
         return translate_saved(trained, kind, split, updates, report)
 
     updates = consecutive_updates(trained)
-    metrics = opened.needs.metrics(spec.name, "test", kind, "window")
+    metrics = needs(opened).metrics(spec.name, "test", kind, "window")
     report(str(best_window(spec, seed, kind, paths, updates, translated, report, metrics)))
 
 

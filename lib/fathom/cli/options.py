@@ -2,29 +2,24 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.verbs import PROJECT_VARIABLE
-from fathom.config.load import load
+from fathom.config import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.schema.dataset import Dataset
-from fathom.config.spec import DataSpec, Spec
-from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
+from fathom.config.spec import DataSpec
+from fathom.config.switches import VARIABLE, one_seed, seed_list
 from fathom.io.errors import FathomError, closest, nearest
-from fathom.io.screen import say
-from fathom.results.recipe import PACKAGE
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
     from fathom.artefacts.needs import Needs
-    from fathom.decode.trained_run import TrainedRun
+    from fathom.decode.open_run import OpenRun
 
 
 def one_split(split: str) -> str:
@@ -34,9 +29,6 @@ def one_split(split: str) -> str:
     require_name(split, SPLITS, "held-out split", "--split")
     return split
 
-
-# The folder whose config/ is part of the package; in a clone a link to the clone's.
-PACKAGED = PACKAGE / "packaged"
 
 Scale = Annotated[
     str | None, typer.Option(help="A scale of config/scales. Default: config.yaml's.")
@@ -74,47 +66,20 @@ HeldOut = Annotated[
 ]
 
 
-def project_root() -> Path:
-    """Return the project's folder: FATHOM_PROJECT, the nearest one upwards, or the package's."""
-    named = os.environ.get(PROJECT_VARIABLE)
-    here = Path.cwd()
-    places = (Path(named).resolve(),) if named else (here, *here.parents, PACKAGED)
-    for folder in places:
-        if (folder / "config" / "papers").is_dir():
-            return folder
-    remedy = f"change to the folder of a clone, or name it by --project or {PROJECT_VARIABLE}"
-    raise FathomError("no fathom project here", named or str(here), remedy)
-
-
 def open_project(check: bool = False) -> Project:
-    """Return the project, with the switches of the working folder and of a workflow around it.
-
-    `check` also reads the runs and papers that are not asked for; a workflow has done so before its
-    jobs. Raises FathomError where there is no project, and Findings of config/.
-    """
-    root = project_root()
-    code = root / "lib" / PACKAGE.name
-    if code.is_dir() and not code.samefile(PACKAGE):
-        # The environment of a clone that was copied or moved still has the code of the old one.
-        remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
-        say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
-    check = check and VARIABLE not in os.environ
-    return load(root, check=check, layers=layers(root, Path.cwd()))
+    """Return the project in whose folder the user is; `check` as for `load`."""
+    return load.open_project(Path(), check)
 
 
 def open_scale(
     scale: str | None, results: str | None = None, check: bool = False, of_results: bool = False
 ) -> tuple[Project, Paths]:
-    """Return the project, and the places of a scale's files.
+    """Return the project, and the places of a scale's files; what is None is config.yaml's.
 
-    What is None is config.yaml's; a relative folder of results is below the working folder. With
-    `of_results`, a folder of results that the user names must exist.
+    With `of_results`, a folder of results that the user names must exist.
     """
     project = open_project(check)
-    name = scale or project.switches.scale
-    project.scale(name)
-    folder = open_results(project.switches.results if results is None else results)
-    paths = Paths(folder, name)
+    paths = load.open_paths(project, scale, results)
     if of_results and results is not None:
         require_results(paths)
     return project, paths
@@ -200,63 +165,24 @@ def data_named(
     return named[fitting[0]]
 
 
-@dataclass(frozen=True)
-class OpenRun:
-    """A run of a project at a scale."""
-
-    project: Project
-    spec: Spec
-    paths: Paths
-
-    def one_gates(self, gates: str | None) -> str:
-        """Return the gates that the user named, or those of the run's validation."""
-        from fathom.decode.ready import require_name
-
-        valid = self.spec.gates
-        require_name(gates or valid[0], valid, "gates", self.spec.name)
-        return gates or valid[0]
-
-    def require_decodable(self, *gates: str) -> None:
-        """Refuse gates with which the decoder of the run's settings cannot translate it."""
-        decoding = self.spec.decoding
-        if decoding is not None and decoding.decoder == "ctranslate2":
-            card = self.project.methods[self.spec.method.name]
-            for name in gates:
-                require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
-
-    @property
-    def needs(self) -> "Needs":
-        """What tables and figures show of the run, and of others."""
-        from fathom.artefacts.needs import Needs
-
-        return Needs(self.project, self.paths.scale)
-
-    def decodings(self, split: str | None, gates: str | None) -> list[tuple[str, str]]:
-        """Return split and gates of the decoding that the user named, or of all in config."""
-        if split is None and gates is None:
-            return list(self.needs.decodings(self.spec.name))
-        return [(split or "test", self.one_gates(gates))]
-
-    def trained(self, seed: int, device: str | None) -> "TrainedRun":
-        """Return a training of the run; this loads torch."""
-        from fathom.decode.trained_run import TrainedRun
-        from fathom.train.environment import choose_device
-
-        place = choose_device(device or self.project.switches.device)
-        return TrainedRun(self.spec, seed, self.paths, place)
-
-
 def open_run(
     run: str, scale: str | None, results: str | None, device: str | None = None
-) -> OpenRun:
+) -> "OpenRun":
     """Return a run of the project in whose folder the user is."""
-    from fathom.decode.ready import require_device
+    from fathom.decode.open_run import OpenRun
 
-    project, paths = open_scale(scale, results)
-    require_device(project.switches.device if device is None else device)
-    spec = project.run_named(run, paths.scale)
-    reason = project.not_built(spec.name, paths.scale)
-    if reason:
-        remedy = "`fathom list runs` shows what can be trained"
-        raise FathomError(f"not built yet: {reason}", f"{spec.name}, scale {paths.scale}", remedy)
-    return OpenRun(project, spec, paths)
+    return OpenRun.of(*open_scale(scale, results), run, device)
+
+
+def needs(opened: "OpenRun") -> "Needs":
+    """Return what tables and figures show of a run, and of others."""
+    from fathom.artefacts.needs import Needs
+
+    return Needs(opened.project, opened.paths.scale)
+
+
+def decodings(opened: "OpenRun", split: str | None, gates: str | None) -> list[tuple[str, str]]:
+    """Return split and gates of the decoding that the user named, or of all in config."""
+    if split is None and gates is None:
+        return list(needs(opened).decodings(opened.spec.name))
+    return [(split or "test", opened.one_gates(gates))]

@@ -14,12 +14,12 @@ from fathom.cli.options import (
     Device,
     Gates,
     Json,
-    OpenRun,
     Results,
     Run,
     Scale,
     Seed,
     Split,
+    decodings,
     open_run,
     open_scale,
 )
@@ -27,6 +27,7 @@ from fathom.cli.terminal import answer, report, report_of, suggest
 from fathom.config.rules import require_plain_gates
 from fathom.config.spec import Spec
 from fathom.config.switches import VARIABLE
+from fathom.decode.open_run import OpenRun
 from fathom.decode.ready import (
     missing_decodings,
     require_decoder,
@@ -136,10 +137,10 @@ def _translate_held_out(
 
     spec, paths = opened.spec, opened.paths
     everything = split is None and gates is None
-    decodings = opened.decodings(split, gates)
-    opened.require_decodable(*(name for _, name in decodings))
+    asked = decodings(opened, split, gates)
+    opened.require_decodable(*(name for _, name in asked))
     require_weights(spec, seed, paths)
-    missing = missing_decodings(spec, seed, paths, decodings) if everything else decodings
+    missing = missing_decodings(spec, seed, paths, asked) if everything else asked
     if missing:
         from fathom.decode.translate import translate
 
@@ -148,7 +149,7 @@ def _translate_held_out(
         report(f"{spec.folder}: every translation is there")
     if everything:
         # A workflow waits for this file, whose name says which decodings there are.
-        write_json(paths.asked(spec, seed, decodings), {"decodings": decodings})
+        write_json(paths.asked(spec, seed, asked), {"decodings": asked})
     suggest(paths.command("score", spec.name, seed))
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-# The folder of the project, for commands that run elsewhere.
-PROJECT_VARIABLE = "FATHOM_PROJECT"
+from fathom.io.commands import PROJECT_VARIABLE
+
 # The file of this folder for each verb, in the data's order, under the headings of the help page.
 VERBS = {
     "Ask": {

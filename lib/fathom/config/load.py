@@ -1,15 +1,62 @@
-"""config/ read and, where it is asked for, checked whole."""
+"""config/ found, read and, where it is asked for, checked whole."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from fathom.config import plugins
 from fathom.config.check import check as check_values
 from fathom.config.files import ConfigFiles
+from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.switches import Switches, merged
+from fathom.config.switches import VARIABLE, Switches, layers, merged, open_results
 from fathom.config.yaml_values import Value
-from fathom.io.errors import refuse, unknown
+from fathom.io.commands import PROJECT_VARIABLE
+from fathom.io.errors import FathomError, refuse, unknown
+from fathom.io.screen import say
+
+# The folder whose config/ is part of the package; in a clone a link to the clone's.
+PACKAGED = Path(__file__).resolve().parents[1] / "packaged"
+
+
+def project_root(here: Path) -> Path:
+    """Return the project's folder: FATHOM_PROJECT, the nearest one upwards, or the package's."""
+    named, here = os.environ.get(PROJECT_VARIABLE), here.resolve()
+    places = (Path(named).resolve(),) if named else (here, *here.parents, PACKAGED)
+    for folder in places:
+        if (folder / "config" / "papers").is_dir():
+            return folder
+    remedy = f"change to the folder of a clone, or name it by --project or {PROJECT_VARIABLE}"
+    raise FathomError("no fathom project here", named or str(here), remedy)
+
+
+def open_project(here: Path, check: bool = False) -> Project:
+    """Return the project of a working folder, with its switches and those of a workflow around it.
+
+    `check` also reads the runs and papers that are not asked for; a workflow has done so before its
+    jobs. Raises FathomError where there is no project, and Findings of config/.
+    """
+    root = project_root(here)
+    code, package = root / "lib" / "fathom", Path(__file__).parents[1]
+    if code.is_dir() and not code.samefile(package):
+        # The environment of a clone that was copied or moved still has the code of the old one.
+        remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
+        say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
+    check = check and VARIABLE not in os.environ
+    return load(root, check=check, layers=layers(root, here.resolve()))
+
+
+def open_paths(
+    project: Project, scale: str | None, results: str | None, here: Path = Path()
+) -> Paths:
+    """Return the places of a scale's files.
+
+    What is None is config.yaml's; a relative folder of results is below the working folder `here`.
+    """
+    name = scale or project.switches.scale
+    project.scale(name)
+    folder = project.switches.results if results is None else results
+    return Paths(open_results(here / folder if folder else folder), name)
 
 
 def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Project:

@@ -1,5 +1,7 @@
 """What methods of a trained network select: layers by gates, groups of units by masks."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -50,6 +52,15 @@ def gate_records(run: TrainedRun) -> dict[str, Record]:
     if not records:
         raise FathomError("its method has no gates", run.name, "choose a run of latent layers")
     return records
+
+
+def gate_rows(run: TrainedRun) -> Iterator[tuple[str, str, int, float]]:
+    """Yield stack, task, layer and probability of each gate; errors as for `gate_records`."""
+    for key, record in gate_records(run).items():
+        if key.startswith("gates."):
+            for task, values in zip(run.tasks, record.values or (), strict=True):
+                for layer, value in enumerate(values, start=1):
+                    yield key.removeprefix("gates."), task, layer, value
 
 
 def sharing_records(run: TrainedRun) -> dict[str, Record]:

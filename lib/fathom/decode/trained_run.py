@@ -3,6 +3,7 @@
 Each part is read when it is first used, and only once.
 """
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.config.spec import Spec
 from fathom.data import tensors
+from fathom.data.indexed import dictionary_path
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder
 from fathom.data.tensors import Tensors
+from fathom.data.vocabulary import Ids
 from fathom.decode.ready import averaged, require_decoder, require_name
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
@@ -114,6 +117,38 @@ class TrainedRun:
     def source_encoder(self) -> Encoder:
         """What cuts a user's source sentences into pieces."""
         return Encoder.of(self.paths.subwords(self.spec.data), sides(self.spec.data)[0])
+
+    def source_ids(
+        self, task: str, lines: Iterable[str], report: Callable[[str], None], first: int = 1
+    ) -> list[list[int]]:
+        """Return the ids of a user's source sentences as in training, with end symbols.
+
+        A longer one is cut; `report` is called with a line about each of them, in which `first` is
+        the number of the first sentence.
+        """
+        text, longest = self.tensors, self.spec.data.max_pieces
+        ids = Ids(dictionary_path(text.folder, "source"), text.tokens)
+        before, rows = text.before[self.task(task)], []
+        for line, pieces in enumerate(self.source_encoder.pieces(task, lines), start=first):
+            if len(pieces) > longest:
+                report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are read")
+            rows.append(ids.of(pieces[:longest], *before))
+        return rows
+
+    def target_ids(self, task: str, lines: Iterable[str]) -> list[list[int]]:
+        """Return the ids of a user's target sentences, with end symbols; none is cut."""
+        ids = Ids(dictionary_path(self.tensors.folder, "target"), self.tensors.tokens)
+        encoder = Encoder.of(self.paths.subwords(self.spec.data), sides(self.spec.data)[1])
+        return [ids.of(pieces) for pieces in encoder.pieces(task, lines)]
+
+    def require_translating(self, task: str, gates: str) -> None:
+        """Refuse a run that translates nothing, and a task whose gates leave no layer."""
+        self.require_decoder()
+        self.require_finished()
+        self.task(task)
+        if task in self.tasks_without_layers(gates):
+            remedy = "choose another run, task or gates"
+            raise FathomError("no layer is left", f"{self.name}, {task}", remedy)
 
     def require_finished(self) -> None:
         """Refuse a training that diverged or failed."""

@@ -13,11 +13,9 @@ import torch
 from torch import Tensor
 
 from fathom.config.schema.run import Decoding
-from fathom.data.indexed import dictionary_path
 from fathom.data.sides import join_marked, sides
 from fathom.data.subwords import join
 from fathom.data.tensors import PAD
-from fathom.data.vocabulary import Ids
 from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.ready import is_decoded
@@ -155,26 +153,10 @@ def translate_lines(
     report: Callable[[str], None],
     first: int = 1,
 ) -> list[str]:
-    """Translate a user's sentences; of a long one the first pieces, as many as in training.
-
-    `report` is called with a line about each sentence that is too long; `first` is the number of
-    the first sentence in it.
-    """
-    run.require_decoder()
-    run.require_finished()
-    number = run.task(task)
-    if task in run.tasks_without_layers(gates):
-        remedy = "choose another run, task or gates"
-        raise FathomError("no layer is left", f"{run.name}, {task}", remedy)
-    encoded, longest = run.tensors, run.spec.data.max_pieces
-    cut = list(run.source_encoder.pieces(task, lines))
-    for line, pieces in enumerate(cut, start=first):
-        if len(pieces) > longest:
-            report(f"line {line}: {len(pieces):,} pieces, the first {longest:,} are translated")
-    before = encoded.before[number]
-    ids = Ids(dictionary_path(encoded.folder, "source"), encoded.tokens)
-    sources = [torch.tensor(ids.of(pieces[:longest], *before)) for pieces in cut]
-    answers = decode(run, gates, sources, [number] * len(sources))
+    """Translate a user's sentences; `report` and `first` are those of `TrainedRun.source_ids`."""
+    run.require_translating(task, gates)
+    number, sources = run.task(task), run.source_ids(task, lines, report, first)
+    answers = decode(run, gates, [*map(torch.tensor, sources)], [number] * len(sources))
     return texts(run, answers)
 
 

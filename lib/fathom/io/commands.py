@@ -6,6 +6,8 @@ A stage whose record is deleted has not finished: Snakemake runs it again, too.
 import shlex
 from pathlib import Path
 
+# The folder of the project, for commands that run elsewhere.
+PROJECT_VARIABLE = "FATHOM_PROJECT"
 # By the record of a folder of data.
 _DATA = {
     "corpus.json": "prepare",

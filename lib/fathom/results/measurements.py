@@ -4,7 +4,7 @@ A record holds a number for each task, one over all tasks, or an array with name
 that of config/measurement_keys.py.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -102,6 +102,13 @@ def write(path: Path, file: Measurements) -> None:
     """Write a measurement file atomically; what has its default value is left out."""
     content = file.model_dump(by_alias=True, exclude_defaults=True)
     write_record(path, content | {"schema": SCHEMA})
+
+
+def rows(file: Measurements | None) -> Iterator[dict[str, Any]]:
+    """Yield a row for each measurement and task of a file; None has none."""
+    for key, record in file.measurements.items() if file else ():
+        for task, number in record.tasks.items():
+            yield {"measurement": key, "task": task} | number.model_dump(exclude={"spread"})
 
 
 def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -> P:

@@ -105,6 +105,20 @@ def score(
     measured.write(records, decoding_recipe=decoded.recipe)
 
 
+def decoded_texts(
+    spec: Spec, seed: int, split: str, gates: str, paths: Paths, tasks: Iterable[str]
+) -> Iterator[tuple[str, ...]]:
+    """Yield task, source, reference and hypothesis of each sentence; some tasks may have none."""
+    folder = paths.decoding(spec, seed, split, gates)
+    ended = training_record.read(paths.training(spec, seed)).outcome
+    decoded = decoding_record.read(folder, spec, gates, ended)
+    files, corpus = Recorded(folder / "decoding.json", decoded.files), paths.corpus(spec.data)
+    for task in filter(decoded.tasks.__contains__, tasks):
+        texts = [side.sentences(corpus, task, split) for side in sides(spec.data)]
+        for row in zip(*texts, files.lines(f"{task}.txt"), strict=True):
+            yield task, *row
+
+
 def scores_of(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:
     """Yield the score of each metric; all intervals are of the same draws."""
     drawn = draws(len(statistics[0].counts), samples)

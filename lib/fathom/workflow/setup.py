@@ -13,6 +13,7 @@ from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_several, open_results
 from fathom.config.yaml_values import Value, read
+from fathom.io.commands import PROJECT_VARIABLE
 from fathom.io.errors import FathomError, printed
 from fathom.io.files import write_text
 from fathom.io.records import identity
@@ -20,7 +21,6 @@ from fathom.results.recipe import PACKAGE, hashed
 from fathom.workflow.targets import Targets
 
 T = TypeVar("T")
-PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The interpreter for the commands of a cluster's profile.
 PYTHON_VARIABLE = "FATHOM_PYTHON"
 # What a process has begun a workflow with, after its number.

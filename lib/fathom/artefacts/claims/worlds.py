@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.artefacts import Artefacts
@@ -24,14 +24,12 @@ from fathom.artefacts.claims.truths import Interval
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import (
-    counts_of,
+    drawn_sum,
     is_score,
-    same_references,
-    statistics_of,
-    tasks_of,
+    numbers_by_seed,
+    parts_over_seeds,
 )
 from fathom.artefacts.table.notes import DOUBTFUL
-from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING, ResultSource
 from fathom.config.paper import Paper
 from fathom.config.project import Project
@@ -42,11 +40,7 @@ from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.random import SeedSequence
     from pandas import DataFrame
-
-    from fathom.scoring.sentences import SentenceCounts
 
 NOT_PRINTED = "not printed"
 DIGITS = "digits as printed"
@@ -57,10 +51,6 @@ SEEDS = "95 % interval over {} seeds, Student's t"
 DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
 PAIRED = ", in pairs"
 NO_INTERVAL = "{}, no interval: the numbers alone decide"
-ALONE = NO_INTERVAL.format("one seed")
-UNEVEN = NO_INTERVAL.format("several seeds of some runs and one of others")
-OTHER_SEEDS = NO_INTERVAL.format("numbers of one run are of different seeds")
-NO_SEEDS = NO_INTERVAL.format("a printed difference has no numbers by seed")
 
 
 class _World(ABC):
@@ -154,8 +144,6 @@ class Results(_World):
         self.artefacts = artefacts
         self._points: dict[str, dict[int, DataFrame]] = {}
         self._sources: dict[str, ResultSource] = {}
-        self._counts = cache(self._read_counts)
-        self._drawn: dict[tuple, np.ndarray] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return the 95 % interval of a sum of terms.
@@ -188,101 +176,36 @@ class Results(_World):
         return cells, terms
 
     def _over_sentences(self, weights: Mapping[Term, float]) -> Interval | None:
-        """Return the interval over test sentences; None where some are not stored.
+        """Return the interval over test sentences; None where some are not stored."""
+        from fathom.scoring.bootstrap import Paired
 
-        One stream draws the same sentences of a task, whatever cell shows them. A cell of several
-        tasks comes first, so that its draws are those of its table.
-        """
-        import numpy as np
-
-        from fathom.scoring.bootstrap import SAMPLES, Paired, streams_of
-
-        sets = {term: self._counts(term) for term in weights}
-        if not all(sets.values()):
+        cells = [
+            (factor, term.cell)
+            for term, factor in weights.items()
+            if term.cell is not None and is_score(term.cell) and term.by_seed
+        ]
+        drawn = drawn_sum(cells, self._sources) if len(cells) == len(weights) else ""
+        if isinstance(drawn, str):
             return None
-        streams: list[tuple[str, SentenceCounts, SeedSequence]] = []
-        scores, pairs, group = [], "", 0
-        for term in sorted(weights, key=lambda term: -len(sets[term])):
-            chosen, fresh = [], streams_of(len(sets[term]), group)
-            for (task, (counts, *_)), stream in zip(sets[term].items(), fresh, strict=True):
-                same = [
-                    earlier
-                    for name, other, earlier in streams
-                    if name == task and same_references([counts, other])
-                ]
-                chosen += same[:1] or [stream]
-                pairs = PAIRED if same else pairs
-                streams.append((task, counts, chosen[-1]))
-            group += any(stream in fresh for stream in chosen)
-            scores.append(weights[term] * self._draws(term, chosen))
-        return Interval(Paired(0.0, np.sum(scores, axis=0)).half, DRAWN.format(SAMPLES, pairs))
-
-    def _read_counts(self, term: Term) -> "dict[str, list[SentenceCounts]]":
-        """Return what was counted in a cell's sentences, by task; nothing if they were not kept."""
-        if term.cell is None or not is_score(term.cell) or not term.by_seed:
-            return {}
-        sets = counts_of(term.cell.cell, self._sources) or []
-        if not all(len(each[0].counts) > 1 and same_references(each) for each in sets):
-            return {}
-        return dict(zip(tasks_of(term.cell.cell), sets, strict=bool(sets)))
-
-    def _draws(self, term: Term, streams: "list[SeedSequence]") -> "np.ndarray":
-        """Return a cell's score of each draw, in the unit that it prints."""
-        from fathom.scoring.bootstrap import drawn_scores
-
-        key = (term, *(stream.spawn_key for stream in streams))
-        if key not in self._drawn and term.cell is not None:
-            cell = term.cell.cell
-            system = statistics_of(cell, self._counts(term).values())
-            self._drawn[key] = _factor(cell) * drawn_scores(system, streams=streams)
-        return self._drawn[key]
+        scores, shared = drawn
+        basis = DRAWN.format(len(scores), PAIRED if shared else "")
+        return Interval(Paired(0.0, scores).half, basis)
 
 
 def over_seeds(weights: Mapping[Term, float]) -> Interval:
     """Return the 95 % interval over seeds, if each run has the same several seeds for all terms."""
-    parts = parts_over_seeds(weights)
+    numbers = ((term.source, factor, term.by_seed) for term, factor in weights.items())
+    parts = parts_over_seeds(numbers)
     if isinstance(parts, str):
-        return Interval(None, parts)
+        return Interval(None, NO_INTERVAL.format(parts))
     counts = sorted({seeds for _, seeds in parts})
     return Interval(half_interval(parts), SEEDS.format(" and ".join(map(str, counts))))
-
-
-def parts_over_seeds(weights: Mapping[Term, float]) -> list[tuple[float, int]] | str:
-    """Return the standard error and seeds of each run in a sum, or why there is no interval.
-
-    Numbers of one run are added seed by seed, runs are independent.
-    """
-    runs: dict[str, list[Term]] = {}
-    for term in weights:
-        runs.setdefault(term.source, []).append(term)
-    if not all(term.by_seed for term in weights):
-        return NO_SEEDS
-    if any(
-        term.by_seed.keys() != terms[0].by_seed.keys() for terms in runs.values() for term in terms
-    ):
-        return OTHER_SEEDS
-    counts = sorted({len(term.by_seed) for term in weights})
-    if counts[0] == 1:
-        return ALONE if counts == [1] else UNEVEN
-    parts = []
-    for terms in runs.values():
-        numbers = [
-            math.fsum(weights[term] * term.by_seed[seed] for term in terms)
-            for seed in terms[0].by_seed
-        ]
-        parts.append((stdev(numbers) / math.sqrt(len(numbers)), len(numbers)))
-    return parts
 
 
 def worst(cell: Cell, vocabulary: Vocabulary) -> float:
     """Return the bad end of what a cell measures; nan where it has none."""
     better = vocabulary.measurement(cell.value).better if cell.value else None
     return {"higher": -math.inf, "lower": math.inf}.get(better or "", math.nan)
-
-
-def _factor(cell: Cell) -> float:
-    """Return what makes a measurement a number in the unit that its cell prints."""
-    return cell.value.factor if cell.value else 1.0
 
 
 def _bare(artefact: str, place: Place, **parts: Any) -> Term:
@@ -319,14 +242,3 @@ def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     if by_seed:
         return replace(term, value=fmean(by_seed.values()))
     return replace(term, value=bad, words=result.words, lost="")
-
-
-def numbers_by_seed(cell: Cell, sources: Mapping[str, ResultSource]) -> dict[int, float]:
-    """Return a cell's number of each seed that has one, in the unit that it prints."""
-    readings = sources[cell.source].readings(cell.key)
-    numbers = ((seed, number(cell, reading)) for seed, reading in readings)
-    return {
-        seed: found.value * _factor(cell)
-        for seed, found in numbers
-        if isinstance(found, SeedNumber)
-    }

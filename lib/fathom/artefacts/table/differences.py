@@ -1,8 +1,10 @@
 """A cell less another one; rows that are scored on the same sentences are drawn again in pairs."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from statistics import stdev
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.table.results import CellResult, SeedNumber, number
@@ -11,9 +13,12 @@ from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
 from fathom.io.errors import FathomError
-from fathom.scoring.students_t import half_interval, p_value
+from fathom.scoring.students_t import Parts, half_interval, p_value
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import SeedSequence
+
     from fathom.scoring.bootstrap import Paired
     from fathom.scoring.metrics import Statistics
     from fathom.scoring.sentences import SentenceCounts
@@ -23,6 +28,9 @@ OVER_SEEDS = "95 % interval of the difference over seeds, Student's t"
 OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
 NO_INTERVAL = "no interval of the difference"
 NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
+ALONE, UNEVEN = "one seed", "several seeds of some runs and one of others"
+OTHER_SEEDS = "numbers of one run are of different seeds"
+NO_SEEDS = "a printed difference has no numbers by seed"
 LEVEL = 0.95  # of a mark that names none
 ROUNDING = 1e-5  # scores are stored with six decimals
 
@@ -36,8 +44,18 @@ class Difference:
     # interval.
     result: CellResult
     paired: "Paired | None" = None  # the draws of the test set, in the cell's unit
-    over_seeds: float | None = None  # half of the 95 % interval; None unless both have several
-    p_over_seeds: float | None = None  # of Welch's t test, with `over_seeds`
+    unpaired: str = ""  # why two scores have no draws
+    parts: Parts = ()  # standard error and seeds of each run; empty unless all have several seeds
+
+    @property
+    def over_seeds(self) -> float | None:
+        """Half of the 95 % interval over seeds; None without several."""
+        return half_interval(self.parts) if self.parts else None
+
+    @property
+    def p_over_seeds(self) -> float | None:
+        """The p of Welch's t test, or of one run's differences by seed; None without several."""
+        return p_value(self.result.value or 0.0, self.parts) if self.parts else None
 
     @property
     def half(self) -> float | None:
@@ -89,25 +107,69 @@ def difference(
         value=cell.value - base.value,
         comparable=cell.comparable and base.comparable,
         stderr=_hypotenuse(cell.stderr, base.stderr),
-        deviation=_hypotenuse(cell.deviation, base.deviation),
         doubtful=cell.doubtful or base.doubtful,
     )
-    over_seeds = p_over_seeds = None
-    if less.deviation is not None and cell.stderr is not None and base.stderr is not None:
-        parts = [(cell.stderr, cell.seeds), (base.stderr, base.seeds)]
-        over_seeds, p_over_seeds = half_interval(parts), p_value(less.value or 0.0, parts)
+    parts = parts_over_seeds(
+        (each.cell.source, factor, numbers_by_seed(each.cell, sources))
+        for each, factor in ((cell, 1.0), (base, -1.0))
+    )
+    if isinstance(parts, str):
+        parts = ()
+    else:
+        deviation = math.hypot(*(error * math.sqrt(seeds) for error, seeds in parts))
+        less = replace(less, stderr=math.hypot(*(error for error, _ in parts)), deviation=deviation)
     if not is_score(cell) or not is_score(base):
-        return Difference(less, over_seeds=over_seeds, p_over_seeds=p_over_seeds)
+        return Difference(less, parts=parts)
 
     paired = pair(cell, base, sources)
     if isinstance(paired, str):
         note = _joined(less.note, f"{NO_INTERVAL}: {paired}")
-        alone = replace(less, stderr=None, note=note)
-        shown = alone if over_seeds is None else less
-        return Difference(shown, over_seeds=over_seeds, p_over_seeds=p_over_seeds)
-    stderr = paired.stderr if over_seeds is None else less.stderr
-    less = replace(less, stderr=stderr, interval=paired.half)
-    return Difference(less, paired, over_seeds, p_over_seeds)
+        shown = less if parts else replace(less, stderr=None, note=note)
+        return Difference(shown, unpaired=paired, parts=parts)
+    stderr = less.stderr if parts else paired.stderr
+    return Difference(replace(less, stderr=stderr, interval=paired.half), paired, parts=parts)
+
+
+def parts_over_seeds(
+    numbers: Iterable[tuple[str, float, Mapping[int, float]]],
+) -> list[tuple[float, int]] | str:
+    """Return the standard error and seeds of each run in a sum, or why there is no interval.
+
+    `numbers` are terms of the sum: the run, a factor, and a number of each seed. Those of one run
+    are added seed by seed; runs are independent.
+    """
+    runs: dict[str, list[tuple[float, Mapping[int, float]]]] = {}
+    for run, factor, by_seed in numbers:
+        runs.setdefault(run, []).append((factor, by_seed))
+    terms = [by_seed for of_run in runs.values() for _, by_seed in of_run]
+    if not all(terms):
+        return NO_SEEDS
+    seeds = [[by_seed.keys() for _, by_seed in of_run] for of_run in runs.values()]
+    if any(each != first for first, *rest in seeds for each in rest):
+        return OTHER_SEEDS
+    if any(len(by_seed) == 1 for by_seed in terms):
+        return ALONE if all(len(by_seed) == 1 for by_seed in terms) else UNEVEN
+    sums = [
+        [math.fsum(factor * by_seed[seed] for factor, by_seed in of_run) for seed in of_run[0][1]]
+        for of_run in runs.values()
+    ]
+    return [(stdev(by_seed) / math.sqrt(len(by_seed)), len(by_seed)) for by_seed in sums]
+
+
+def numbers_by_seed(cell: Cell, sources: Mapping[str, ResultSource]) -> dict[int, float]:
+    """Return a cell's number of each seed that has one, in the unit that it prints."""
+    readings = sources[cell.source].readings(cell.key)
+    numbers = ((seed, number(cell, reading)) for seed, reading in readings)
+    return {
+        seed: found.value * factor_of(cell)
+        for seed, found in numbers
+        if isinstance(found, SeedNumber)
+    }
+
+
+def factor_of(cell: Cell) -> float:
+    """Return what makes a measurement a number in the unit that its cell prints."""
+    return cell.value.factor if cell.value else 1.0
 
 
 def pair(
@@ -123,7 +185,7 @@ def pair(
         cell: the cell.
         base: what is subtracted.
         sources: the runs of both, by name.
-        samples: number of draws; None for sacreBLEU's.
+        samples: number of draws; None for those of all differences.
         share: the size of a draw as a share of the sentences; None for all of them.
 
     Raises:
@@ -131,22 +193,73 @@ def pair(
     """
     if _metric(cell) != _metric(base):
         return OTHER_METRIC
-    if tasks_of(cell.cell) != tasks_of(base.cell):
+    drawn = drawn_sum([(1.0, cell), (-1.0, base)], sources, samples, share)
+    if isinstance(drawn, str):
+        return drawn
+    scores, shared = drawn
+    if not tasks_of(cell.cell) == tasks_of(base.cell) == shared:
         return OTHER_SENTENCES
-    first, second = counts_of(cell.cell, sources), counts_of(base.cell, sources)
-    if first is None or second is None:
-        return NO_COUNTS
-    if not all(same_references([*ours, *bases]) for ours, bases in zip(first, second, strict=True)):
-        return OTHER_SENTENCES
-    if any(len(trainings[0].counts) < 2 for trainings in first):
-        return ONE_SENTENCE
-    from fathom.scoring.bootstrap import SAMPLES, Paired, paired_bootstrap
+    from fathom.scoring.bootstrap import Paired
 
-    systems = statistics_of(cell.cell, first), statistics_of(cell.cell, second)
-    paired = paired_bootstrap(*systems, samples=samples or SAMPLES, share=share or 1.0)
-    factor = cell.cell.value.factor if cell.cell.value else 1.0
     # The difference that the cells show, so that the interval and p are about the same number.
-    return Paired((cell.value or 0.0) - (base.value or 0.0), paired.drawn * factor)
+    return Paired((cell.value or 0.0) - (base.value or 0.0), scores)
+
+
+def drawn_sum(
+    terms: Sequence[tuple[float, CellResult]],
+    sources: Mapping[str, ResultSource],
+    samples: int | None = None,
+    share: float | None = None,
+) -> "tuple[np.ndarray, tuple[str, ...]] | str":
+    """Return a weighted sum of scores in each draw of their test sets, or why there are none.
+
+    The same sentences of a task are drawn together, whatever cell shows them. A cell of several
+    tasks comes first, so that its draws are those of its table.
+
+    Args:
+        terms: a factor and a cell that has a score.
+        sources: the runs of all cells, by name.
+        samples: as for `pair`.
+        share: as for `pair`.
+
+    Returns:
+        The sum in each draw, and the tasks whose sentences a cell shares with an earlier cell.
+    """
+    import numpy as np
+
+    from fathom.scoring.bootstrap import drawn_scores, streams_of
+
+    systems: list[tuple[float, Cell, list[list[SentenceCounts]]]] = []
+    for factor, item in terms:
+        counts = counts_of(item.cell, sources)
+        if counts is None:
+            return NO_COUNTS
+        if not all(map(same_references, counts)):
+            return OTHER_SENTENCES
+        if any(len(trainings[0].counts) < 2 for trainings in counts):
+            return ONE_SENTENCE
+        systems.append((factor, item.cell, counts))
+    seen: list[tuple[str, SentenceCounts, SeedSequence]] = []
+    shared, drawn, group = [], [], 0
+    for factor, cell, counts in sorted(systems, key=lambda system: -len(system[2])):
+        streams, fresh = [], streams_of(len(counts), group)
+        for task, (first, *_), stream in zip(tasks_of(cell), counts, fresh, strict=True):
+            same = [
+                earlier
+                for name, other, earlier in seen
+                if name == task and same_references([first, other])
+            ]
+            shared += [task] if same else []
+            streams += same[:1] or [stream]
+            seen.append((task, first, streams[-1]))
+        group += any(stream in fresh for stream in streams)
+        keys = tuple(stream.spawn_key for stream in streams)
+        scores = sources[cell.source].kept(
+            ("drawn", cell.key, tasks_of(cell), keys, samples, share),
+            partial(drawn_scores, statistics_of(cell, counts), samples, streams, share or 1.0),
+        )
+        drawn.append(factor * factor_of(cell) * scores)
+    return np.sum(drawn, axis=0), tuple(shared)
 
 
 def significantly_better(

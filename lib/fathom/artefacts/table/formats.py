@@ -93,6 +93,14 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
     return rows
 
 
+def judged_numbers(compared: ComparedTable) -> Iterator[dict[str, Any]]:
+    """Yield the lines of `numbers`, with the reported number and the verdict of each cell."""
+    shown = (item for item in compared.cells if item.result.shown)
+    for line, item in zip(numbers(compared), shown, strict=True):
+        verdict = item.verdict and item.verdict.words
+        yield line | {"reported": item.reported and item.reported.number, "verdict": verdict}
+
+
 def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
     """Return tables below some paragraphs as one page that needs no script, font or network.
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fathom.config.measurement_keys import SCORES, rule_of, words_of
 from fathom.io.commands import again
@@ -18,6 +18,7 @@ from fathom.results.training_record import in_tf32
 if TYPE_CHECKING:
     from fathom.scoring.sentences import SentenceCounts
 
+T = TypeVar("T")
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
 OTHER_DECODING = "other decoding"
@@ -58,7 +59,7 @@ class ResultSource:
     shown_as: Mapping[str, str] = field(default_factory=dict)
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured
-    _cache: dict[Path, Measurements | None] = field(default_factory=dict, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def unused_words(self) -> str:
@@ -115,8 +116,9 @@ class ResultSource:
             return None
         _, qualifiers = words_of(key)
         folder = self.decoding(seed, qualifiers["split"], qualifiers["gates"])
-        rule = rule_of(key)
-        return read_sentences(folder if rule == SCORES else folder / rule, task)
+        if (rule := rule_of(key)) != SCORES:
+            folder /= rule
+        return self.kept((folder, task), lambda: read_sentences(folder, task))
 
     def read(self, path: Path, seed: int) -> Measurements | None:
         """Return a file's content, None without a file; each file is read once.
@@ -124,9 +126,13 @@ class ResultSource:
         Raises:
             FathomError: If the file is damaged, or belongs to another run or seed.
         """
-        if path not in self._cache:
-            self._cache[path] = self._checked(path, seed) if path.is_file() else None
-        return self._cache[path]
+        return self.kept(path, lambda: self._checked(path, seed) if path.is_file() else None)
+
+    def kept(self, key: object, make: Callable[[], T]) -> T:
+        """Return what was made for a key, or make it."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
         """Return a record, or why there is none: an outcome, another decoding, or nothing was run.

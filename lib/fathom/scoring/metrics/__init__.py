@@ -55,6 +55,10 @@ class Metric(ABC):
     def score(self, sums: np.ndarray) -> float:
         """Return the score of sums of counts over sentences, (columns,)."""
 
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        """Return the scores of many sums, (sums, columns), as (sums,), to rounding."""
+        return np.array([self.score(row) for row in sums])
+
     @property
     def label(self) -> str:
         """The metric in scores.tsv and in the counts of sentences."""

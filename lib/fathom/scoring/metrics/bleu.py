@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
@@ -39,6 +40,20 @@ class Bleu(SacreBleu):
     def variants(self, language: str, tokenizers: Sequence[str]) -> list[SacreBleu]:
         """Return BLEU with the tokenizers of every language, of this one, and those asked for."""
         return [metric(each) for each in (*EVERYWHERE, *BY_LANGUAGE.get(language, ()), *tokenizers)]
+
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        """Return sacreBLEU's scores, with its smoothing "exp", computed for all sums at once.
+
+        A corpus without a match, or without an n-gram of some order, scores 0.
+        """
+        words, references = sums[:, 0].astype(float), sums[:, 1]
+        correct, total = sums[:, 2:6], sums[:, 6:]
+        # An order without a match counts half as much as such an order before it, from ½ on.
+        matches = np.where(correct, correct, 0.5 ** np.cumsum(correct == 0, axis=1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.exp(np.log(100 * matches / total).mean(axis=1))
+            score = mean * np.exp(np.minimum(0.0, 1 - references / words))
+        return np.where(correct.any(axis=1) & total.all(axis=1), score, 0.0)
 
 
 @cache

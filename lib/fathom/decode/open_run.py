@@ -1,0 +1,62 @@
+"""A run that a user names, at a scale; torch is loaded when its network is asked for."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from fathom.config.paths import Paths
+from fathom.config.project import Project
+from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
+from fathom.config.spec import Spec
+from fathom.decode.ready import require_device, require_name
+from fathom.io.errors import FathomError
+
+if TYPE_CHECKING:
+    from fathom.decode.trained_run import TrainedRun
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run of a project at a scale."""
+
+    project: Project
+    spec: Spec
+    paths: Paths
+    device: str  # its name, such as "auto"
+
+    @classmethod
+    def of(cls, project: Project, paths: Paths, run: str, device: str | None) -> Self:
+        """Return a run that a user names; without a device, on that of the switches.
+
+        Raises:
+            FathomError: If there is no such run or device, or the run cannot be trained yet.
+        """
+        device = project.switches.device if device is None else device
+        require_device(device)
+        spec = project.run_named(run, paths.scale)
+        reason = project.not_built(spec.name, paths.scale)
+        if reason:
+            remedy = "`fathom list runs` shows what can be trained"
+            where = f"{spec.name}, scale {paths.scale}"
+            raise FathomError(f"not built yet: {reason}", where, remedy)
+        return cls(project, spec, paths, device)
+
+    def one_gates(self, gates: str | None) -> str:
+        """Return the gates that the user named, or those of the run's validation."""
+        valid = self.spec.gates
+        require_name(gates or valid[0], valid, "gates", self.spec.name)
+        return gates or valid[0]
+
+    def require_decodable(self, *gates: str) -> None:
+        """Refuse gates with which the decoder of the run's settings cannot translate it."""
+        decoding = self.spec.decoding
+        if decoding is not None and decoding.decoder == "ctranslate2":
+            card = self.project.methods[self.spec.method.name]
+            for name in gates:
+                require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
+
+    def trained(self, seed: int, device: str | None = None) -> "TrainedRun":
+        """Return a training of the run, here or on another device; this loads torch."""
+        from fathom.decode.trained_run import TrainedRun
+        from fathom.train.environment import choose_device
+
+        return TrainedRun(self.spec, seed, self.paths, choose_device(device or self.device))
