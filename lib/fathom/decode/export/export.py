@@ -53,7 +53,7 @@ def export(
             if program == "ctranslate2":
                 model = ctranslate2.export(made, run, transformer)
             else:
-                model = transformers.export(made, run, transformer, tasks)
+                model = transformers.export(made, run, transformer, tasks, report)
             for name in tasks:
                 pairs, where = run.tensors.split(name, "valid"), f"{run.name}, {name}"
                 require_equal(model, run.network(gates), run.task(name), pairs, where)
