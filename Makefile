@@ -194,7 +194,7 @@ ctranslate2: .venv/.ctranslate2 ## install CTranslate2, which can translate in p
 	@touch $@
 
 .PHONY: transformers
-transformers: .venv/.transformers ## install Hugging Face's transformers, for which runs are exported (25 MB)
+transformers: .venv/.transformers ## install Hugging Face's transformers, for which runs are exported (22 MB)
 
 .venv/.transformers: envs/transformers.lock .venv/.complete
 	$(call say,transformers)

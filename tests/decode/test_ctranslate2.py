@@ -14,13 +14,13 @@ from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS
 from fathom.decode.export import ctranslate2
+from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.ctranslate2 import (
     BLANK,
     Exports,
     export,
     exports,
     installed,
-    require_equal,
     symbols,
 )
 from fathom.decode.export.plain import plain
@@ -269,7 +269,7 @@ def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
 
 
 def test_nothing_is_translated_before_the_check(latent, monkeypatch):
-    monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
+    monkeypatch.setattr("fathom.decode.export.comparison.TOLERANCE", -1.0)
     with refused(
         "CTranslate2's log-probabilities differ by", remedy="write decoding.decoder: fathom"
     ):
