@@ -59,7 +59,7 @@ def require_equal(program: Program, network: Network, task: int, pairs: Pairs, w
         difference = (ours - theirs).abs().max()
         worst = max(worst, float(difference.nan_to_num(torch.inf)))
     if not worst <= TOLERANCE:
-        what = f"{program.name}'s log-probabilities differ by {worst:.1g} nats"
+        what = f"the log-probabilities of {program.name} differ by {worst:.1g} nats"
         raise FathomError(f"{what}, more than {TOLERANCE}", where, program.remedy)
 
 

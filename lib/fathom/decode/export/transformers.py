@@ -73,8 +73,8 @@ class TransformersModel:
         theirs = self.source(lines, truncation=True).input_ids
         theirs += self.target.batch_decode(targets, skip_special_tokens=True)
         if different := sum(map(ne, ours, theirs)):
-            count = f"{different} of {len(ours)} validation sentences"
-            what, where = f"{self.name}'s pieces or text of {count} differ", f"{run.name}, {task}"
+            count, where = f"{different} of {len(ours)}", f"{run.name}, {task}"
+            what = f"pieces or text of {count} validation sentences differ in {self.name}"
             if different > DIFFERENT * len(ours):
                 raise FathomError(what, where, self.remedy)
             report(f"{where}: {what}")
@@ -203,8 +203,7 @@ def _write_tokenizer(folder: Path, run: TrainedRun, side: Side, before: Sequence
 
 def _charsmap(proto: bytes) -> bytes:
     """Return the table of a SentencePiece model's normalisation, the field after its name."""
-    name = f"\n{chr(len(NORMALISATION))}{NORMALISATION}\x12".encode()
-    rest = proto.partition(name)[2]
+    rest = proto.partition(f"\n{chr(len(NORMALISATION))}{NORMALISATION}\x12".encode())[2]
     # The size of a field has 7 bits per byte, the lowest first; the last byte is below 128.
     digits = next(place for place, byte in enumerate(rest, start=1) if byte < 128)
     size = sum((byte & 127) << 7 * place for place, byte in enumerate(rest[:digits]))
