@@ -67,14 +67,14 @@ reproduce-all: environment ## train every run and draw every table and figure at
 	$(BIN)/fathom status
 
 .PHONY: test
-test: environment ctranslate2 lint ## lint and all tests: first by room, then the full chain from text to table
+test: environment ctranslate2 transformers lint ## lint and all tests: first by room, then the full chain from text to table
 	$(call say,tests)
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slurm'
 	$(call say,the full chain)
 	$(BIN)/pytest -n 2 --dist loadfile -m pipeline tests/pipeline
 
 .PHONY: fast
-fast: environment ctranslate2 ## the quick tests: all but the chain and those that are marked slow
+fast: environment ctranslate2 transformers ## the quick tests: all but the chain and those that are marked slow
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow and not slurm'
 
 .PHONY: test-slurm
@@ -86,7 +86,7 @@ test-slurm-all: environment ## the same with preemption, a node that goes down, 
 	$(BIN)/pytest -rs -m slurm tests/slurm
 
 .PHONY: lint
-lint: environment ctranslate2 ## check style, rules and config; zero findings
+lint: environment ctranslate2 transformers ## check style, rules and config; zero findings
 	$(call say,lint)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -154,13 +154,6 @@ bench-parts: environment ## time pruned inference, and what diagnostics cost (af
 	$(BIN)/python -m benchmarks.pruned_inference
 	$(BIN)/python -m benchmarks.diagnostics m2o_diverse_ll_both_24_24 --scale tiny
 
-# Another environment, since its packages need other versions than ours; it uses our torch.
-.PHONY: bench-peers
-bench-peers: environment ## install Hugging Face's transformers for make bench, in .venv-peers
-	@$(BIN)/python -m venv .venv-peers
-	@$(BIN)/python $(SITE) >"$$(.venv-peers/bin/python $(SITE))/fathom.pth"
-	@$(call INTO,.venv-peers/bin/python) $(LOCKED) -r envs/peers.lock $(call logged,the peers)
-
 .PHONY: performance
 performance: environment ## write the tables of docs/performance.md, from the last benchmarks
 	$(BIN)/python -m benchmarks.page
@@ -200,8 +193,16 @@ ctranslate2: .venv/.ctranslate2 ## install CTranslate2, which can translate in p
 	@$(PIP) $(LOCKED) -r envs/ctranslate2.lock $(call logged,CTranslate2)
 	@touch $@
 
+.PHONY: transformers
+transformers: .venv/.transformers ## install Hugging Face's transformers, for which runs are exported (22 MB)
+
+.venv/.transformers: envs/transformers.lock .venv/.complete
+	$(call say,transformers)
+	@$(PIP) $(LOCKED) -r envs/transformers.lock $(call logged,transformers)
+	@touch $@
+
 .PHONY: bundle
-bundle: environment ctranslate2 ## write fathom-bundle.tar, for ./install-offline on a machine without a network
+bundle: environment ctranslate2 transformers ## write fathom-bundle.tar, for ./install-offline on a machine without a network
 	@$(BIN)/python envs/bundle.py
 
 .PHONY: lock

@@ -23,7 +23,8 @@ WHEELS = "wheels"
 # Where `fathom fetch` looks for a file before it asks an address.
 BY_HAND = "results/sources/by_hand"
 # The lock of torch as the environment has it: of one build.
-LOCKS = (".venv/torch.lock", "envs/requirements.lock", "envs/fairseq.lock", "envs/ctranslate2.lock")
+LOCKS = (".venv/torch.lock", "envs/requirements.lock", "envs/fairseq.lock")
+LOCKS += ("envs/ctranslate2.lock", "envs/transformers.lock")
 # As well, where torch is a build for CUDA.
 CUDA_LOCK = "envs/cuda.lock"
 # Built here without a compiler, and so packed as its source.

@@ -1,13 +1,15 @@
-"""Hugging Face's MarianMT, in a process of its own environment: its packages need others than ours.
+"""Hugging Face's MarianMT, in a process of its own.
 
 The two processes exchange a file with the batches, and lines: see marian_process.py.
 """
 
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -19,7 +21,6 @@ from benchmarks.peer.workload import ROOT
 from fathom.train import schedules
 
 MARIAN = "HF MarianMT, halves"
-PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 PROGRAM = "benchmarks.peer.marian_process"
 
 
@@ -53,7 +54,7 @@ def exchanged(job: Job) -> dict[str, Any]:
 
 
 class HuggingFace:
-    """The other process, or the fact that its environment is missing.
+    """The other process, or the fact that transformers is not installed.
 
     Attributes:
         present: whether there is such a process.
@@ -66,14 +67,14 @@ class HuggingFace:
     @classmethod
     @contextmanager
     def started(cls, job: Job) -> Iterator["HuggingFace"]:
-        """Start the process, if its environment is there, and end it afterwards."""
-        if not PYTHON.exists():
+        """Start the process, if transformers is installed, and end it afterwards."""
+        if find_spec("transformers") is None:
             yield cls(None)
             return
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "job.pt"
             torch.save(exchanged(job), file)
-            command = [str(PYTHON), "-m", PROGRAM, str(file)]
+            command = [sys.executable, "-m", PROGRAM, str(file)]
             pipe = subprocess.PIPE
             with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
                 yield cls(process)

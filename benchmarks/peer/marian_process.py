@@ -1,6 +1,6 @@
-"""Hugging Face's MarianMT in a process of the environment .venv-peers; it answers line by line.
+"""Hugging Face's MarianMT in a process of its own; it answers line by line.
 
-    .venv-peers/bin/python -m benchmarks.peer.marian_process <job file>
+    .venv/bin/python -m benchmarks.peer.marian_process <job file>
 
 A line `update <n>` makes update n and answers with its seconds; `peak` answers with the MB that the
 process took beyond its imports. Its best settings: attention by torch's fused kernel, torch's

@@ -41,7 +41,7 @@ def static(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
             memory[MARIAN] = other.peak()
     rows, numbers = _rows(job, shape, seconds, memory, rounds)
     if not other.present:
-        rows.append([f"{MARIAN}: not installed, `make bench-peers`", *[None] * 5])
+        rows.append([f"{MARIAN}: not installed, `make transformers`", *[None] * 5])
     return _table(shape, rows, numbers, job)
 
 

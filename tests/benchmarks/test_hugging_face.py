@@ -1,4 +1,4 @@
-"""What the process of the other environment gets: the same batches, shape and learning rates."""
+"""What the process of MarianMT gets: the same batches, shape and learning rates."""
 
 from pathlib import Path
 
@@ -35,8 +35,8 @@ def test_halves_hold_every_token_and_rates_are_those_of_the_run(tensors, tmp_pat
     assert given["shape"]["source_entries"] == len(training.tensors.source_dictionary)
 
 
-def test_without_its_environment_it_takes_no_part(tensors, tmp_path, monkeypatch):
-    monkeypatch.setattr(hugging_face, "PYTHON", tmp_path / "missing")
+def test_without_transformers_it_takes_no_part(tensors, tmp_path, monkeypatch):
+    monkeypatch.setattr(hugging_face, "find_spec", lambda name: None)
     job, _ = a_job(tensors, tmp_path)
     with HuggingFace.started(job) as other:
         assert not other.present

@@ -50,8 +50,9 @@ def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monk
     assert "hard gates are refused: no good; choose a run whose gates skip layers" in line
 
 
-@pytest.mark.parametrize("program", ["fairseq", "ctranslate2"])
+@pytest.mark.parametrize("program", ["fairseq", "ctranslate2", "transformers"])
 def test_a_run_is_written_for_a_program(trained, own, call, program):
+    pytest.importorskip(program, reason=f"run `make {program}`")
     folder = own(trained)
     answer = call("export", RUN, "new", "--format", program)
     assert (answer.code, answer.out) == (0, "")

@@ -14,13 +14,13 @@ from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS
 from fathom.decode.export import ctranslate2
+from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.ctranslate2 import (
     BLANK,
     Exports,
     export,
     exports,
     installed,
-    require_equal,
     symbols,
 )
 from fathom.decode.export.plain import plain
@@ -156,7 +156,7 @@ def test_other_weights_are_refused_in_one_line(taught, name):
         with torch.no_grad():
             tensor.add_(1e-3)
         with refused(
-            "CTranslate2's log-probabilities differ by",
+            "the log-probabilities of CTranslate2 differ by",
             where="here",
             remedy="write decoding.decoder: fathom",
         ):
@@ -171,7 +171,9 @@ def test_no_number_is_no_agreement(taught, monkeypatch):
     search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
     none = torch.tensor(torch.nan)
     monkeypatch.setattr(search, "log_probabilities", lambda *given: none)
-    with refused("CTranslate2's log-probabilities differ by inf nats, more than", where="here"):
+    with refused(
+        "the log-probabilities of CTranslate2 differ by inf nats, more than", where="here"
+    ):
         require_equal(search, taught.network("plain"), 0, pairs, "here")
 
 
@@ -269,8 +271,8 @@ def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
 
 
 def test_nothing_is_translated_before_the_check(latent, monkeypatch):
-    monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
+    monkeypatch.setattr("fathom.decode.export.comparison.TOLERANCE", -1.0)
     with refused(
-        "CTranslate2's log-probabilities differ by", remedy="write decoding.decoder: fathom"
+        "the log-probabilities of CTranslate2 differ by", remedy="write decoding.decoder: fathom"
     ):
         split_lines(by_ctranslate2(latent), ["bos"], "test", "hard")

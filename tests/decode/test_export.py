@@ -152,8 +152,8 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
     (result,) = translator.translate_batch([["▁ta"]], max_decoding_length=5)
     assert len(result.hypotheses[0]) <= 5
     assert "export.json" in {path.name for path in (tmp_path / "exported").iterdir()}
-    monkeypatch.setattr("fathom.decode.export.ctranslate2.TOLERANCE", -1.0)
-    with refused("CTranslate2's log-probabilities differ by", where="bos"):
+    monkeypatch.setattr("fathom.decode.export.comparison.TOLERANCE", -1.0)
+    with refused("the log-probabilities of CTranslate2 differ by", where="bos"):
         export(mild, "ctranslate2", tmp_path / "refused", None, silent)
     assert not (tmp_path / "refused").exists()
 

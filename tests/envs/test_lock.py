@@ -159,7 +159,7 @@ def test_the_environment_is_what_the_locks_say():
         for name, line in pins(lock).items()
     }
     found = {name: version(name).split("+")[0] for name in wanted}
-    assert found == wanted, "run make environment ctranslate2"
+    assert found == wanted, "run make environment ctranslate2 transformers"
 
 
 @pytest.mark.slow
@@ -221,7 +221,8 @@ def test_the_locked_versions_are_within_the_ranges_of_the_package():
 def test_the_package_asks_for_what_it_imports_and_leaves_tools_to_those_who_develop():
     optional = project()["optional-dependencies"]
     used = set().union(*imported("lib").values())
-    extras = {*ranges(optional["ctranslate2"]), *ranges(optional["tensorboard"])}
+    names = ("ctranslate2", "tensorboard", "transformers")
+    extras = {package for name in names for package in ranges(optional[name])}
     assert used - {*ranges(project()["dependencies"])} == extras
     assert not used & {*ranges(optional["dev"]), *ranges(optional["workflow"])}
 

@@ -25,7 +25,7 @@ PACKAGES = {
     "train": NETWORKS | {"yaml", "rich"},
     "artefacts": frozenset({"pydantic", "pandas", "numpy", "jinja2", "matplotlib"})
     | {"tueplots", "tensorboardX", "tabulate"},
-    "decode": NETWORKS | {"ctranslate2"},
+    "decode": NETWORKS | {"ctranslate2", "tokenizers", "transformers"},
     "workflow": frozenset(),
     "api": frozenset({"pandas", "numpy", "torch"}),
     "cli": frozenset({"typer", "rich", "click"}),

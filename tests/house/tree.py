@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What is made, fetched or cached under the root; no rule looks into it.
 OUTSIDE = {".git", ".venv", ".snakemake", ".hypothesis", ".pytest_cache", ".ruff_cache"}
-OUTSIDE |= {".venv-peers", ".venv-docs", "results", "build", "site"}
+OUTSIDE |= {".venv-docs", "results", "build", "site"}
 # The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
 LEVELS = {
     "io": 0,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Seconds in which a program that is piped in writes its first byte.
 PATIENCE = 1.0
-PROGRAMS = ("fairseq", "ctranslate2")
+PROGRAMS = ("fairseq", "ctranslate2", "transformers")
 
 
 def train(
@@ -233,7 +233,7 @@ def prune(
 def export(
     run: Run,
     folder: Annotated[Path, typer.Argument(help="A new or empty folder.")],
-    program: Annotated[str, typer.Option("--format", help="fairseq or ctranslate2.")],
+    program: Annotated[str, typer.Option("--format", help="fairseq, ctranslate2 or transformers.")],
     task: Annotated[
         str | None, typer.Option(help="The task whose layers stay, where tasks keep others.")
     ] = None,
@@ -241,7 +241,7 @@ def export(
     results: Results = None,
     seed: Seed = 1,
 ) -> None:
-    """Write a run as a model of fairseq or CTranslate2.
+    """Write a run as a model of fairseq, CTranslate2 or transformers.
 
     The network must be a plain Transformer; of a run with gates, the layers
     that hard gates keep are one. README.md, in the folder, is a model card;

@@ -260,7 +260,7 @@ def _tokens(spec: Spec) -> tuple[str, ...]:
     return (spec.data.target_token, *dict.fromkeys(spec.data.target_tokens.values()))
 
 
-# Which networks are a plain Transformer, that fairseq and CTranslate2 compute without fathom.
+# Which networks are a plain Transformer, that fairseq, CTranslate2 and transformers also compute.
 # Settings say this before anything is trained; decode/export looks at the network itself.
 
 

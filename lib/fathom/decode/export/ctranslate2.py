@@ -20,13 +20,11 @@ from torch import Tensor
 
 from fathom.config.rules import CTRANSLATE2_REMEDY
 from fathom.config.schema.run import Decoding
-from fathom.data.tensors import EOS, PAD, Pairs, Tensors
+from fathom.data.tensors import EOS, PAD, Tensors
+from fathom.decode.export.comparison import require_equal, require_package
 from fathom.decode.export.plain import Plain, plain
 from fathom.decode.trained_run import TrainedRun
-from fathom.io.errors import FathomError
 from fathom.io.fairseq_files import fairseq_files
-from fathom.nn.loss import token_nll
-from fathom.nn.network import Batch, Network
 
 with fairseq_files():
     from fairseq.data.dictionary import Dictionary
@@ -41,13 +39,7 @@ Weights = Mapping[str, Tensor]
 
 def installed() -> ModuleType:
     """Return the package, or refuse where it is not installed or cannot be loaded."""
-    try:
-        import ctranslate2
-    except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError) and error.name == "ctranslate2"
-        what = "not installed" if missing else f"it cannot be loaded ({error})"
-        raise FathomError(what, "CTranslate2", "run `make ctranslate2`") from None
-    return ctranslate2
+    return require_package("ctranslate2", "CTranslate2")
 
 
 def symbols(dictionary: Dictionary) -> list[str]:
@@ -128,14 +120,14 @@ def _norm(spec: Any, weights: Weights, name: str) -> None:
     spec.gamma, spec.beta = weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 
-# Validation pairs of a task whose targets both score, and how far two scores may differ (nats).
-CHECKED, TOLERANCE = 8, 1e-5
 # Sentences of a batch.
 SENTENCES = 64
 
 
 class CTranslate2Search:
     """CTranslate2 with one model."""
+
+    name, remedy = "CTranslate2", CTRANSLATE2_REMEDY
 
     def __init__(self, folder: Path, text: Tensors):
         """Load what `write` wrote of a text; no file is needed after that."""
@@ -197,46 +189,6 @@ def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
     """Return a sentence's pieces without the end symbol, which CTranslate2 adds."""
     numbers: list[int] = sentence[:-1].tolist()
     return [vocabulary[number] for number in numbers]
-
-
-def require_equal(
-    search: CTranslate2Search, network: Network, task: int, pairs: Pairs, where: str
-) -> None:
-    """Compare the log-probabilities of real targets, from the shortest to the longest.
-
-    Raises:
-        FathomError: If a pair differs by more than TOLERANCE, or no pair has two full sentences.
-    """
-    complete = (pairs.source_lengths > 1) & (pairs.target_lengths > 1)
-    order = sorted(complete.nonzero()[0].tolist(), key=pairs.target_lengths.__getitem__)
-    if not order:
-        raise FathomError("no validation text to check CTranslate2 with", where, CTRANSLATE2_REMEDY)
-    chosen = {order[place * (len(order) - 1) // (CHECKED - 1)] for place in range(CHECKED)}
-    worst = 0.0
-    for number in sorted(chosen):
-        source, target = pairs.source(number), pairs.target(number)
-        ours = _log_probabilities(network, task, source, target, pairs.start)
-        theirs = search.log_probabilities(source, target, pairs.start)
-        difference = (ours - theirs).abs().max()
-        worst = max(worst, float(difference.nan_to_num(torch.inf)))
-    if not worst <= TOLERANCE:
-        what = f"CTranslate2's log-probabilities differ by {worst:.1g} nats, more than {TOLERANCE}"
-        raise FathomError(what, where, CTRANSLATE2_REMEDY)
-
-
-@torch.no_grad()
-def _log_probabilities(
-    network: Network, task: int, source: Tensor, target: Tensor, start: int
-) -> Tensor:
-    """Return what our network gives each piece of a target, (T,)."""
-    previous = target.roll(1)
-    previous[0] = start
-    source, previous, rows = (side[None].long() for side in (source, previous, target))
-    # The sentence's number in its split is not used.
-    tasks, sentences = torch.tensor([task]), torch.zeros(1, dtype=torch.long)
-    batch = Batch(source, previous, rows, tasks, sentences, len(target))
-    predicted = network.predict(batch.to(next(network.parameters()).device))
-    return -token_nll(predicted).cpu()
 
 
 class Exports:

@@ -1,8 +1,9 @@
 """A finished training for other programs, which then need no fathom.
 
 fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its settings
-and vocabularies. Both get the SentencePiece models that cut source text into pieces, if the text
-does not come in pieces. `prune` writes the layers of a single task for fairseq.
+and vocabularies; transformers model.safetensors, its settings and tokenizers. All get the
+SentencePiece models that cut source text into pieces, if the text does not come in pieces. `prune`
+writes the layers of a single task for fairseq.
 """
 
 import shutil
@@ -11,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fathom.data.sides import sides
-from fathom.decode.export import ctranslate2, fairseq_checkpoint
-from fathom.decode.export.ctranslate2 import require_equal
+from fathom.decode.export import ctranslate2, fairseq_checkpoint, transformers
+from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.plain import Plain, parameters, plain, require_plain_shape
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
@@ -31,12 +32,13 @@ def export(
 ) -> None:
     """Write a new or empty folder; export.json, its record, comes last.
 
-    Layers that hard gates skip are left out. `program` is "fairseq" or "ctranslate2". The layers
-    are those of a task; None is for all tasks, which must then have the same layers.
+    Layers that hard gates skip are left out. `program` is "fairseq", "ctranslate2" or
+    "transformers". The layers are those of a task; None is for all tasks, which must then have the
+    same layers.
 
     Raises:
         FathomError: If the training did not finish, the network is not plain or is another for
-            each task, or CTranslate2 computes something else than ours.
+            each task, or the program lacks it or computes something else than ours.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -47,14 +49,19 @@ def export(
         fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages, tasks)
     else:
         with TemporaryDirectory() as temporary:
-            search = ctranslate2.export(Path(temporary), run, transformer)
+            made = Path(temporary)
+            if program == "ctranslate2":
+                model = ctranslate2.export(made, run, transformer)
+            else:
+                model = transformers.export(made, run, transformer, tasks, report)
             for name in tasks:
                 pairs, where = run.tensors.split(name, "valid"), f"{run.name}, {name}"
-                require_equal(search, run.network(gates), run.task(name), pairs, where)
+                require_equal(model, run.network(gates), run.task(name), pairs, where)
             # Nothing is left where the check fails.
-            folder.mkdir(parents=True, exist_ok=True)
-            for path in sorted(Path(temporary).iterdir()):
-                shutil.copyfile(path, folder / path.name)
+            for path in sorted(made.rglob("*.*")):
+                copy = folder / path.relative_to(made)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
     _write_models(run, tasks, folder)
     content = {
         "program": program,
@@ -66,7 +73,7 @@ def export(
         "tasks": tasks,
         "active": transformer.active,
         "recipe": RECIPE["decoding"],
-        "files": hashes(folder, "*"),
+        "files": hashes(folder, "*.*", "*/*.*"),
     }
     tokens, place = run.spec.data.target_tokens, run.spec.data.target_token
     if tokens:

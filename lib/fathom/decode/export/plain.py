@@ -1,8 +1,8 @@
 """The plain Transformer that a trained network is for a task: the layers that its gates keep.
 
-fairseq and CTranslate2 compute it without fathom. Skipped layers and the parameters of methods are
-removed. That is right only if the method does nothing else, which is tested: every hook must return
-random hidden states unchanged, to the bit.
+fairseq, CTranslate2 and transformers compute it without fathom. Skipped layers and the parameters
+of methods are removed. That is right only if the method does nothing else, which is tested: every
+hook must return random hidden states unchanged, to the bit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
