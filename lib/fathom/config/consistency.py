@@ -6,6 +6,7 @@ from itertools import chain
 from typing import get_args
 
 from fathom.config import deviations, reported
+from fathom.config.merge import placeholders
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
@@ -278,13 +279,18 @@ def _scales_of(project: Project, run: str) -> list[str]:
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
-    """Yield runs with equal settings: they would be trained twice under two names."""
+    """Yield runs with equal settings: they would be trained twice under two names.
+
+    In a study a run of a `for` may equal another run at some scale: its row has its value at all.
+    """
     copies: set[str] = set()  # equal at the papers' own settings, and so at most scales
     for scale in (None, *project.scales):
-        names: dict[str, list[str]] = defaultdict(list)
+        names: dict[tuple[str, str], list[str]] = defaultdict(list)
         for name in project.entries:
             if name not in copies and (scale is None or scale in _scales_of(project, name)):
-                names[project.spec(name, scale).identity].append(name)
+                where = project.entry(name).values.where
+                is_swept = project.files.is_study(name.partition("/")[0]) and placeholders(where)
+                names[project.spec(name, scale).identity, where * bool(is_swept)].append(name)
         for first, *equal in names.values():
             for name in equal:
                 yield _copy(project, name, first, scale)
