@@ -35,19 +35,16 @@ figures:
 
 def sweep(
     run: Run,
-    changes: Annotated[
-        list[str],
-        typer.Option("--set", metavar="KEY=VALUES", help="A setting and its values. Repeatable."),
-    ],
+    changes: Annotated[list[str], typer.Option("--set", metavar="KEY=VALUES", help="Repeatable.")],
     seeds: Annotated[str, typer.Option(help="Of all runs: 3 (1 to 3), 1-5, or 2,5.")] = "3",
     data: Annotated[str | None, typer.Option(help="The data set of all runs.")] = None,
     name: Annotated[str, typer.Option(help="The study, and its new folder.")] = "sweep",
 ) -> None:
     """Begin a study of a run with other values of some settings.
 
-    NAME/study.yaml has a run for each combination of values. Its table compares
-    them with the unchanged run. Values that are added to the file are trained
-    alone.
+    --set names a setting and its values. NAME/study.yaml has a run for each
+    combination of values, and a table that compares them with the unchanged
+    run. Values that are added to the file later are trained alone.
 
     Example: fathom sweep m2o_diverse_ll_d_12_24 --set method.depth_weight=0.1,0.3,1
     """
@@ -61,9 +58,8 @@ def sweep(
         load(project.root, layers=given)
     except FathomError as error:
         shutil.rmtree(file.parent)
-        place = str(file.absolute())
-        wrong = findings_in(error)
-        refuse(FathomError(f.what, f.where.replace(place, "sweep"), f.remedy) for f in wrong)
+        at = str(file.absolute())
+        refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
     report(f"sweep: {file}")
     shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
     suggest(f"snakemake {name} --config {shown} seeds={seeds_text(numbers)}")

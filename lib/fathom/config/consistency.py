@@ -288,9 +288,10 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
         names: dict[tuple[str, str], list[str]] = defaultdict(list)
         for name in project.entries:
             if name not in copies and (scale is None or scale in _scales_of(project, name)):
-                where = project.entry(name).values.where
-                is_swept = project.files.is_study(name.partition("/")[0]) and placeholders(where)
-                names[project.spec(name, scale).identity, where * bool(is_swept)].append(name)
+                here = project.files.is_study(name.partition("/")[0])
+                where = project.entry(name).values.where if here else ""
+                pattern = where if placeholders(where) else ""
+                names[project.spec(name, scale).identity, pattern].append(name)
         for first, *equal in names.values():
             for name in equal:
                 yield _copy(project, name, first, scale)

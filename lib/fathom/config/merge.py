@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from fathom.config.yaml_values import Value
@@ -49,8 +50,8 @@ class Lender:
     papers: Collection[str]
     # The entries of a paper by name, before `like`; raises what is wrong with them.
     entries: Callable[[str], Mapping[str, Value]]
-    # Puts in what a study says of all its runs: into an empty entry, or what another paper lends.
-    adapt: Callable[[Value], Value] = lambda values: values
+    # Puts in what a paper's study says of its runs: into an empty entry, or what others lend to it.
+    adapt: Callable[[str, Value], Value] = lambda paper, values: values
 
 
 def merge(base: Value, over: Value, join: bool = False) -> Value:
@@ -252,8 +253,9 @@ class _Inheritance:
         if name in self._merged:
             return self._merged[name]
         written, seen = self._written(name), (*seen, name)
-        here = self._lender is not None and "/" not in name
-        adapt = self._lender.adapt if self._lender and here else lambda values: values
+        paper = name.rpartition("/")[0]
+        lender = self._lender
+        adapt = partial(lender.adapt, paper or lender.borrower) if lender else lambda values: values
         values = adapt(written.over({}))
         ancestors: dict[str, None] = {}
         for parent, where in self._parents(name, written):
@@ -261,7 +263,8 @@ class _Inheritance:
                 self._findings.append(self._circle(seen[seen.index(parent) :]))
             elif self._exists(parent, where):
                 above = self.entry(parent, seen)
-                values = merge(values, adapt(above.values) if "/" in parent else above.values)
+                is_lent = parent.rpartition("/")[0] != paper
+                values = merge(values, adapt(above.values) if is_lent else above.values)
                 ancestors |= dict.fromkeys(above.ancestors)
         values = merge(values, written.without("like"))
         self._merged[name] = Entry(name, values, (*ancestors, name))

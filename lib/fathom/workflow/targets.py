@@ -88,13 +88,13 @@ class Targets(Needs):
 
     def names_of(self, target: str) -> list[str]:
         """Return the full names of the runs that a target needs, those that are built."""
-        row, run = self.project.switches.row, self.project.switches.run
-        unused = {"row": not target.endswith(ROW) and row, "run": target != RUN and run}
-        for key, value in unused.items():
-            if value:
-                by_row = key == "row" and target in self.artefacts
+        key = "run" if target == RUN else "row" if target.endswith(ROW) else ""
+        switches = {each: getattr(self.project.switches, each) for each in ("row", "run")}
+        for each, value in switches.items():
+            if each != key and value is not None:
+                by_row = each == "row" and target in self.artefacts
                 remedy = f"write {target}{ROW}" if by_row else "delete it"
-                raise FathomError(f"{key}={value} has no effect", target, remedy)
+                raise FathomError(f"{each}={value} has no effect", target, remedy)
         if target == ALL:
             return list(self.built)
         if target in (*READING, STATISTICS):
@@ -103,11 +103,10 @@ class Targets(Needs):
             return self._runs_of_paper(target)
         if target in self.artefacts:
             return list(self.artefact(target).runs)
-        key, given = ("run", run) if target == RUN else ("row", row)
-        if given is None:
+        if switches[key] is None:
             remedy = f"add --config {key}=<{key}> at the end"
             raise FathomError(f"no {key} is named", target, remedy)
-        names = list(dict.fromkeys(self._chosen(target, given)))
+        names = list(dict.fromkeys(self._chosen(target, switches[key])))
         for name in names:
             self._require_built(name)
         return names

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import groupby, zip_longest
 
 from fathom.artefacts.table.comparison import AGAINST, ComparedCell, ComparedTable
@@ -314,14 +313,9 @@ def _column_digits(items: Sequence[ComparedCell], vocabulary: Vocabulary) -> int
 
 
 def _decimals(result: CellResult, decimals: int) -> int:
-    """Return more decimals for a scaled count that would print as 0 or 1; none for a count.
-
-    A setting has its own.
-    """
+    """Return more decimals for a scaled count or a setting below 10; none for a count."""
     value, unit = abs(result.value or 0.0), result.cell.value and result.cell.value.unit
-    if result.cell.key.startswith("setting."):
-        return max(0, -int(Decimal(f"{value:g}").normalize().as_tuple().exponent))
-    if unit in _SCALED and 0 < value < 10:
+    if (unit in _SCALED or result.cell.key.startswith("setting.")) and 0 < value < 10:
         return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
     return 0 if unit is None and result.value == int(value) > FEW_SENTENCES else decimals
 
