@@ -1,6 +1,5 @@
 """The verb that writes a study of a run with other values of some settings."""
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -88,6 +87,6 @@ def _study(like: str, changes: list[str], data: str | None, seeds: tuple[int, ..
         unchanged=f"  unchanged: {{like: {like}}}\n" if data else "",
         pattern=pattern,
         lists=f"{{{', '.join(f'{name}: [{values}]' for name, values in lists)}}}",
-        settings=json.dumps(settings.plain)[1:-1].replace('"', ""),
+        settings=str(settings.plain)[1:-1].replace("'", ""),
         rows=f'{{unchanged: {base}, "{label}": {pattern}}}',
     )
