@@ -11,7 +11,7 @@ from fathom.cli.new import _new_folder
 from fathom.cli.options import Run, open_project
 from fathom.cli.terminal import report, suggest
 from fathom.config.load import load
-from fathom.config.switches import layers, seed_list, seeds_text
+from fathom.config.switches import layers
 from fathom.config.yaml_values import Value, from_plain
 from fathom.io.errors import FathomError, findings_in, refuse
 from fathom.io.files import write_text
@@ -21,7 +21,7 @@ STUDY = """\
 title: Sweep of {like}
 {data}seeds: {seeds}
 runs:
-{unchanged}  {pattern}: {{for: {lists}, like: {like}, {settings}}}
+{runs}
 tables:
   table1:
     against: unchanged  # adds difference, 95 % interval, p, and p with Holm's correction
@@ -35,7 +35,7 @@ figures:
 def sweep(
     run: Run,
     changes: Annotated[list[str], typer.Option("--set", metavar="KEY=VALUES", help="Repeatable.")],
-    seeds: Annotated[str, typer.Option(help="Of all runs: 3 (1 to 3), 1-5, or 2,5.")] = "3",
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds of all runs: 1 to this number.")] = 3,
     data: Annotated[str | None, typer.Option(help="The data set of all runs.")] = None,
     name: Annotated[str, typer.Option(help="The study, and its new folder.")] = "sweep",
 ) -> None:
@@ -48,9 +48,9 @@ def sweep(
     Example: fathom sweep m2o_diverse_ll_d_12_24 --set method.depth_weight=0.1,0.3,1
     """
     project = open_project()
-    like, numbers = project.run_name(run), seed_list(seeds)
+    like = project.run_name(run)
     file = _new_folder(project, name) / "study.yaml"
-    write_text(file, _study(like, changes, data, numbers))
+    write_text(file, _study(like, changes, data, seeds))
     papers = [*project.switches.papers, name]
     given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
     try:
@@ -61,10 +61,10 @@ def sweep(
         refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
     report(f"sweep: {file}")
     shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
-    suggest(f"snakemake {name} --config {shown} seeds={seeds_text(numbers)}")
+    suggest(f"snakemake {name} --config {shown} seeds={seeds}")
 
 
-def _study(like: str, changes: list[str], data: str | None, seeds: tuple[int, ...]) -> str:
+def _study(like: str, changes: list[str], data: str | None, seeds: int) -> str:
     """Return a study of the run `like` with `key=value,value` for some settings."""
     lists: list[tuple[str, str]] = []
     settings = Value({})
@@ -78,15 +78,12 @@ def _study(like: str, changes: list[str], data: str | None, seeds: tuple[int, ..
     # A run's name has 64 letters at most.
     pattern = "_".join(f"{name[: 48 // len(lists)]}_<{name}>" for name, _ in lists)
     label = ", ".join(f"{name} <{name}>" for name, _ in lists)
+    values = ", ".join(f"{name}: [{values}]" for name, values in lists)
+    changed = str(settings.plain)[1:-1].replace("'", "")
+    runs = f"  {pattern}: {{for: {{{values}}}, like: {like}, {changed}}}"
+    text, base = "", like
     # Of the same text, the run itself is compared, which may be trained already.
-    base = "unchanged" if data else like
-    return STUDY.format(
-        like=like,
-        data=f"data: {data}\n" if data else "",
-        seeds=[*seeds],
-        unchanged=f"  unchanged: {{like: {like}}}\n" if data else "",
-        pattern=pattern,
-        lists=f"{{{', '.join(f'{name}: [{values}]' for name, values in lists)}}}",
-        settings=str(settings.plain)[1:-1].replace("'", ""),
-        rows=f'{{unchanged: {base}, "{label}": {pattern}}}',
-    )
+    if data is not None:
+        text, base, runs = f"data: {data}\n", "unchanged", f"  unchanged: {{like: {like}}}\n{runs}"
+    rows = f'{{unchanged: {base}, "{label}": {pattern}}}'
+    return STUDY.format(like=like, data=text, seeds=seeds, runs=runs, rows=rows)

@@ -6,7 +6,6 @@ from itertools import chain
 from typing import get_args
 
 from fathom.config import deviations, reported
-from fathom.config.merge import placeholders
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
@@ -299,7 +298,7 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
             if name not in copies and (scale is None or scale in _scales_of(project, name)):
                 here = project.files.is_study(name.partition("/")[0])
                 where = project.entry(name).values.where if here else ""
-                pattern = where if placeholders(where) else ""
+                pattern = where if "<" in where else ""  # of a `for`
                 names[project.spec(name, scale).identity, pattern].append(name)
         for first, *equal in names.values():
             for name in equal:
