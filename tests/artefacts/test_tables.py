@@ -8,7 +8,7 @@ from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
 from fathom.artefacts.table.formats import numbers
 from fathom.artefacts.table.notes import notes_of
-from fathom.artefacts.table.view import CellView, caption, label, view
+from fathom.artefacts.table.view import CellView, caption, label, our_text, view
 from fathom.config.measurement_keys import ShownValue
 from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
@@ -117,6 +117,7 @@ def test_a_printed_setting_is_compared_with_that_of_the_run(tmp_path, run, print
     paper = [reported(run, "Epoch", printed)]
     (item,) = compare_table(table(tmp_path), [cell], paper, sources, "paper").cells
     assert (item.result.value, item.verdict.words) == (value, words)
+    assert our_text(item.result, 2).text == ("not run" if value is None else "20")
 
 
 def test_a_cell_that_the_paper_prints_as_a_difference_is_a_difference(tmp_path, results):
