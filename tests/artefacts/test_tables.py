@@ -8,8 +8,10 @@ from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
 from fathom.artefacts.table.formats import numbers
 from fathom.artefacts.table.notes import notes_of
-from fathom.artefacts.table.view import CellView, caption, label, view
+from fathom.artefacts.table.view import CellView, caption, label, our_text, view
+from fathom.config.measurement_keys import ShownValue
 from fathom.config.schema.table import Mark
+from fathom.config.tables import Cell
 from fathom.io.records import write_record
 from fathom.results.measurements import Number, Record
 from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
@@ -94,6 +96,28 @@ def test_the_cell_of_a_task_has_a_wider_tolerance_than_a_mean(tmp_path, results)
     small = compared(tmp_path, results, printed)
     assert item(small, "24/24", "avg").verdict.words == "lower"
     assert item(small, "24/24", "bos").verdict.words == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("run", "printed", "value", "words"),
+    [
+        ("small", "20", 20.0, "reproduced"),
+        ("small", "30", 20.0, "lower"),
+        ("deep", "20", 20.0, "reproduced"),  # it diverged, but its settings are there
+        ("control", "20", None, "not run"),
+    ],
+)
+def test_a_printed_setting_is_compared_with_that_of_the_run(tmp_path, run, printed, value, words):
+    epochs = ShownValue("setting", setting="training.updates")
+    cell = Cell("", run, "Epoch", run, ours=False, kind="run", source=f"p/{run}", value=epochs)
+    sources = {
+        name: replace(source, settings={"training.updates": 20.0})
+        for name, source in typical(tmp_path).sources.items()
+    }
+    paper = [reported(run, "Epoch", printed)]
+    (item,) = compare_table(table(tmp_path), [cell], paper, sources, "paper").cells
+    assert (item.result.value, item.verdict.words) == (value, words)
+    assert our_text(item.result, 2).text == ("not run" if value is None else "20")
 
 
 def test_a_cell_that_the_paper_prints_as_a_difference_is_a_difference(tmp_path, results):

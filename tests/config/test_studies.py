@@ -6,7 +6,9 @@ import pytest
 
 from fathom.artefacts.check import findings, require
 from fathom.config.load import load
+from fathom.config.measurement_keys import file_of
 from fathom.config.show import describe
+from fathom.config.tables import setting_numbers
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import Findings
 from tests.config.conftest import PROJECT
@@ -73,6 +75,55 @@ def test_a_number_is_written_as_a_name_in_names_and_as_itself_in_settings_and_la
     assert weights == [0.1, 0.005, 4.0, 0.00001, 0.1]
 
 
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [("-1", "m1"), ("true", "true"), ("null", "none"), ("a/b", "a_b"), ("6/12", "6_12")],
+)
+def test_any_value_gives_a_name_to_a_run_and_to_a_row_that_names_it(read, value, name):
+    text = STUDY.replace("{p: [2, 3]}", f"{{p: [2], x: [{value}]}}").replace("KL 3", "KL 2")
+    project = read(text.replace("thick_<p>", "thick_<p>_<x>"), check=False)
+    table = project.papers["mine"].tables["table1"]
+    assert [cell.source for cell in project.cells(table)][-1] == f"mine/thick_2_{name}"
+
+
+def test_a_line_of_a_figure_is_repeated_for_the_runs_of_its_for_as_a_row_is(read):
+    figure = "figures: {a: {kind: lines, series: nll.valid, x: update, lines: {KL <p>: thick_<p>}}}"
+    lines = read(f"{STUDY}{figure}\n").papers["mine"].figures["a"].settings.lines
+    assert lines == {"KL 2": "thick_2", "KL 3": "thick_3"}
+
+
+def test_a_value_of_a_for_may_be_the_one_that_another_run_has(read):
+    """Which value that is differs with the scale, and its row has it at every scale."""
+    project = read(STUDY.replace("[2, 3]", "[10, 3]"), scale="small")
+    equal = {project.spec(f"mine/{run}", "small").identity for run in ("flat", "thick_10")}
+    assert len(equal) == 1
+
+
+def test_a_run_of_another_study_is_lent_with_its_text_and_scaled_as_there(read, tmp_path):
+    (tmp_path / "other").mkdir()
+    runs = "runs: {again: {like: mine/flat}, fixed: {like: mine/alone, seeds: 4}}\n"
+    (tmp_path / "other" / "study.yaml").write_text(f"title: Other\n{runs}", encoding="utf-8")
+    project = read(papers=[str(tmp_path / "mine"), str(tmp_path / "other")], check=False)
+    for scale in (None, "small"):
+        for lent, name in (("flat", "again"), ("alone", "fixed")):
+            first, second = (
+                project.spec(run, scale).identity for run in (f"mine/{lent}", f"other/{name}")
+            )
+            assert first == second
+
+
+def test_a_column_may_show_a_setting(read):
+    columns = "columns: {updates: setting training.updates, tall: setting model.width}"
+    table = f"  table2: {{{columns}, rows: {{flat: flat, alone: alone}}}}\n"
+    project = read(STUDY.replace("claims:", f"{table}claims:"))
+    cells = project.cells(project.papers["mine"].tables["table2"])
+    keys = {cell.column: cell.key for cell in cells}
+    assert keys == {"updates": "setting.training.updates", "tall": "setting.model.width"}
+    assert {file_of(key, None) for key in keys.values()} == {"training"}
+    assert setting_numbers(project.run("mine/alone", "small"))["training.updates"] == 300
+    assert setting_numbers(project.run("deep/epochs"))["training.updates"] == 75
+
+
 def test_the_studys_text_and_seeds_take_the_place_of_the_lenders(read):
     project = read()
     settings = shown(project, "mine/flat", "full")
@@ -123,6 +174,38 @@ def test_a_study_is_checked_at_the_scale_that_is_asked_for_alone(read):
         read(text, scale="small")
 
 
+def test_a_paper_outside_is_checked_at_the_scale_that_is_asked_for_alone(tmp_path):
+    """The project's scales know nothing of it."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    files = {
+        "paper": "title: Mine\nauthors: [A]\nurl: https://example.org/mine\n"
+        "citation: {type: misc, key: a, year: '2021'}\nmetric: {tokenize: 13a}  # §1\n",
+        "runs": "runs:\n  flat: {like: deep/static, training: {updates: 600}}  # §1\n",
+        "figures": "a: {kind: lines, title: A, section: §1, series: nll.valid, x: update, "
+        "lines: {flat: flat}}\n",
+    }
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+    def read(scale):
+        layer = from_plain({"papers": [str(folder)], "scale": scale}, "--config")
+        return load(PROJECT, layers=[layer])
+
+    read("full")
+    with pytest.raises(Findings) as caught:
+        read("small")
+    (finding,) = caught.value.findings
+    says("no such file, and scale small takes the updates").check(finding)
+    small = "small: {updates: {main: 60}, rules: [{set: {model.heads: 3}}]}\n"
+    (folder / "scales.yaml").write_text(small, encoding="utf-8")
+    read("full")
+    with pytest.raises(Findings) as caught:
+        read("small")
+    (finding,) = caught.value.findings
+    says("at scale small").check(finding)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -146,6 +229,11 @@ def test_a_study_is_checked_at_the_scale_that_is_asked_for_alone(read):
         ("alone: {like: deep/static, training: {updates: 300}}", "alone: {like: deep/uneven}",
          says("the settings of 'mine/alone' equal those of 'mine/flat'",
               remedy="use 'mine/flat'")),
+        ("[2, 3]", '[a/b, a_b]',
+         says("`for` gives the name 'thick_a_b' twice", where="study.yaml:6: runs.thick_<p>")),
+        ("columns: [params, avg, tasks]", "columns: {a: setting training.update}",
+         says("no numeric setting 'training.update'", where="study.yaml:9: tables.table1.columns.a",
+              nearest="training.updates")),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_with_its_line_and_the_nearest_name(read, old, new, message):

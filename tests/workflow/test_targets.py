@@ -125,6 +125,7 @@ def test_a_row_needs_its_own_runs(tmp_path):
         ("12/13", f"{TABLE}_row", "no row '12/13'; .*'12/12'"),
         ("12/12", TABLE, f"{TABLE}: row=12/12 has no effect; write {TABLE}_row"),
         ("12/12", "all", "all: row=12/12 has no effect; delete it"),
+        ("12/12", "run", "run: row=12/12 has no effect; delete it"),
     ],
 )
 def test_a_row_that_is_missing_mistyped_or_without_effect_is_refused(
@@ -132,6 +133,38 @@ def test_a_row_that_is_missing_mistyped_or_without_effect_is_refused(
 ):
     with pytest.raises(FathomError, match=message):
         targets(tmp_path, row=row).files(target)
+
+
+@pytest.mark.parametrize(
+    ("run", "target", "message"),
+    [
+        (None, "run", "no run is named; add --config run="),
+        ("m2o_diverse_6_7", "run", "no run 'm2o_diverse_6_7'; .*'m2o_diverse_6_6'"),
+        ("latent_dept/*", "run", re.escape("no run 'latent_dept/*'; ")),
+        (f"{STATIC},", "run", "no run ''"),
+        (STATIC, TABLE, f"{TABLE}: run={STATIC} has no effect; delete it"),
+        (STATIC, f"{TABLE}_row", "has no effect"),
+    ],
+)
+def test_a_run_that_is_missing_mistyped_or_without_effect_is_refused(
+    tmp_path, run, target, message
+):
+    with pytest.raises(FathomError, match=message):
+        targets(tmp_path, run=run).files(target)
+
+
+def test_a_run_that_cannot_be_trained_is_refused_by_its_name(tmp_path):
+    made = targets(tmp_path, "paper", planned(own_project()), run="*")
+    with pytest.raises(FathomError, match="cannot be trained yet: data set"):
+        made.files("run")
+
+
+def test_a_run_is_a_target_from_text_to_scores_by_its_names_and_by_patterns(tmp_path):
+    made = targets(tmp_path, run=STATIC)
+    assert made.files("run") == made.results(STATIC)
+    assert {"training", "scores"} <= {path.name.partition(".")[0] for path in made.files("run")}
+    several = targets(tmp_path, run=f"m2o_diverse_6_6, {GATED},latent_depth/*_diverse_ll_d_24_24")
+    assert several.names_of("run") == [STATIC, GATED, "latent_depth/o2m_diverse_ll_d_24_24"]
 
 
 def test_seeds_of_the_user_replace_the_runs_own(tmp_path):

@@ -21,6 +21,14 @@ for artefact in TARGETS.artefacts:
             needed_for(artefact),
 
 
+rule:
+    """Make runs from text to scores: add --config run=<paper>/<run>."""
+    name:
+        "run"
+    input:
+        needed_for("run"),
+
+
 rule data_statistics:
     """Make the tables that count text; trains nothing."""
     input:

@@ -20,7 +20,7 @@ from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
-from fathom.config.tables import Cell, Table
+from fathom.config.tables import Cell, Table, setting_numbers
 from fathom.io.errors import FathomError
 
 NAMED = 3  # missing runs that a message names
@@ -66,6 +66,7 @@ class Artefacts:
             shown_as=self.project.datasets[spec.data.dataset].shown_as,
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
+            settings=setting_numbers(self.project.run(name, self.scale)),
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:

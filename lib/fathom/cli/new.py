@@ -28,11 +28,7 @@ data: {data}
 seeds: 3
 
 # Recipes of papers. What a line adds changes the recipe; `fathom show {first}` lists all settings.
-# A run for each value, called by its n:
-#   tuned_<n>:
-#     for: [{{n: low, p: 0.1}}, {{n: high, p: 0.2}}]
-#     like: {first}
-#     model: {{dropout: <p>}}
+# A run for each value: drop_<p>: {{for: {{p: [0.1, 0.2]}}, like: {first}, model: {{dropout: <p>}}}}
 runs:
 {runs}
 

@@ -16,6 +16,7 @@ VERBS = {
         **dict.fromkeys(("plan", "status"), "trainings"),
         **dict.fromkeys(("validate", "contracts", "schema", "where", "params"), "ask"),
         **dict.fromkeys(("new", "adopt"), "new"),
+        "sweep": "sweep",
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": dict.fromkeys(("train", "translate", "prune", "export", "check-learning"), "runs"),

@@ -207,11 +207,13 @@ def _groups(project: Project, name: str) -> Iterator[FathomError]:
         for group in missing if groups.issuperset(given) else ():
             what = f"no updates for the group '{group}' of {paper}"
             yield FathomError(what, place.where, f"add `{group}: 300`, for example")
-        if project.runs_of(paper) and not given and paper not in project.files.names("scales"):
-            needed_by = "scales take the updates of its runs from it"
+        asked = name == project.switches.scale and paper not in project.files.names("scales")
+        if asked and project.runs_of(paper) and not given:
+            needed_by = f"scale {name} takes the updates of its runs from it"
             yield project.files.missing("scales", paper, needed_by)
     for run, entry in project.entries.items():
-        if entry.values.get("group") is None and project.scaled_as(run):
+        is_scaled = project.scaled_as(run) and name in _scales_of(project, run)
+        if is_scaled and entry.values.get("group") is None:
             what = f"no group, so scale {name} gives it no updates"
             yield FathomError(what, entry.values.where, "add `group`")
 
@@ -268,23 +270,36 @@ def _runs_at_scales(project: Project) -> Iterator[FathomError]:
                 if str(finding) not in seen:
                     seen.add(str(finding))
                     what = f"{finding.what} (at scale {scale}: fathom show --scale {scale})"
-                    yield FathomError(what, finding.where, finding.remedy)
+                    rule = f", in a rule of {name.partition('/')[0]}/scales.yaml"
+                    remedy = finding.remedy + rule * finding.where.startswith("config/scales/")
+                    yield FathomError(what, finding.where, remedy)
 
 
 def _scales_of(project: Project, run: str) -> list[str]:
-    """Return the scales at which a run must be right: of a study the one that is asked for."""
-    here = project.files.is_study(run.partition("/")[0])
-    return [project.switches.scale] if here else [*project.scales]
+    """Return the scales at which a run must be right.
+
+    Of a study, of a paper outside the project and of one without scales.yaml, that is the scale
+    that is asked for: nobody has fitted the others to it.
+    """
+    paper, files = run.partition("/")[0], project.files
+    fitted = files.folders[paper].is_relative_to(project.root) and paper in files.names("scales")
+    return [*project.scales] if fitted and not files.is_study(paper) else [project.switches.scale]
 
 
 def _equal_runs(project: Project) -> Iterator[FathomError]:
-    """Yield runs with equal settings: they would be trained twice under two names."""
+    """Yield runs with equal settings: they would be trained twice under two names.
+
+    In a study a run of a `for` may equal another run at some scale: its row has its value at all.
+    """
     copies: set[str] = set()  # equal at the papers' own settings, and so at most scales
     for scale in (None, *project.scales):
-        names: dict[str, list[str]] = defaultdict(list)
+        names: dict[tuple[str, str], list[str]] = defaultdict(list)
         for name in project.entries:
             if name not in copies and (scale is None or scale in _scales_of(project, name)):
-                names[project.spec(name, scale).identity].append(name)
+                here = project.files.is_study(name.partition("/")[0])
+                where = project.entry(name).values.where if here else ""
+                pattern = where if "<" in where else ""  # of a `for`
+                names[project.spec(name, scale).identity, pattern].append(name)
         for first, *equal in names.values():
             for name in equal:
                 yield _copy(project, name, first, scale)

@@ -7,7 +7,7 @@ not stop what does not need it. `load` with `check` asks for all of it.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial, wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -160,23 +160,27 @@ class Inventory:
 
     def lender(self, paper: str) -> Lender:
         """Return what a paper's entries may be like in other papers."""
-        lender = Lender(paper, self.files.names("runs"), self._lent)
+        return Lender(paper, self.files.names("runs"), self._lent, self._adapted)
+
+    def _adapted(self, paper: str, recipe: Value) -> Value:
+        """Return a recipe with what a paper that is a study says of all its runs."""
         if not self.files.is_study(paper):
-            return lender
+            return recipe
         study = self.files.read("study", paper)
         dataset = str(data_of(study).get("dataset"))
         text = self.files.read("dataset", dataset) if dataset in self.datasets else Value({})
         both_ways = text.get("pivot") is not None and text.get("translates") is None
-        return replace(lender, adapt=partial(with_study, study=study, both_ways=both_ways))
+        return with_study(recipe, study, both_ways)
 
     @kept
     def _lent(self, paper: str) -> dict[str, Value]:
         return lent_entries(self.files.read("runs", paper), paper)
 
     def entry(self, name: str) -> Entry:
-        """Return a run's entry by its full name; only its paper's runs.yaml is read."""
+        """Return the entry of a run or family by its full name; only its runs.yaml is read."""
         paper, _, run = name.partition("/")
-        return self.runs_files[paper].runs[run]
+        file = self.runs_files[paper]
+        return file.runs[run] if run in file.runs else file.families[run]
 
     def ancestors_in(self, paper: str, run: str) -> tuple[str, ...]:
         """Return a run and what it is like, the run last, as a paper's files name them."""
@@ -234,9 +238,7 @@ class Inventory:
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
         """Return a run's entry and checked settings at a scale, or (None) the papers' own."""
         if scale is None:
-            entry, paper = self.entry(name), self.scaled_as(name) or ""
-            here = self.files.is_study(name.partition("/")[0])
-            return resolve(name, entry, self.methods, paper, entry.values.file if here else "")
+            return resolve(name, self.entry(name), self.methods, self.scaled_as(name) or "")
         papers = self.resolved(name)
         if not papers.paper:
             return papers
@@ -244,7 +246,7 @@ class Inventory:
         entry = scaled(papers, self.scale(scale, papers.paper), values)
         if entry is papers.entry:
             return papers
-        return resolve(name, entry, self.methods, papers.paper, papers.study)
+        return resolve(name, entry, self.methods, papers.paper)
 
     def run(self, name: str, scale: str | None = None) -> RunSettings:
         """Return a run's checked settings."""
@@ -309,13 +311,14 @@ class Inventory:
         A study without scales of its own takes those of the papers that lend its recipes, but not
         where it writes a run's updates itself.
         """
-        paper, entry = name.partition("/")[0], self.entry(name)
+        paper = name.partition("/")[0]
         if not self.files.is_study(paper) or self.files.read("scales", paper).value:
             return paper
+        entry = self.entry(name)
         if entry.values.at(UPDATES).file == entry.values.file:
             return None
-        lenders = [each.partition("/")[0] for each in entry.ancestors if "/" in each]
-        return lenders[-1] if lenders else None
+        lenders = [each for each in entry.ancestors if "/" in each]
+        return self.scaled_as(lenders[-1]) if lenders else None
 
     def start_name(self, name: str) -> str | None:
         """Return the full name of the run that a run starts from, if it does.

@@ -3,7 +3,8 @@
 A key is a name and its qualifiers in the order of NAMES, such as `parameters`, `depth.decoder`,
 `bleu.test.soft.window.13a` or `tokens.train.en`. What a cell shows is written as `bleu.valid.soft`
 or `tokens.train.en in millions`: a measurement, its qualifiers in any order, and a unit. A
-qualifier may be left out: the split is then test, and the gates are the table's.
+qualifier may be left out: the split is then test, and the gates are the table's. A setting of the
+run is written as `setting training.updates`.
 """
 
 import math
@@ -17,7 +18,7 @@ from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.records import short
 
-# The words of each qualifier; a language and a tokenizer may be any word.
+# The words of each qualifier; a language, a tokenizer and a setting may be any word.
 QUALIFIERS: dict[str, tuple[str, ...] | None] = {
     "split": ("train", "valid", "test"),
     "stack": ("encoder", "decoder"),
@@ -25,6 +26,7 @@ QUALIFIERS: dict[str, tuple[str, ...] | None] = {
     "window": ("window",),
     "language": None,
     "tokenizer": None,
+    "setting": None,
 }
 # Every file of scoring/metrics is a metric of translations, and its name that of a measurement.
 METRICS = tuple(sorted(plugins.modules(plugins.FATHOM["metrics"])))
@@ -37,6 +39,8 @@ NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "parameters": ("training", ()),
     "last_validation": ("training", ()),
     "unigram_nll": ("training", ()),
+    # Of the run's settings; its qualifier has dots.
+    "setting": ("training", ("setting",)),
     **{name: (name, _OF_METRIC) for name in METRICS},
     "bleu": (SCORES, (*_OF_METRIC, "tokenizer")),
     "chrf": (SCORES, _OF_METRIC),
@@ -115,6 +119,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
         valid = QUALIFIERS[kind]
         if kind == "window" and words[:1] != ["window"]:
             continue
+        words = [".".join(words)] if kind == "setting" else words
         word = words.pop(0) if words else ""
         if not word or (valid is not None and word not in valid):
             remedy = nearest(word, valid) if valid else f"add a {kind}"
@@ -172,6 +177,7 @@ class ShownValue:
     gates: str = ""  # empty where the table chooses
     window: bool = False  # the best mean over consecutive checkpoints, with its spread
     language: str = ""
+    setting: str = ""  # its path, such as training.updates
     unit: str | None = None  # that is printed; None for the unit in which it is measured
 
     @property
@@ -212,7 +218,7 @@ def parse(text: str, measurements: Collection[str]) -> ShownValue:
     Raises:
         FathomError: If there is no such measurement, qualifier or unit; its place is the text.
     """
-    match = _VALUE.fullmatch(text)
+    match = _VALUE.fullmatch(re.sub("^setting ", "setting.", text))
     if not match:
         raise FathomError(f"'{text}' is not a value", text, _FORM)
     name, words, unit = match[1], match[2].split(".")[1:], match[3]
@@ -222,6 +228,8 @@ def parse(text: str, measurements: Collection[str]) -> ShownValue:
     if unit is not None and unit not in UNITS:
         raise FathomError(f"no unit '{unit}'", text, nearest(unit, UNITS))
     kinds = _qualifiers(name)
+    if kinds == ("setting",):
+        return ShownValue(name, setting=".".join(words), unit=unit)
     given: dict[str, Any] = {}
     for word in words:
         free = {kind: QUALIFIERS[kind] or () for kind in kinds if kind not in given}

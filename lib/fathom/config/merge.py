@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from fathom.config.yaml_values import Value
@@ -22,9 +23,9 @@ from fathom.io.errors import (
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 NAME_RULE = "a name has at most 64 small letters, digits and underscores, a letter first"
 _PLACEHOLDER = re.compile(r"<(\w+)>")
-# A text with a placeholder that is a name, with its paper or without; and a number, as in layers.
+# A text with a placeholder that is a name, with its paper or without; and a number in a name.
 _NAME_PATTERN = re.compile(r"(?!<\w+>$)([a-z0-9_/]|<\w+>)+")
-_NUMBERS = re.compile(r"-?[0-9]+([./]-?[0-9]+)*")
+_NUMBERS = re.compile(r"-?[0-9]+(_-?[0-9]+)*")
 _FOR = "write {name: [values]}, or a list of {name: value}"
 
 
@@ -49,8 +50,8 @@ class Lender:
     papers: Collection[str]
     # The entries of a paper by name, before `like`; raises what is wrong with them.
     entries: Callable[[str], Mapping[str, Value]]
-    # Puts in what a study says of all its runs: into an empty entry, or what another paper lends.
-    adapt: Callable[[Value], Value] = lambda values: values
+    # Puts in what a paper's study says of its runs: into an empty entry, or what others lend to it.
+    adapt: Callable[[str, Value], Value] = lambda paper, values: values
 
 
 def merge(base: Value, over: Value, join: bool = False) -> Value:
@@ -93,18 +94,24 @@ def fill_text(text: Any, names: Mapping[str, Any]) -> Any:
 
 
 def fill_name(text: Any, names: Mapping[str, Any]) -> Any:
-    """Return a text with `<name>` replaced; in a name 0.1 becomes 0_1, −1 m1 and 6/6 6_6."""
+    """Return a text with `<name>` replaced, in a name as `entry_name`; only `<name>` is no name."""
     if isinstance(text, str) and _NAME_PATTERN.fullmatch(text):
-        names = {name: _slug(value) for name, value in names.items()}
+        return entry_name(text, names)
     return fill_text(text, names)
 
 
+def entry_name(pattern: str, names: Mapping[str, Any]) -> str:
+    """Return a name with `<name>` replaced; 0.1 becomes 0_1, −1 m1, 6/6 6_6 and a/b a_b."""
+    return str(fill_text(pattern, {name: _slug(value) for name, value in names.items()}))
+
+
 def _slug(value: Any) -> str:
-    """Return a value as it is in a name; what is not a number, true or false stays."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    """Return a value as it is in a name."""
+    text = str(value).lower() if isinstance(value, bool | None) else str(value)
     if isinstance(value, float):
         text = f"{Decimal(text):f}"  # without an exponent
-    return re.sub("[./]", "_", text).replace("-", "m") if _NUMBERS.fullmatch(text) else text
+    text = re.sub("[./]", "_", text)
+    return text.replace("-", "m") if _NUMBERS.fullmatch(text) else text
 
 
 def placeholders(text: object) -> list[str]:
@@ -194,7 +201,7 @@ def _written(section: Value, findings: list[FathomError]) -> Iterator[tuple[str,
             findings.append(error)
             continue
         for chosen in choices:
-            name = str(fill_name(pattern, chosen))
+            name = entry_name(pattern, chosen)
             if missing := placeholders(name):
                 findings.append(_not_chosen(missing[0], chosen, entry))
                 break
@@ -246,8 +253,9 @@ class _Inheritance:
         if name in self._merged:
             return self._merged[name]
         written, seen = self._written(name), (*seen, name)
-        here = self._lender is not None and "/" not in name
-        adapt = self._lender.adapt if self._lender and here else lambda values: values
+        paper = name.rpartition("/")[0]
+        lender = self._lender
+        adapt = partial(lender.adapt, paper or lender.borrower) if lender else lambda values: values
         values = adapt(written.over({}))
         ancestors: dict[str, None] = {}
         for parent, where in self._parents(name, written):
@@ -255,7 +263,8 @@ class _Inheritance:
                 self._findings.append(self._circle(seen[seen.index(parent) :]))
             elif self._exists(parent, where):
                 above = self.entry(parent, seen)
-                values = merge(values, adapt(above.values) if "/" in parent else above.values)
+                is_lent = parent.rpartition("/")[0] != paper
+                values = merge(values, adapt(above.values) if is_lent else above.values)
                 ancestors |= dict.fromkeys(above.ancestors)
         values = merge(values, written.without("like"))
         self._merged[name] = Entry(name, values, (*ancestors, name))

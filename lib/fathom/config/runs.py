@@ -166,12 +166,9 @@ class Resolved:
     entry: Entry
     run: RunSettings
     paper: str  # whose scales it has; empty where every scale uses it as written
-    study: str  # the file of its study, if it has one; rules of other files change none of it
 
 
-def resolve(
-    run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str, study: str
-) -> Resolved:
+def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str) -> Resolved:
     """Check a run's entry, at the papers' own scale or another.
 
     Raises:
@@ -192,7 +189,7 @@ def resolve(
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
     if run is None or findings:
         raise Findings([*findings, *wrong])
-    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper, study)
+    return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper)
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

@@ -118,7 +118,7 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
 def _may_set(path: Key, resolved: Resolved, rule_file: str) -> bool:
     """Return whether a rule may set a path: of a method only what no run or family gives."""
     given = resolved.entry.values.find(*path)
-    if given is not None and given.file == resolved.study != rule_file:
+    if given is not None and given.file.endswith("study.yaml") and given.file != rule_file:
         return False
     if path[0] != "method":
         return True

@@ -1,6 +1,6 @@
 """study.yaml: a comparison without printed numbers, read by the code that reads a paper's files."""
 
-from fathom.config.merge import combinations, fill, fill_text
+from fathom.config.merge import combinations, entry_name, fill_text
 from fathom.config.yaml_values import Value
 
 # The files of a paper that a study has as sections; `paper` is all of it, `runs` two sections.
@@ -38,17 +38,20 @@ def _with(entry: Value, defaults: dict[str, str | None], study: Value) -> Value:
         key: entry.over(study.get("title") if default is None else default)
         for key, default in defaults.items()
     }
-    return entry.over(given | _with_rows(entry, study).value)
+    return entry.over(given | _with_runs(entry, study).value)
 
 
-def _with_rows(table: Value, study: Value) -> Value:
-    """Return a table with a row for each run of `for` where a row is called as its runs are."""
-    rows: dict[str, Value] = {}
-    for name, run in table.at(("rows",)).items():
-        runs = study.find("runs", str(run.value), "for")
-        for chosen in [{}] if runs is None else combinations(runs):
-            rows[str(fill_text(name, chosen))] = fill(run, chosen)
-    return table.put(("rows",), table.at(("rows",)).over(rows)) if rows else table
+def _with_runs(entry: Value, study: Value) -> Value:
+    """Return a table or figure with a row or line for each run of a `for` that it names."""
+    for section in ("rows", "lines"):
+        written, items = entry.at((section,)), {}
+        for name, run in written.items():
+            runs = study.find("runs", str(run.value), "for")
+            for chosen in [{}] if runs is None else combinations(runs):
+                item = run.over(entry_name(run.value, chosen)) if chosen else run
+                items[str(fill_text(name, chosen))] = item
+        entry = entry.put((section,), written.over(items)) if items else entry
+    return entry
 
 
 def with_study(recipe: Value, study: Value, both_ways: bool) -> Value:

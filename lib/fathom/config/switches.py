@@ -153,6 +153,7 @@ class Switches(Section):
         BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
     ] = Doc("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5.", None)
     row: Annotated[Text | None, _Typed] = Doc("The row that `<table>_row` trains: 12/12.", None)
+    run: Annotated[Text | None, _Typed] = Doc("Runs that `run` makes, with commas or *.", None)
     papers: Annotated[
         tuple[str, ...], BeforeValidator(one_or_several, json_schema_input_type=str | list[str])
     ] = Doc("Folders of papers outside config/papers, relative to the working folder.", ())

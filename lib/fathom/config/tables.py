@@ -7,6 +7,7 @@ task is the row or column whose id is a task of the run's data; a cell without a
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal
@@ -14,7 +15,9 @@ from typing import Any, Literal
 from fathom.config.inventory import Inventory
 from fathom.config.measurement_keys import ShownValue, parse
 from fathom.config.merge import fill_name, placeholders
+from fathom.config.scales import leaves
 from fathom.config.schema.columns import Vocabulary
+from fathom.config.schema.run import RunSettings
 from fathom.config.schema.table import (
     BlockSettings,
     Mark,
@@ -103,6 +106,15 @@ def runs_by_row(cells: Iterable[Cell]) -> dict[str, tuple[str, ...]]:
         if cell.kind == "run":
             rows.setdefault(cell.id, {})[cell.source] = None
     return {row: tuple(runs) for row, runs in rows.items()}
+
+
+def setting_numbers(run: RunSettings) -> dict[str, float]:
+    """Return the settings of a run that are numbers, and its epochs, by path."""
+    numbers: dict[str, float] = {}
+    for path, value, _ in leaves(run):
+        with suppress(ValueError):
+            numbers[".".join(map(str, path))] = float(str(value).partition(" epoch")[0])
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -251,6 +263,11 @@ class _Block:
         if measurement.of == "corpus":
             what = f"'{value.measurement}' is not measured of a run"
             raise FathomError(what, where, "name a `corpus`, or another value")
+        numbers = (
+            setting_numbers(self.inventory.run(name, self.scale)) if value.setting else {"": 0}
+        )
+        if value.setting not in numbers:
+            raise unknown("numeric setting", value.setting, self._where(column.path), numbers)
         if not self._has(spec, value, measurement.of):
             return cell
         tasks = spec.data.tasks

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import filter as fitting
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +20,7 @@ from fathom.results.recipe import RECIPE
 T = TypeVar("T")
 SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
 ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
-STATISTICS, ROW = "data_statistics", "_row"
+STATISTICS, ROW, RUN = "data_statistics", "_row", "run"
 # Targets that read what exists and wait for nothing.
 READING = (COMPARE, CLAIMS, PAGE)
 TRAINING = "training"
@@ -42,7 +43,7 @@ class Targets(Needs):
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
         rows = tuple(f"{target}{ROW}" for target in self.tables)
-        return (ALL, *READING, STATISTICS, *self.project.papers, *self.artefacts, *rows)
+        return (ALL, *READING, STATISTICS, RUN, *self.project.papers, *self.artefacts, *rows)
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -87,10 +88,13 @@ class Targets(Needs):
 
     def names_of(self, target: str) -> list[str]:
         """Return the full names of the runs that a target needs, those that are built."""
-        row = self.project.switches.row
-        if row is not None and not target.endswith(ROW):
-            remedy = f"write {target}{ROW}" if target in self.artefacts else "delete it"
-            raise FathomError(f"row={row} has no effect", target, remedy)
+        key = "run" if target == RUN else "row" if target.endswith(ROW) else ""
+        switches = {each: getattr(self.project.switches, each) for each in ("row", "run")}
+        for each, value in switches.items():
+            if each != key and value is not None:
+                by_row = each == "row" and target in self.artefacts
+                remedy = f"write {target}{ROW}" if by_row else "delete it"
+                raise FathomError(f"{each}={value} has no effect", target, remedy)
         if target == ALL:
             return list(self.built)
         if target in (*READING, STATISTICS):
@@ -99,14 +103,25 @@ class Targets(Needs):
             return self._runs_of_paper(target)
         if target in self.artefacts:
             return list(self.artefact(target).runs)
-        rows = self.artefacts[target.removesuffix(ROW)].rows
-        if row is None:
-            raise FathomError("no row is named", target, "add --config row=<row> at the end")
-        if row not in rows:
-            raise unknown("row", row, target, rows)
-        for name in rows[row]:
+        if switches[key] is None:
+            remedy = f"add --config {key}=<{key}> at the end"
+            raise FathomError(f"no {key} is named", target, remedy)
+        names = list(dict.fromkeys(self._chosen(target, switches[key])))
+        for name in names:
             self._require_built(name)
-        return list(rows[row])
+        return names
+
+    def _chosen(self, target: str, text: str) -> Iterable[str]:
+        """Return the runs of a row, or those that `run` names: in full, in short or by patterns."""
+        if target == RUN:
+            parts = map(str.strip, text.split(","))
+            # A pattern that fits no run is a mistyped name.
+            found = [fitting(self.runs, each) or [self.project.run_name(each)] for each in parts]
+            return [name for names in found for name in names]
+        rows = self.artefacts[target.removesuffix(ROW)].rows
+        if text not in rows:
+            raise unknown("row", text, target, rows)
+        return rows[text]
 
     def _runs_of_paper(self, paper: str) -> list[str]:
         items = [item for item in self.artefacts.values() if item.paper.name == paper]

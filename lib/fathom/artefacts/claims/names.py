@@ -52,7 +52,7 @@ def places(reference: Reference, cells: Sequence[Cell]) -> list[Place]:
 
 
 def _is_size(cell: Cell) -> bool:
-    return cell.value is not None and cell.value.measurement == "parameters"
+    return cell.value is not None and cell.value.measurement in ("parameters", "setting")
 
 
 def check_cells(reference: Reference, cells: Sequence[Cell]) -> None:

@@ -11,7 +11,7 @@ from fathom.config.measurement_keys import SCORES, rule_of, words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.records import Recorded, read_record
-from fathom.results.measurements import FINISHED, Measurements, Record, read
+from fathom.results.measurements import FINISHED, Measurements, Number, Record, read
 from fathom.results.recipe import stale
 from fathom.results.training_record import in_tf32
 
@@ -59,6 +59,7 @@ class ResultSource:
     shown_as: Mapping[str, str] = field(default_factory=dict)
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured
+    settings: Mapping[str, float] = field(default_factory=dict)  # numbers by path
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -141,6 +142,8 @@ class ResultSource:
             FathomError: If the training has ended, and what it measured is missing.
         """
         file, unmeasured = self.read(path, seed), Reading(NOT_MEASURED, f"{self.name}: {key}")
+        if file is not None and (setting := key.removeprefix("setting.")) in self.settings:
+            return Reading(record=Record(all=Number(value=self.settings[setting])))
         if file is not None:
             outcome = None if key in WITHOUT_RESULT else _outcome(file)
             if outcome is None and key in file.measurements:

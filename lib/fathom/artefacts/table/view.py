@@ -313,8 +313,10 @@ def _column_digits(items: Sequence[ComparedCell], vocabulary: Vocabulary) -> int
 
 
 def _decimals(result: CellResult, decimals: int) -> int:
-    """Return more decimals for a scaled count that would print as 0 or 1; none for a count."""
+    """Return more decimals for a scaled count below 10, none for a count; a setting has its own."""
     value, unit = abs(result.value or 0.0), result.cell.value and result.cell.value.unit
+    if result.cell.key.startswith("setting."):
+        return len(f"{value:.9f}".rstrip("0").partition(".")[2])
     if unit in _SCALED and 0 < value < 10:
         return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
     return 0 if unit is None and result.value == int(value) > FEW_SENTENCES else decimals

@@ -1,0 +1,122 @@
+"""`fathom sweep`: a study of a run with other values of some settings, which grows by its file."""
+
+import pytest
+
+from fathom.artefacts.check import require
+from fathom.cli.verbs import PROJECT_VARIABLE
+from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.config.yaml_values import from_plain
+from fathom.io.records import write_record
+from fathom.results.recipe import RECIPE
+from fathom.workflow.start import found
+from fathom.workflow.targets import Targets
+from tests.config.conftest import PROJECT
+from tests.support.refused import says
+
+SET = ("--set", "method.kl_weight=0.1,3", "--set", "model.dropout=0.2,0.4")
+
+
+@pytest.fixture
+def sweep(call, tmp_path, monkeypatch):
+    """A function that writes a sweep of a run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(PROJECT_VARIABLE, str(PROJECT))
+    return lambda *words, run="deep/uneven": call("sweep", run, *words)
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A function that returns the targets of the study that is here, after all checks."""
+
+    def read(seeds="1-2"):
+        layer = from_plain({"papers": [str(tmp_path / "sweep")], "seeds": seeds}, "--config")
+        project = load(PROJECT, layers=[layer])
+        require(project)
+        return Targets(project, "small", Paths(tmp_path / "results", "small"))
+
+    return read
+
+
+def test_a_run_for_each_combination_is_compared_with_the_unchanged_run(sweep, made):
+    answer = sweep(*SET, "--seeds", "2")
+    assert answer.code == 0, answer
+    assert "next: snakemake sweep --config papers=sweep seeds=2\n" in answer.err
+    targets = made()
+    assert "0 of 10 trainings found, 10 to train" in found(targets, "sweep")[0]
+    table = targets.project.papers["sweep"].tables["table1"]
+    assert table.settings.against == "unchanged"
+    rows = {cell.row: cell.source for cell in targets.project.cells(table)}
+    assert rows == {"unchanged": "deep/uneven"} | {
+        f"kl_weight {weight}, dropout {dropout}": f"sweep/kl_weight_{name}_dropout_0_{tenth}"
+        for weight, name in ((0.1, "0_1"), (3, "3"))
+        for dropout, tenth in ((0.2, 2), (0.4, 4))
+    }
+    assert set(targets.project.papers["sweep"].figures["figure1"].settings.lines) == set(rows)
+    run = targets.project.run("sweep/kl_weight_0_1_dropout_0_4", "small")
+    assert (run.method.kl_weight, run.model.dropout) == (0.1, 0.4)
+    assert run.training.updates == targets.project.run("deep/uneven", "small").training.updates
+
+
+def test_a_value_that_is_added_to_the_file_trains_its_own_runs_alone(sweep, made, tmp_path):
+    assert sweep(*SET).code == 0
+    targets = made()
+    for name in targets.names_of("sweep"):
+        for seed in targets.seeds(name):
+            path = targets.paths.training(targets.spec(name), seed)
+            write_record(path, {"recipe": RECIPE["training"]})
+    assert "10 of 10 trainings found" in found(targets, "sweep")[0]
+    file = tmp_path / "sweep" / "study.yaml"
+    file.write_text(file.read_text().replace("[0.1,3]", "[0.1,3,5]"))
+    line = found(made(), "sweep")[0]
+    assert "10 of 14 trainings found, 4 to train" in line
+    assert line.count("sweep/kl_weight_5_dropout_0_") == 4
+
+
+def test_the_value_that_the_run_has_at_this_scale_may_be_one_of_them(sweep, made):
+    weight = load(PROJECT, check=False).run("deep/uneven", "small").method.kl_weight
+    assert sweep("--set", f"method.kl_weight={weight:g},1e-1").code == 0
+    assert "sweep/kl_weight_0_1" in made().names_of("sweep")
+
+
+def test_on_another_text_the_unchanged_run_is_trained_on_it_too(sweep, made):
+    assert sweep("--set", "layers=8/8,4/12", "--data", "pair").code == 0
+    project = made().project
+    runs = {run: project.run(run).data.dataset for run in project.runs_of("sweep")}
+    assert runs == dict.fromkeys(
+        ("sweep/unchanged", "sweep/layers_8_8", "sweep/layers_4_12"), "pair"
+    )
+
+
+def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep, call, tmp_path):
+    assert call("new", "mine", "--like", "deep/uneven", "--data", "pair").code == 0
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("papers: [mine]\n", encoding="utf-8")
+    answer = sweep("--set", "model.dropout=0.2", run="mine/uneven")
+    assert "next: snakemake sweep --config 'papers=[mine,sweep]' seeds=3\n" in answer.err
+    (tmp_path / "config" / "config.yaml").write_text("papers: [mine, sweep]\n", encoding="utf-8")
+    assert '"pair"' in call("show", "sweep/dropout_0_2", "--json").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--set", "model.droput=0.1"),
+         says("unknown key 'droput'", where="sweep:5", nearest="dropout")),
+        (("--set", "model.dropout=0.1,x"), says("'x' is not a number", where="model.dropout")),
+        (("--set", "model.dropout=0.1,2"), says("2 is too large")),
+        (("--set", "model.dropout"), says("this is not a list of values")),
+        (("--set", "model.dropout=0.1,0.10"), says("`for` gives the name 'dropout_0_1' twice")),
+        (("--set", "model.heads=3"), says("512 is not a multiple of 3 heads")),
+        (("--set", "model.dropout=[1,{"), says("not YAML")),
+        ((*SET, "--data", "piar"), says("no data set 'piar'", nearest="pair")),
+        ((*SET, "--name", "deep"), says("the name 'deep' is taken by config/papers/deep")),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line_and_leaves_no_study(sweep, tmp_path, words, message):
+    message.check(sweep(*words).one_line)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_mistyped_run_gets_the_nearest_name(sweep):
+    says("no run 'deep/unevn'", nearest="deep/uneven").check(sweep(*SET, run="deep/unevn").one_line)
