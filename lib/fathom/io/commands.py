@@ -3,7 +3,9 @@
 A stage whose record is deleted has not finished: Snakemake runs it again, too.
 """
 
+import os
 import shlex
+from itertools import count
 from pathlib import Path
 
 # By the record of a folder of data.
@@ -65,7 +67,8 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         return _deleted(path).removesuffix(" && ")
     # What only a training writes; the weights are put aside, for they may still be of use.
     folder = path.parents[len(rest) - 4]
-    aside = shlex.quote(f"{run}.{seed}.old")
+    names = (f"{run}.{seed}.old{number or ''}" for number in count())
+    aside = shlex.quote(next(name for name in names if not os.path.lexists(name)))
     return f"mv {shlex.quote(str(folder))} {aside} && {verb('train')}"
 
 
