@@ -87,6 +87,7 @@ class Training:
         self.settings = spec.training
         self.options, self.reporter = options, reporter
         self.device = environment.choose_device(options.device)
+        environment.require_exact(self.device, options.matmul)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
         self.network: Network = build(
