@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.artefacts.check import require
+from fathom.artefacts.check import load_checked
 from fathom.config.load import load
 from fathom.io.errors import Findings
 
@@ -64,7 +64,7 @@ def findings(edited):
 
     def find(*edits):
         with pytest.raises(Findings) as caught:
-            require(load(edited(*edits)))
+            load_checked(edited(*edits))
         return caught.value.findings
 
     return find

@@ -171,7 +171,10 @@ MISTAKES = {
          "families.base.decoding.average_of", "3 2 keep_weights"),
         ("fewer saves than are averaged", "training: {updates: 500}  # §6",
          "training: {updates: 500, save_every: 250}  # §6",
-         "families.base.decoding.average_of", "500 2 3 166"),
+         "families.base.decoding.average_of", "500 2 3 33"),
+        ("fewer epochs than are averaged", "training: {updates: 75 epochs}}  # §4",
+         "training: {updates: 2 epochs, save_every: 1 epoch}}  # §4",
+         "families.base.decoding.average_of", "epochs 2 3 number"),
         ("no decoding", "training: {updates: 75 epochs}}  # §4",
          "training: {updates: 75 epochs}, decoding: null}  # §4",
          "runs.epochs.decoding", "decoding"),
@@ -675,6 +678,12 @@ MESSAGES = {
         "config/papers/deep/reported/table1.csv: no reported cell for row 'Static' and column "
         "'bos'; add Static,bos,<number>,,,, or note N/A as printed",
     ),
+    "a part of paper.yaml that the paper leaves open": (
+        (PAPER, "As printed.}  # §5", "As printed.}  # tokenize silent"),
+        "config/papers/deep/paper.yaml:5: metric.tokenize: the paper is silent, and "
+        "deviations.yaml says nothing; name metric.tokenize in the `settings` of an entry with "
+        "applies: [paper], or what is silent in the comment",
+    ),
     "a missing file": (
         (TABLES, None, None),
         "config/papers/deep/tables.yaml: no such file, and "
@@ -741,6 +750,32 @@ def test_mistakes_of_several_files_are_found_at_once(findings):
     names = ("'gatse'", "'titel'", "'2O.0'", "'extra'")
     assert [sum(name in str(finding) for finding in found) for name in names] == [1, 1, 1, 1]
     assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("norm: pre", "nrom: pre"),
+        ("pair: {like: base", "pair: {like: bsae"),
+        ("width: 512", "width: 510"),
+        ("bottleneck: 128", "bottleneck: 0"),
+    ],
+)
+def test_claims_and_printed_cells_do_not_wait_for_runs(findings, old, new):
+    """They were found in a second and third go, after runs and cells were corrected."""
+    of_runs = findings((RUNS, old, new))
+    found = findings(
+        (CSV_OF_TABLE_2, "depth,0,", "depth,0,x"),
+        (CLAIMS, '"bos"] > table1["Static", "bos"]', '"bos"] > table1["Sattic", "bos"]'),
+        (CLAIMS, "supports: holds", "supports: fails"),
+    )
+    names = {*map(str, found)} - {*map(str, of_runs)}
+    assert len(names) == 3, names
+    # Of a table with a wrong cell, claims are read for their names.
+    found = findings((CSV, "Static,bos,20.0", "Sattic,bos,20.0"))
+    words = ("x6.0", "table1 has no row 'Sattic'", ": no row 'Sattic'")
+    assert all(sum(word in str(finding) for finding in found) == 1 for word in words)
+    assert len(found) == len(of_runs) + 3, [*map(str, found)]
 
 
 @pytest.mark.parametrize(

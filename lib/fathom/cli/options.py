@@ -86,11 +86,12 @@ def project_root() -> Path:
     raise FathomError("no fathom project here", named or str(here), remedy)
 
 
-def open_project(check: bool = False) -> Project:
+def open_project(check: bool = False, read: Callable[..., Project] = load) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
     `check` also reads the runs and papers that are not asked for; a workflow has done so before its
-    jobs. Raises FathomError where there is no project, and Findings of config/.
+    jobs. To `read` by `load_checked` also checks figures and claims. Raises FathomError where there
+    is no project, and Findings of config/.
     """
     root = project_root()
     code = root / "lib" / PACKAGE.name
@@ -99,7 +100,7 @@ def open_project(check: bool = False) -> Project:
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
     check = check and VARIABLE not in os.environ
-    return load(root, check=check, layers=layers(root, Path.cwd()))
+    return read(root, check=check, layers=layers(root, Path.cwd()))
 
 
 def open_scale(

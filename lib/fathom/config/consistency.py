@@ -42,13 +42,13 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.sources.faults()
     yield from project.datasets.faults()
     for paper in files.names("runs"):
-        yield from _asking(_runs_faults, project, paper)
+        yield from asking(_runs_faults, project, paper)
     for name in project.scales:
         for paper in (None, *files.names("scales")):
-            yield from _asking(project.scale, name, paper)
+            yield from asking(project.scale, name, paper)
     for paper in files.names("scales"):
-        yield from _asking(_unknown_scales, project, paper)
-    yield from _asking(lambda: project.vocabulary)
+        yield from asking(_unknown_scales, project, paper)
+    yield from asking(lambda: project.vocabulary)
     for paper in project.papers.values():
         yield from _paper_faults(project, paper)
     yield from project.claims.faults()
@@ -66,11 +66,11 @@ def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
 
 def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in each of a paper's files alone."""
-    yield from _asking(lambda: paper.about)
+    yield from asking(lambda: paper.about)
     if paper.is_study:
         yield from _parts_of_paper(paper)
         return
-    yield from _asking(
+    yield from asking(
         lambda: [*without_source(paper.file("paper") or Value({}), deviations.OF_PAPER)]
     )
     if not any((paper.folder / f"{kind}.yaml").exists() for kind in ("tables", "figures")):
@@ -78,14 +78,14 @@ def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
         what = "a paper without tables and figures"
         yield FathomError(what, where, "add tables.yaml or figures.yaml")
     yield from _parts_of_paper(paper)
-    yield from _asking(lambda: paper.deviations)
+    yield from asking(lambda: paper.deviations)
     if (paper.folder / "parameters.yaml").exists():
-        yield from _asking(lambda: paper.parameters)
+        yield from asking(lambda: paper.parameters)
 
 
 def _parts_of_paper(paper: Paper) -> Iterator[FathomError]:
-    yield from _asking(lambda: [*paper.tables.faults()])
-    yield from _asking(lambda: [*paper.figures.faults()])
+    yield from asking(lambda: [*paper.tables.faults()])
+    yield from asking(lambda: [*paper.figures.faults()])
 
 
 def conflicts(project: Project) -> list[FathomError]:
@@ -102,7 +102,7 @@ def conflicts(project: Project) -> list[FathomError]:
     )
 
 
-def _asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
+def asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
     """Yield what is wrong with a part that is asked for, or the findings that it returns."""
     try:
         answer = ask(*arguments)
@@ -120,9 +120,9 @@ def _runs(project: Project, cells: Cells) -> Iterator[FathomError]:
     """Yield what is wrong with cards, data sets and runs; add the cells of tables, or yield why."""
     yield from _cards(project)
     for name in project.datasets:
-        yield from _asking(project.definition, name)
+        yield from asking(project.definition, name)
     for name in project.entries:
-        yield from _asking(project.spec, name)
+        yield from asking(project.spec, name)
     for paper in project.papers.values():
         for name, table in paper.tables.items():
             try:
@@ -263,7 +263,7 @@ def _runs_at_scales(project: Project) -> Iterator[FathomError]:
     for name in project.entries:
         seen: set[str] = set()
         for scale in _scales_of(project, name):
-            for finding in _asking(project.spec, name, scale):
+            for finding in asking(project.spec, name, scale):
                 # A scale has the findings of the scale that it is like.
                 if str(finding) not in seen:
                     seen.add(str(finding))

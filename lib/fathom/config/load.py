@@ -1,6 +1,6 @@
 """config/ read and, where it is asked for, checked whole."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fathom.config.check import check as check_values
@@ -8,10 +8,15 @@ from fathom.config.files import ConfigFiles
 from fathom.config.project import Project
 from fathom.config.switches import Switches, merged
 from fathom.config.yaml_values import Value
-from fathom.io.errors import refuse, unknown
+from fathom.io.errors import FathomError, refuse, unknown
 
 
-def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Project:
+def load(
+    root: Path,
+    check: bool = True,
+    layers: Iterable[Value] = (),
+    also: Callable[[Project, list[FathomError]], Iterable[FathomError]] | None = None,
+) -> Project:
     """Read config/ under a folder.
 
     With `check`, what is wrong in each file alone is found first, or else what is wrong between
@@ -21,6 +26,7 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
         root: the project's folder.
         check: whether to check everything: all papers, and all runs at all scales.
         layers: switches that come after config.yaml's (config/switches.py).
+        also: with `check`, what is added to the findings: `artefacts.check.beyond_config`.
 
     Raises:
         Findings: If the switches are wrong, or with `check` anything else.
@@ -43,6 +49,7 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
     if check:
         from fathom.config import consistency
 
-        refuse([*findings, *consistency.file_faults(project)])
-        refuse(consistency.conflicts(project))
+        findings += consistency.file_faults(project)
+        findings = findings or consistency.conflicts(project)
+        refuse([*findings, *(also(project, findings) if also else ())])
     return project

@@ -97,6 +97,7 @@ def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported],
     meant = {_meant(place, printed) for place in reported}
     # Which cell a line with a missing field reports is not certain.
     whole = not any(isinstance(line, FathomError) for line in lines)
+    whole = whole and not any(cell.kind == "unread" for cell in places.values())
     for row, column in printed if whole else ():
         if (row, column) not in meant:
             what = f"no reported cell for row '{row}' and column '{column}'"
@@ -227,7 +228,7 @@ def _position(
     elif place in seen:
         what = f"this cell is also in line {seen[place].where.rpartition(':')[2]}"
         yield FathomError(what, item.where, "delete one of the two")
-    elif item.note == EMPTY and places[place].kind != "empty":
+    elif item.note == EMPTY and places[place].kind not in ("empty", "unread"):
         what = f"N/A, where the table has {places[place].source}"
         yield FathomError(what, item.where, "name the column in the row's `empty`")
     elif item.note != EMPTY and places[place].kind == "empty":

@@ -52,12 +52,13 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = state_of(project, given) if head else ""
     check = head and not is_checked(state)
-    loaded = load(project, check=check, layers=given)
     if check:
-        from fathom.artefacts.check import require
+        from fathom.artefacts.check import load_checked
 
-        require(loaded)
+        loaded = load_checked(project, layers=given)
         write_text(CHECKED, state)
+    else:
+        loaded = load(project, check=False, layers=given)
     switches = loaded.switches
     this = f"{os.getpid()} {project} {switches}"
     if first not in (None, this):

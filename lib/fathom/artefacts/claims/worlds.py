@@ -35,6 +35,7 @@ from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING, ResultSource
 from fathom.config.paper import Paper
 from fathom.config.project import Project
+from fathom.config.reported import EMPTY
 from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import DIFFERENCE, GAIN
 from fathom.config.tables import Cell
@@ -107,9 +108,13 @@ class Printed(_World):
 
     def shown(self, reference: Reference) -> Any:
         """Return printed cells; of a figure, that nothing is printed."""
-        if reference.artefact in self.paper.tables:
-            check_cells(reference, self.project.cells(self.paper.tables[reference.artefact]))
+        self.check(reference)
         return super().shown(reference)
+
+    def check(self, reference: Reference) -> None:
+        """Refuse rows and columns that a table does not have, without its printed cells."""
+        if reference.artefact in self.paper.tables:
+            check_cells(reference, self.project.outlined(self.paper.tables[reference.artefact]))
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return 1.96 printed standard errors, or that the digits decide."""
@@ -121,9 +126,11 @@ class Printed(_World):
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
-        cells = [*self.project.cells(table)]
+        cells = [*self.project.outlined(table)]
         printed = self.paper.printed(name, cells)
         by_place = {(item.row, item.column): item for item in printed}
+        there = {place for place, item in by_place.items() if item.note != EMPTY}
+        cells = [c for c in cells if c.kind != "unread" or (c.id, c.column) in there]
         for cell in cells:
             place = (cell.id, cell.column)
             item = by_place.get(place)
