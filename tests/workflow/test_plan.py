@@ -48,6 +48,8 @@ def test_epochs_are_counted_in_sentences_of_thirty_pieces():
     once, twice = cost(spec, 1_000_000), cost(spec, 2_000_000)
     assert once.tokens == pytest.approx(75 * 30 * 1_000_000, rel=0.01)
     assert twice.operations == pytest.approx(2 * once.operations, rel=0.01)
+    in_epochs = replace(spec, training=spec.training.model_copy(update={"save_every": "1 epoch"}))
+    assert cost(in_epochs, 1_000_000).updates == once.updates
     with pytest.raises(FathomError, match="wmt16_en_de: the size of the text is not known"):
         cost(spec, None)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fathom.config.schema.dataset import Dataset, Fault
 from fathom.config.schema.method import OF_A_RUN, MethodCard
-from fathom.config.schema.run import Model, RunSettings, TrainingSettings
+from fathom.config.schema.run import Model, RunSettings, TrainingSettings, length
 from fathom.config.schema.section import STACKS
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
@@ -33,6 +33,8 @@ TAKES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 # Another probability of leaving something out does not change what weights mean.
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
+# Saves that are averaged should be of this share of a training, its end.
+LAST = 0.2
 # What to do where CTranslate2 cannot translate.
 CTRANSLATE2_REMEDY = "write decoding.decoder: fathom"
 
@@ -174,13 +176,44 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
 
 def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
     """Yield a training that is too short to save as many weights as are averaged."""
-    if isinstance(training.updates, str):
-        return
-    saved = -(-training.updates // (training.save_every or training.validate_every))
+    updates, every = training.updates, training.saves_every
+    if type(updates) is not type(every):
+        return  # only the text says how long an epoch is
+    saved = -(-length(updates) // length(every))
     if count > max(saved, 1):
-        what = f"{training.updates} updates save weights {saved} times, but {count} are averaged"
-        remedy = f"write training.save_every: {training.updates // count or 1} or less"
-        yield ("decoding", "average_of"), what, remedy
+        words = updates if isinstance(updates, str) else f"{updates} updates"
+        what = f"{words} save weights {saved} times, but {count} are averaged"
+        yield ("decoding", "average_of"), what, saves_remedy(updates, count)
+
+
+def saves_remedy(updates: int | str, count: int) -> str:
+    """Return how to average saves of the end of a training alone."""
+    if isinstance(updates, str):
+        return "write training.save_every as a number of updates"
+    return f"write training.save_every: {int(LAST * updates) // count or 1} or less"
+
+
+def early_average(spec: Spec, paper: Spec) -> str | None:
+    """Return a warning that a scale averages weights saved before the last fifth of a training.
+
+    None where it does not, and where the paper's own settings do so as well.
+    """
+    count = spec.decoding.average_of if spec.decoding else 1
+    first, last = _first_averaged(spec.training, count)
+    of_paper, whole = _first_averaged(paper.training, count)
+    if first / last >= min(of_paper / whole, 1 - LAST):
+        return None
+    what = f"the mean of {count} saved weights begins at update {first} of {last}"
+    return f"{spec.folder}: {what}; {saves_remedy(last, count)}"
+
+
+def _first_averaged(training: TrainingSettings, count: int) -> tuple[int, int]:
+    """Return the first save that is averaged, and the length; both are equal where not known."""
+    updates, every = training.updates, training.saves_every
+    whole, step = length(updates), length(every)
+    if count < 2 or type(updates) is not type(every):
+        return whole, whole
+    return max((whole - 1) // step - count + 2, 0) * step, whole
 
 
 def _direction(run: RunSettings, dataset: Dataset) -> Iterator[Fault]:
