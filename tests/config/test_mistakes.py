@@ -543,6 +543,7 @@ MISTAKES = {
         ("a difference that is no number", ",-0.1", ",much", ":9", "much added"),
         ("more than 100 BLEU", "Static,bos,20.0", "Static,bos,200", ":3", "200"),
         ("less than 0 BLEU", "Static,bos,20.0", "Static,bos,-20.0", ":3", "-20.0"),
+        ("less than 0 nats", "Static,nll_valid,2.1", "Static,nll_valid,-2.1", ":6", "-2.1 nats"),
         ("six fields", "Static,bos,20.0,,,,", "Static,bos,20.0,,,", ":3", "6 7"),
         ("another header", "row,column", "rows,column", ":1", "row,column,value"),
         ("a quote inside a field", "Static,bos", 'Static,"bos"x', ":3", "CSV"),
@@ -864,6 +865,14 @@ def test_a_table_that_excel_saved_reads_as_before(edited, copied):
     """Excel begins a file with a byte-order mark and ends lines with CR and LF."""
     text = (copied / "config" / CSV).read_text(encoding="utf-8")
     assert load(edited((CSV, None, "\ufeff" + text.replace("\n", "\r\n"))))
+
+
+def test_a_printed_difference_may_be_negative(edited):
+    edits = [
+        (TABLES, "added: {means: with difference", "added: {means: difference"),
+        (CSV, "Gated,bos,19.5,,,,", "Gated,bos,-0.5,,added,,"),
+    ]
+    assert load(edited(*edits))
 
 
 def test_the_line_of_a_missing_cell_can_be_pasted(findings):

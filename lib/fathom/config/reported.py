@@ -1,6 +1,7 @@
 """Reported cells: a paper's table as CSV, each cell as printed."""
 
 import csv
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -8,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from fathom.config.inventory import Inventory
-from fathom.config.schema.table import WITH_DIFFERENCE
+from fathom.config.schema.table import DIFFERENCE, WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
 from fathom.io.errors import FathomError, closest, nearest, refuse
@@ -133,11 +134,12 @@ def reported_faults(
         yield from _mark(item, table)
         cell = places[item.row, item.column]
         unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
-        number = item.right or item.value
-        printed = _PRINTED.fullmatch(number)
-        if unit in _OF_A_HUNDRED and printed and not 0 <= float(number) <= 100:
-            bound = "more than 100" if float(number) > 100 else "less than 0"
-            what = f"{number} is {bound} {unit}"
+        number, mark = item.right or item.value, table.marks.get(item.mark)
+        least = -math.inf if mark and mark.means == DIFFERENCE else 0
+        most = 100 if unit in _OF_A_HUNDRED else math.inf
+        if cell.value and _PRINTED.fullmatch(number) and not least <= float(number) <= most:
+            bound = "more than 100" if float(number) > most else "less than 0"
+            what = f"{number} is {bound} {unit}".rstrip()
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
         if item.stderr and cell.kind == "run" and len(inventory.seeds(cell.source, None)) < 2:
