@@ -282,8 +282,8 @@ class MoreThanShared(Sandwich):
 @pytest.mark.parametrize(
     ("kind", "changes", "where", "what", "remedy"),
     [
-        (Nothing, {}, "Nothing, encoder layer 0", "None", '("self_attention",), ("ffn",)'),
-        (Flat, {}, "Flat, decoder layer 0", "'ffn'", '("cross_attention",)'),
+        (Nothing, {}, "Nothing, encoder layer 0", "None", "self_attention, ffn"),
+        (Flat, {}, "Flat, decoder layer 0", "'ffn'", "cross_attention"),
         (Unknown, {}, "Unknown, encoder layer 0", "'self_atention'", "'self_attention'"),
         (Twice, {}, "Twice, encoder layer 0", "twice", "`order`"),
         (Blind, {}, "decoder", "'cross_attention'", "`order`"),

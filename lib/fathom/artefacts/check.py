@@ -1,23 +1,21 @@
 """What figures, claims and parameter counts say, checked against tables, runs and printed cells."""
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from functools import partial
 
 from fathom.artefacts import parameters
 from fathom.artefacts.claims import judged as claims
 from fathom.artefacts.claims.worlds import Printed
 from fathom.artefacts.figures import check as figures
 from fathom.artefacts.needs import Needs
-from fathom.config import reported
 from fathom.config.consistency import asking
-from fathom.config.load import load
 from fathom.config.paper import Paper
 from fathom.config.project import Project
+from fathom.config.reported import reported_faults
 from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import full_name
-from fathom.config.tables import Table
-from fathom.io.errors import FathomError, refuse
+from fathom.io.errors import FathomError
 
 
 def findings(project: Project, paper: str | None = None) -> list[FathomError]:
@@ -34,56 +32,29 @@ def findings(project: Project, paper: str | None = None) -> list[FathomError]:
     return [*{str(fault): fault for fault in faults}.values()]
 
 
-def beyond_config(project: Project, wrong: Collection[FathomError]) -> Iterable[FathomError]:
-    """Return what figures, claims and reported cells add to what is wrong in config.
+def beyond_config(project: Project, wrong: Collection[FathomError]) -> Iterator[FathomError]:
+    """Yield what figures, claims and reported cells add to what is wrong in config.
 
     After a finding of config, only tables whose rows and columns are certain are compared with
     their reported cells and with the claims that show them.
     """
-    return _besides(project, wrong) if wrong else findings(project)
-
-
-# The files of a paper that name rows, columns and figures.
-_NAMING = ("paper", "tables", "figures")
-load_checked = partial(load, also=beyond_config)
-
-
-def _besides(project: Project, wrong: Iterable[FathomError]) -> Iterator[FathomError]:
-    files = {finding.where.partition(":")[0] for finding in wrong}
-    if any("/datasets/" in file for file in files):
-        return  # tasks, which are rows and columns, may be wrong
-    for paper in project.papers.values():
-        folder = project.files.name_of(paper.folder)
-        if not paper.is_study and files.isdisjoint(f"{folder}/{kind}.yaml" for kind in _NAMING):
-            # What stops it, or has a place in another file, is in `wrong`.
-            with suppress(FathomError):
-                for finding in _of_printed(project, paper):
-                    if finding.where.startswith((f"{folder}/claims.yaml", f"{folder}/reported/")):
-                        yield finding
-
-
-def _of_printed(project: Project, paper: Paper) -> Iterator[FathomError]:
-    """Yield what is wrong in a paper's reported cells, and in the claims that show right ones."""
-    unsure: set[str] = set()
-    for name, table in paper.tables.items():
-        found = [*asking(_reported, project, paper, table)]
-        unsure |= {name} if found else set()
-        yield from found
-    yield from _of_claims(project, paper, {*unsure, *paper.figures})
-
-
-def _reported(project: Project, paper: Paper, table: Table) -> list[FathomError]:
-    cells, path = project.outlined(table), paper.reported(table.name)
-    return [*reported.reported_faults(path, table, cells, project)]
-
-
-def require(project: Project, paper: str | None = None) -> None:
-    """Refuse figures and claims that are wrong.
-
-    Raises:
-        Findings: everything that is wrong.
-    """
-    refuse(findings(project, paper))
+    yield from () if wrong else findings(project)
+    for paper in project.papers.values() if wrong else ():
+        folder, found = project.files.name_of(paper.folder), []
+        # Tasks are rows and columns, too.
+        names = rf"/datasets/|{re.escape(folder)}/(paper|tables|figures)[.]yaml"
+        if paper.is_study or any(re.search(names, finding.where) for finding in wrong):
+            continue
+        # What stops it, or has a place in another file, is in `wrong`.
+        with suppress(FathomError):
+            printed = Printed(project, paper)
+            for name, table in paper.tables.items():
+                of_table = [*asking(reported_faults, paper.reported(name), table, project)]
+                printed.unread |= {name} if of_table else set()
+                found += of_table
+            found += _of_claims(printed, {*paper.figures})
+        here = (f"{folder}/claims.yaml", f"{folder}/reported/")
+        yield from (finding for finding in found if finding.where.startswith(here))
 
 
 def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
@@ -93,16 +64,17 @@ def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
         faults = figures.findings(figure, project, paper.tables)
         wrong |= {figure.name} if faults else set()
         yield from faults
-    yield from _of_claims(project, paper, wrong)
+    yield from _of_claims(Printed(project, paper), wrong)
 
 
-def _of_claims(project: Project, paper: Paper, unsure: set[str]) -> Iterator[FathomError]:
-    """Yield what is wrong in claims: names alone where a claim shows an artefact that is unsure."""
-    printed = Printed(project, paper)
-    for claim in project.claims.get(paper.name, {}).values():
+def _of_claims(printed: Printed, wrong: set[str]) -> Iterator[FathomError]:
+    """Yield what is wrong in claims that show no wrong figure; of unread tables no answers."""
+    for claim in printed.project.claims.get(printed.paper.name, {}).values():
         for part in claim.parts:
-            sure = unsure.isdisjoint(claims.artefacts_of(part))
-            yield from (claims.findings if sure else claims.unknown_names)(part, printed)
+            shown = claims.artefacts_of(part)
+            for finding in claims.findings(part, printed) if wrong.isdisjoint(shown) else ():
+                if finding.where != part.supports_where or printed.unread.isdisjoint(shown):
+                    yield finding
 
 
 def _unused_runs(project: Project) -> Iterator[FathomError]:

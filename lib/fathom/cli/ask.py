@@ -205,10 +205,10 @@ def validate(as_json: Json = False) -> None:
 
     Example: fathom validate
     """
-    from fathom.artefacts.check import load_checked
+    from fathom.artefacts.check import beyond_config
 
     try:
-        project = open_project(check=True, read=load_checked)
+        project = open_project(check=beyond_config)
     except Findings as error:
         if not as_json:
             raise

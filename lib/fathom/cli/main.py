@@ -102,11 +102,11 @@ def fault_of_machine(error: Exception) -> FathomError | None:
 
 def _refuse_broken_config() -> None:
     """Exit as for a user's mistake where config/ is wrong: verbs do not check all of it."""
-    from fathom.artefacts.check import load_checked
+    from fathom.artefacts.check import beyond_config
     from fathom.cli.options import open_project
 
     try:
-        open_project(check=True, read=load_checked)
+        open_project(check=beyond_config)
     except Findings as error:
         _refuse(error)
     except Exception:

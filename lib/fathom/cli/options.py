@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fathom.cli.verbs import PROJECT_VARIABLE
-from fathom.config.load import load
+from fathom.config.load import Check, load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
 from fathom.config.switches import VARIABLE, layers, one_seed, open_results, seed_list
-from fathom.io.errors import FathomError, closest, nearest
+from fathom.io.errors import FathomError, closest, nearest, refuse
 from fathom.io.screen import say
 from fathom.results.recipe import PACKAGE
 
@@ -86,12 +86,11 @@ def project_root() -> Path:
     raise FathomError("no fathom project here", named or str(here), remedy)
 
 
-def open_project(check: bool = False, read: Callable[..., Project] = load) -> Project:
+def open_project(check: bool | Check = False) -> Project:
     """Return the project, with the switches of the working folder and of a workflow around it.
 
     `check` also reads the runs and papers that are not asked for; a workflow has done so before its
-    jobs. To `read` by `load_checked` also checks figures and claims. Raises FathomError where there
-    is no project, and Findings of config/.
+    jobs. Raises FathomError where there is no project, and Findings of config/.
     """
     root = project_root()
     code = root / "lib" / PACKAGE.name
@@ -99,8 +98,8 @@ def open_project(check: bool = False, read: Callable[..., Project] = load) -> Pr
         # The environment of a clone that was copied or moved still has the code of the old one.
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {PACKAGE}; {remedy}")
-    check = check and VARIABLE not in os.environ
-    return read(root, check=check, layers=layers(root, Path.cwd()))
+    check = VARIABLE not in os.environ and check
+    return load(root, check=check, layers=layers(root, Path.cwd()))
 
 
 def open_scale(
@@ -145,9 +144,9 @@ def require_results(paths: Paths) -> None:
 def check_artefacts(project: Project, paper: str | None = None) -> None:
     """Refuse wrong figures and claims, of one paper or of all; a workflow has checked before."""
     if VARIABLE not in os.environ:
-        from fathom.artefacts.check import require
+        from fathom.artefacts.check import findings
 
-        require(project, paper)
+        refuse(findings(project, paper))
 
 
 def papers_named(project: Project, name: str | None, verb: str) -> list[str]:

@@ -10,13 +10,11 @@ from fathom.config.switches import Switches, merged
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, refuse, unknown
 
+# Returns what is to be added to the findings of config/.
+Check = Callable[[Project, list[FathomError]], Iterable[FathomError]]
 
-def load(
-    root: Path,
-    check: bool = True,
-    layers: Iterable[Value] = (),
-    also: Callable[[Project, list[FathomError]], Iterable[FathomError]] | None = None,
-) -> Project:
+
+def load(root: Path, check: bool | Check = True, layers: Iterable[Value] = ()) -> Project:
     """Read config/ under a folder.
 
     With `check`, what is wrong in each file alone is found first, or else what is wrong between
@@ -24,9 +22,9 @@ def load(
 
     Args:
         root: the project's folder.
-        check: whether to check everything: all papers, and all runs at all scales.
+        check: whether to check everything: all papers, and all runs at all scales; or what checks
+            even more, `artefacts.check.beyond_config`.
         layers: switches that come after config.yaml's (config/switches.py).
-        also: with `check`, what is added to the findings: `artefacts.check.beyond_config`.
 
     Raises:
         Findings: If the switches are wrong, or with `check` anything else.
@@ -51,5 +49,5 @@ def load(
 
         findings += consistency.file_faults(project)
         findings = findings or consistency.conflicts(project)
-        refuse([*findings, *(also(project, findings) if also else ())])
+        refuse([*findings, *(check(project, findings) if callable(check) else ())])
     return project

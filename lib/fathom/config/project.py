@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.inventory import Inventory, kept
 from fathom.config.switches import Switches
-from fathom.io.errors import FathomError, findings_in, shortened, unknown
+from fathom.io.errors import FathomError, shortened, unknown
 
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
 # as all that the command does need.
@@ -83,14 +83,11 @@ class Project(Inventory):
 
         return resolve_cells(table, self, scale)
 
-    @kept
     def outlined(self, table: "Table") -> "tuple[Cell, ...]":
         """Return a table's cells; where runs have a mistake, as tables.yaml alone gives them."""
-        from fathom.config.tables import resolve_cells
-
         try:
             return self.cells(table)
-        except FathomError as error:
-            if any(each.where.startswith(table.values.file) for each in findings_in(error)):
-                raise
+        except FathomError:
+            from fathom.config.tables import resolve_cells
+
             return resolve_cells(table, self, None, outline=True)

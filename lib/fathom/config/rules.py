@@ -176,21 +176,27 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
 
 def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
     """Yield a training that is too short to save as many weights as are averaged."""
-    updates, every = training.updates, training.saves_every
-    if type(updates) is not type(every):
-        return  # only the text says how long an epoch is
-    saved = -(-length(updates) // length(every))
-    if count > max(saved, 1):
-        words = updates if isinstance(updates, str) else f"{updates} updates"
-        what = f"{words} save weights {saved} times, but {count} are averaged"
-        yield ("decoding", "average_of"), what, saves_remedy(updates, count)
+    updates = training.updates
+    if isinstance(updates, int) and _first_averaged(training, count) <= 0:
+        what = f"{updates} updates save weights less than {count} times, but {count} are averaged"
+        yield ("decoding", "average_of"), what, _saves_remedy(updates, count)
 
 
-def saves_remedy(updates: int | str, count: int) -> str:
-    """Return how to average saves of the end of a training alone."""
-    if isinstance(updates, str):
-        return "write training.save_every as a number of updates"
+def _saves_remedy(updates: int, count: int) -> str:
     return f"write training.save_every: {int(LAST * updates) // count or 1} or less"
+
+
+def _first_averaged(training: TrainingSettings, count: int) -> float:
+    """Return the share of a training after which the first weights of a mean are saved.
+
+    0 or less where too few are saved; 1 where nothing is averaged, or only the text says how long
+    an epoch is.
+    """
+    updates, every = training.updates, training.save_every or training.validate_every
+    if count < 2 or type(updates) is not type(every):
+        return 1.0
+    saves = -(-length(updates) // length(every))
+    return (saves - count + 1) * length(every) / length(updates)
 
 
 def early_average(spec: Spec, paper: Spec) -> str | None:
@@ -198,22 +204,12 @@ def early_average(spec: Spec, paper: Spec) -> str | None:
 
     None where it does not, and where the paper's own settings do so as well.
     """
-    count = spec.decoding.average_of if spec.decoding else 1
-    first, last = _first_averaged(spec.training, count)
-    of_paper, whole = _first_averaged(paper.training, count)
-    if first / last >= min(of_paper / whole, 1 - LAST):
+    count, updates = spec.decoding.average_of if spec.decoding else 1, spec.training.updates
+    share, of_paper = (_first_averaged(each.training, count) for each in (spec, paper))
+    if isinstance(updates, str) or share >= min(of_paper, 1 - LAST):
         return None
-    what = f"the mean of {count} saved weights begins at update {first} of {last}"
-    return f"{spec.folder}: {what}; {saves_remedy(last, count)}"
-
-
-def _first_averaged(training: TrainingSettings, count: int) -> tuple[int, int]:
-    """Return the first save that is averaged, and the length; both are equal where not known."""
-    updates, every = training.updates, training.saves_every
-    whole, step = length(updates), length(every)
-    if count < 2 or type(updates) is not type(every):
-        return whole, whole
-    return max((whole - 1) // step - count + 2, 0) * step, whole
+    what = f"the mean of {count} saved weights begins at update {share * updates:.0f} of {updates}"
+    return f"{spec.folder}: {what}; {_saves_remedy(updates, count)}"
 
 
 def _direction(run: RunSettings, dataset: Dataset) -> Iterator[Fault]:

@@ -192,7 +192,7 @@ class _Block:
             return self._tasks_of_corpus(self.corpus)
         if self.outline:
             cards = self.inventory.datasets.values()
-            return tuple(dict.fromkeys(task for card in cards for task in card.tasks))
+            return (*dict.fromkeys(task for card in cards for task in card.tasks),)
         name, row = next(iter(self._given("rows").items()))
         pattern = row.run or "" if isinstance(row, RowSettings) else row
         run = str(fill_name(pattern, self.names))

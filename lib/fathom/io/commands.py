@@ -3,7 +3,6 @@
 A stage whose record is deleted has not finished: Snakemake runs it again, too.
 """
 
-import os
 import shlex
 from itertools import count
 from pathlib import Path
@@ -68,7 +67,7 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
     # What only a training writes; the weights are put aside, for they may still be of use.
     folder = path.parents[len(rest) - 4]
     names = (f"{run}.{seed}.old{number or ''}" for number in count())
-    aside = shlex.quote(next(name for name in names if not os.path.lexists(name)))
+    aside = shlex.quote(next(name for name in names if not Path(name).exists()))
     return f"mv {shlex.quote(str(folder))} {aside} && {verb('train')}"
 
 

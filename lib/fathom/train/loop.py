@@ -112,10 +112,9 @@ class Training:
                 load_weights_from(self.network, spec.start, paths.start)
         self.batches = self._update_batches()
         self.updates = self.batches.updates
-        of_text, settings = self.batches.sampler.updates_until, self.settings
-        self.validate_every, self.save_every = (
-            of_text(every) for every in (settings.validate_every, settings.saves_every)
-        )
+        of_text = self.batches.sampler.updates_until
+        self.validate_every = of_text(self.settings.validate_every)
+        self.save_every = of_text(self.settings.save_every or self.settings.validate_every)
         schedule = schedules.learning_rate(spec.training.schedule, spec.model.width, self.updates)
         self.two_level = TwoLevel(self.network, spec.training, schedule, seed, self.ranks)
         self.diagnostics = self.two_level.diagnostics = Diagnostics(

@@ -20,7 +20,6 @@ from fathom.config.demand import (
     vocabulary,
 )
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.config.schema.run import length
 from fathom.config.schema.source import LocalFiles, Source
 from fathom.config.spec import DataSpec, Spec, into_pivot
 from fathom.config.tables import Table
@@ -173,20 +172,16 @@ def cost(spec: Spec, lines: int | None) -> Cost:
     """
     batch, updates = spec.training.batch, spec.training.updates
     per_update = batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
-    every = spec.training.saves_every
-    if isinstance(updates, str) or isinstance(every, str):
+    if isinstance(updates, str):
         if lines is None:
             remedy = "write the number of its lines under `expected`"
             raise FathomError("the size of the text is not known", spec.data.dataset, remedy)
-        epoch = lines * SENTENCE / per_update
-        updates, every = (
-            ceil(length(each) * epoch) if isinstance(each, str) else each
-            for each in (updates, every)
-        )
-    width, subwords = spec.model.width, spec.data.subwords
+        updates = ceil(int(updates.split()[0]) * lines * SENTENCE / per_update)
+    width, subwords, training = spec.model.width, spec.data.subwords, spec.training
     stored = layers(spec.model) + 2 * vocabulary(subwords, len(spec.data.tasks)) * width
-    training = spec.training
-    saved = min(training.keep_weights, updates // every)
+    saved, every = training.keep_weights, training.save_every or training.validate_every
+    if isinstance(every, int):
+        saved = min(saved, updates // every)
     return Cost(
         updates=updates,
         tokens=updates * per_update,

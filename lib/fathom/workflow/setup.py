@@ -53,12 +53,10 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     state = state_of(project, given) if head else ""
     check = head and not is_checked(state)
     if check:
-        from fathom.artefacts.check import load_checked
-
-        loaded = load_checked(project, layers=given)
+        from fathom.artefacts.check import beyond_config as check
+    loaded = load(project, check=check, layers=given)
+    if check:
         write_text(CHECKED, state)
-    else:
-        loaded = load(project, check=False, layers=given)
     switches = loaded.switches
     this = f"{os.getpid()} {project} {switches}"
     if first not in (None, this):

@@ -133,16 +133,6 @@ def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
         yield FathomError(what, part.supports_where, f"write {answer}, or correct the claim")
 
 
-def unknown_names(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
-    """Yield the rows and columns in a claim that its tables do not have."""
-    for text, where in ((part.text, part.where), (part.guard_text or "0", part.guard_where)):
-        try:
-            for reference in references(text):
-                printed.check(reference)
-        except Unfit as unfit:
-            yield FathomError(unfit.what, where, unfit.remedy)
-
-
 def _shown(part: ClaimPart) -> list[Reference]:
     """Return what a part takes from tables and figures; nothing where it cannot be read."""
     try:

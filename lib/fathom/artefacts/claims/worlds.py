@@ -106,15 +106,13 @@ class _World(ABC):
 class Printed(_World):
     """The numbers that a paper prints; names that do not exist are refused here."""
 
+    unread: frozenset[str] = frozenset()  # tables whose reported cells are not asked for
+
     def shown(self, reference: Reference) -> Any:
         """Return printed cells; of a figure, that nothing is printed."""
-        self.check(reference)
-        return super().shown(reference)
-
-    def check(self, reference: Reference) -> None:
-        """Refuse rows and columns that a table does not have, without its printed cells."""
         if reference.artefact in self.paper.tables:
             check_cells(reference, self.project.outlined(self.paper.tables[reference.artefact]))
+        return super().shown(reference)
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return 1.96 printed standard errors, or that the digits decide."""
@@ -127,10 +125,9 @@ class Printed(_World):
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
         cells = [*self.project.outlined(table)]
-        printed = self.paper.printed(name, cells)
-        by_place = {(item.row, item.column): item for item in printed}
-        there = {place for place, item in by_place.items() if item.note != EMPTY}
-        cells = [c for c in cells if c.kind != "unread" or (c.id, c.column) in there]
+        printed = self.paper.printed(name, cells) if name not in self.unread else ()
+        by_place = {(item.row, item.column): item for item in printed if item.note != EMPTY}
+        cells = [c for c in cells if c.kind != "unread" or (c.id, c.column) in by_place]
         for cell in cells:
             place = (cell.id, cell.column)
             item = by_place.get(place)

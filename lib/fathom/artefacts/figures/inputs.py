@@ -16,7 +16,6 @@ from fathom.config.schema.figures import (
     Series,
     series_named,
 )
-from fathom.config.schema.run import length
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
@@ -265,7 +264,7 @@ def _update(place: int | str, run: RunFiles) -> float:
         share = int(place[:-1]) / 100
         if isinstance(run.updates, int):
             return run.updates * share
-        return run.epoch_ends(length(run.updates) * share)
+        return run.epoch_ends(int(run.updates.split()[0]) * share)
     return run.epoch_ends(int(place.split()[1]))
 
 

@@ -277,22 +277,12 @@ class TrainingSettings(Section):
         source="half precision makes divergences of its own",
     )
     validate_every: Count | Epochs = Doc(
-        "Updates between validations and checkpoints, or `1 epoch`.",
-        500,
-        unit="updates",
-        source="ours",
+        "Updates, or `1 epoch`, between validations and saves.", 500, unit="updates", source="ours"
     )
     save_every: Count | Epochs | None = Doc(
-        "Updates between saved weights, or `1 epoch`; null: at each validation.",
-        None,
-        unit="updates",
+        "Updates or `1 epoch` between saved weights; null: at validations.", None, unit="updates"
     )
     keep_weights: Whole = Doc("Of the last saved weights how many are kept, to average them.", 0)
-
-    @property
-    def saves_every(self) -> int | str:
-        """What lies between saved weights."""
-        return self.save_every or self.validate_every
 
 
 class Start(Section):

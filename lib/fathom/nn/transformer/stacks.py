@@ -100,9 +100,8 @@ def require_order(order: Order, parts: Collection[str], groups: bool, where: str
     """
     lists = tuple | list
     if not isinstance(order, lists) or not all(isinstance(group, lists) for group in order):
-        example = ", ".join(f'("{part}",)' for part in parts)
         what = f"`order` returns {brief(repr(order))}, not groups of sub-layers"
-        raise FathomError(what, where, f"return for example ({example})")
+        raise FathomError(what, where, f"return a tuple of tuples of {', '.join(parts)}")
     names = [part for group in order for part in group]
     for part in names:
         if part not in parts:
