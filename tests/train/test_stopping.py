@@ -201,7 +201,7 @@ def test_an_environment_that_forces_tf32_is_recorded_and_refused_for_exact_produ
     monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
     require_exact(cuda, "tf32")
     require_exact(cpu, "exact")
-    with refused("NVIDIA_TF32_OVERRIDE=1", where="matmul", remedy="unset NVIDIA_TF32_OVERRIDE"):
+    with refused("NVIDIA_TF32_OVERRIDE=1", where="matmul: exact", remedy="unset"):
         require_exact(cuda, "exact")
     assert in_tf32(device_facts(cuda, 1))
     assert "tf32_override" not in device_facts(cpu, 1)

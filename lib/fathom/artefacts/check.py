@@ -49,7 +49,8 @@ def beyond_config(project: Project, wrong: Collection[FathomError]) -> Iterator[
         with suppress(FathomError):
             printed = Printed(project, paper)
             for name, table in paper.tables.items():
-                of_table = [*asking(reported_faults, paper.reported(name), table, project)]
+                cells, path = project.outlined(table), paper.reported(name)
+                of_table = [*asking(reported_faults, path, table, cells, project)]
                 printed.unread |= {name} if of_table else set()
                 found += of_table
             found += _of_claims(printed, {*paper.figures})

@@ -325,9 +325,10 @@ def _papers(project: Project) -> Iterator[FathomError]:
 def _paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files, its reported cells, and the runs."""
     for name, table in paper.tables.items():
-        yield from table_faults(table, project.cells(table), project)
+        cells, path = project.cells(table), paper.reported(name)
+        yield from table_faults(table, cells, project)
         if not paper.is_study:
-            yield from asking(reported.reported_faults, paper.reported(name), table, project)
+            yield from asking(reported.reported_faults, path, table, cells, project)
     if paper.is_study:
         return
     for path in sorted((paper.folder / "reported").glob("[!.]*")):

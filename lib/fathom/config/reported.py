@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path
 
-from fathom.config.project import Project
+from fathom.config.inventory import Inventory
 from fathom.config.schema.table import DIFFERENCE, WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
@@ -113,10 +113,11 @@ def form_faults(path: Path, root: Path) -> Iterator[FathomError]:
         yield from [line] if isinstance(line, FathomError) else _form(line)
 
 
-def reported_faults(path: Path, table: Table, project: Project) -> Iterator[FathomError]:
+def reported_faults(
+    path: Path, table: Table, cells: tuple[Cell, ...], inventory: Inventory
+) -> Iterator[FathomError]:
     """Yield what is wrong between a table's reported cells, its cells and its runs."""
-    cells = project.outlined(table)
-    reported, findings = _read(path, name_of(path, project.root), cells)
+    reported, findings = _read(path, name_of(path, inventory.root), cells)
     yield from findings
     places = {(cell.id, cell.column): cell for cell in cells}
     used: dict[str, Reported] = {}
@@ -133,13 +134,13 @@ def reported_faults(path: Path, table: Table, project: Project) -> Iterator[Fath
             what = f"{number} is {bound} {unit}".rstrip()
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
-        if item.stderr and cell.kind == "run" and len(project.seeds(cell.source, None)) < 2:
+        if item.stderr and cell.kind == "run" and len(inventory.seeds(cell.source, None)) < 2:
             what = f"± of a run with one seed, {cell.source}"
             yield FathomError(what, item.where, "give the run `seeds`")
     for name, mark in table.marks.items():
         # The table's own marks are checked with the table.
         if name in used and table.settings.marks is None:
-            yield from mark_faults(table, mark, cells, project, used[name].where)
+            yield from mark_faults(table, mark, cells, inventory, used[name].where)
 
 
 def _mark(item: Reported, table: Table) -> Iterator[FathomError]:

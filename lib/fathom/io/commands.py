@@ -66,9 +66,8 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         return _deleted(path).removesuffix(" && ")
     # What only a training writes; the weights are put aside, for they may still be of use.
     folder = path.parents[len(rest) - 4]
-    names = (f"{run}.{seed}.old{number or ''}" for number in count())
-    aside = shlex.quote(next(name for name in names if not Path(name).exists()))
-    return f"mv {shlex.quote(str(folder))} {aside} && {verb('train')}"
+    aside = next(name for n in count() if not Path(name := f"{run}.{seed}.old{n or ''}").exists())
+    return f"mv {shlex.quote(str(folder))} {shlex.quote(aside)} && {verb('train')}"
 
 
 def _options(words: list[str]) -> list[str]:

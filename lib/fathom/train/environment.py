@@ -63,8 +63,7 @@ def choose_device(name: str) -> torch.device:
 def require_exact(device: torch.device, matmul: str) -> None:
     """Refuse `matmul: exact` where NVIDIA's libraries multiply in TF32 nevertheless."""
     if device.type == "cuda" and matmul == "exact" and os.environ.get(TF32_OVERRIDE) == "1":
-        what = f"exact products are not possible with {TF32_OVERRIDE}=1"
-        raise FathomError(what, "matmul", f"unset {TF32_OVERRIDE}, or write tf32")
+        raise FathomError(f"not possible with {TF32_OVERRIDE}=1", "matmul: exact", "unset it")
 
 
 def tokens_that_fit(memory: int, parameters: int, model: Model, entries: int) -> int:

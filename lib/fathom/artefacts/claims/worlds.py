@@ -35,7 +35,6 @@ from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING, ResultSource
 from fathom.config.paper import Paper
 from fathom.config.project import Project
-from fathom.config.reported import EMPTY
 from fathom.config.schema.columns import Vocabulary
 from fathom.config.schema.table import DIFFERENCE, GAIN
 from fathom.config.tables import Cell
@@ -126,13 +125,13 @@ class Printed(_World):
         table, terms = self.paper.tables[name], {}
         cells = [*self.project.outlined(table)]
         printed = self.paper.printed(name, cells) if name not in self.unread else ()
-        by_place = {(item.row, item.column): item for item in printed if item.note != EMPTY}
+        by_place = {(item.row, item.column): item for item in printed if item.value or item.outcome}
         cells = [c for c in cells if c.kind != "unread" or (c.id, c.column) in by_place]
         for cell in cells:
             place = (cell.id, cell.column)
             item = by_place.get(place)
             term = _bare(name, place, source=f"{name}/{cell.id}", gain=False)
-            if item is None or not (item.value or item.outcome):
+            if item is None:
                 term = replace(term, words=NOT_PRINTED, missing=True)
             elif item.number is None:
                 term = replace(term, value=worst(cell, table.vocabulary), words=item.outcome)
