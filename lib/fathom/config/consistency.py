@@ -81,12 +81,8 @@ def conflicts(project: Project) -> list[FathomError]:
 
     What may follow from another finding is looked for only where there is none.
     """
-    return (
-        [*_runs(project)]
-        or [*_scales(project)]
-        or [*_runs_at_scales(project)]
-        or [*_equal_runs(project), *_papers(project)]
-    )
+    rounds = (_runs, _scales, _runs_at_scales, _papers)
+    return next(filter(None, ([*faults(project)] for faults in rounds)), [])
 
 
 def asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
@@ -308,7 +304,8 @@ def _made_equal(project: Project, name: str, copied: str, scale: str) -> list[st
 
 
 def _papers(project: Project) -> Iterator[FathomError]:
-    """Yield what is wrong between the files of papers, and scores that nothing counts."""
+    """Yield equal runs, what is wrong between files of papers, and scores that nothing counts."""
+    yield from _equal_runs(project)
     tokenizers: dict[str, set[str]] = defaultdict(set)
     for paper in project.papers.values():
         yield from _paper(project, paper)

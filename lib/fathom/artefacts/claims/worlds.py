@@ -124,9 +124,11 @@ class Printed(_World):
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
         cells = [*self.project.outlined(table)]
-        printed = self.paper.printed(name, cells) if name not in self.unread else ()
+        if name in self.unread:
+            return cells, terms
+        printed = self.paper.printed(name, cells)
         by_place = {(item.row, item.column): item for item in printed if item.value or item.outcome}
-        cells = [c for c in cells if c.kind != "unread" or (c.id, c.column) in by_place]
+        cells = [c for c in cells if c.kind != "unread" or c.ours or (c.id, c.column) in by_place]
         for cell in cells:
             place = (cell.id, cell.column)
             item = by_place.get(place)
