@@ -176,10 +176,9 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
 
 def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
     """Yield a training that is too short to save as many weights as are averaged."""
-    updates = training.updates
-    if isinstance(updates, int) and _first_averaged(training, count) <= 0:
-        what = f"{updates} updates save weights less than {count} times, but {count} are averaged"
-        yield ("decoding", "average_of"), what, _saves_remedy(updates, count)
+    if isinstance(training.updates, int) and _first_averaged(training, count) <= 0:
+        what = f"{training.updates} updates save fewer weights than the {count} that are averaged"
+        yield ("decoding", "average_of"), what, _saves_remedy(training.updates, count)
 
 
 def _saves_remedy(updates: int, count: int) -> str:

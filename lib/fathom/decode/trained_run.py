@@ -6,6 +6,8 @@ Each part is read when it is first used, and only once.
 from functools import cached_property
 from pathlib import Path
 
+# Before torch, which loses a signal that comes while it imports numpy.
+import numpy  # noqa: F401
 import torch
 
 from fathom.config.paths import Paths

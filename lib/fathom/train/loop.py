@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
+# Before torch, which loses a signal that comes while it imports numpy.
+import numpy  # noqa: F401
 import torch
 
 from fathom.config.demand import operations_per_token

@@ -98,8 +98,7 @@ def require_order(order: Order, parts: Collection[str], groups: bool, where: str
         groups: whether sub-layers may read the same input.
         where: the method and the layer.
     """
-    lists = tuple | list
-    if not isinstance(order, lists) or not all(isinstance(group, lists) for group in order):
+    if not all(isinstance(each, tuple | list) for each in (order, *(order or ()))):
         what = f"`order` returns {brief(repr(order))}, not groups of sub-layers"
         raise FathomError(what, where, f"return a tuple of tuples of {', '.join(parts)}")
     names = [part for group in order for part in group]
