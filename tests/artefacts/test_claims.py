@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.check import beyond_config
 from fathom.artefacts.claims.judged import Judged, is_comparable, judged, judged_part
 from fathom.artefacts.claims.truths import TOO_FEW, Evidence, Interval
 from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE, PARTLY, lines, page, printed, summary
@@ -17,11 +18,11 @@ from fathom.artefacts.claims.worlds import NO_INTERVAL, Printed
 from fathom.artefacts.table.differences import ALONE
 from fathom.artefacts.table.notes import WRONG_LANGUAGE
 from fathom.config.claims import Claim, ClaimPart
+from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import Findings
 from fathom.scoring.students_t import half_interval
 from tests.artefacts.claim_numbers import Numbers
-from tests.support.checked import checked
 from tests.support.own_project import PAPERS
 from tests.support.small_figures import end, write_series
 from tests.support.small_project import write_config
@@ -260,9 +261,9 @@ def small(tmp_path):
     ],
 )
 def test_a_wrong_claim_is_a_finding_with_its_file_and_line(small, change, places, what):
-    assert checked(small()).claims["sample"]["better"].parts[0].supports == "holds"
+    assert load(small(), beyond_config).claims["sample"]["better"].parts[0].supports == "holds"
     with pytest.raises(Findings) as caught:
-        checked(small(*change))
+        load(small(*change), beyond_config)
     wheres = dict.fromkeys(finding.where for finding in caught.value.findings)
     assert [*wheres] == [f"{PAPER}/claims.yaml:{place}" for place in places]
     assert caught.value.findings[0].what.startswith(what)
@@ -279,8 +280,10 @@ def test_claims_are_checked_without_pandas_or_torch(small):
     folder = small('table1["<row>", "avg"] > 20', claim)
     path = folder / PAPER / "claims.yaml"
     path.write_text(path.read_text().replace("Static: holds", "Static: not printed"))
-    code = "import sys; from pathlib import Path; from tests.support.checked import checked\n"
-    code += "checked(Path(sys.argv[1])); assert not {'pandas', 'torch'} & {*sys.modules}"
+    code = "import sys; from pathlib import Path; from fathom.config.load import load\n"
+    code += "from fathom.artefacts.check import beyond_config\n"
+    code += "load(Path(sys.argv[1]), beyond_config)\n"
+    code += "assert not {'pandas', 'torch'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code, folder], check=True)
 
 

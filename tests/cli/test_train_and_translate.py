@@ -59,6 +59,15 @@ def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):
     assert [path.name for path in place.parent.iterdir()] == ["2"]
 
 
+def test_a_training_warns_where_the_scale_averages_early_weights(place, call, edit):
+    saves = "      save_every: 1  # §4\n      keep_weights: 2  # §4\n      validate_every: 4  # §4"
+    edit("papers/sample/runs.yaml", "      validate_every: 4  # §4", saves)
+    edit("papers/sample/runs.yaml", "decoding: {beam: 2", "decoding: {average_of: 2, beam: 2")
+    edit("scales/small.yaml", "seeds: 1", "seeds: 1\nrules: [{set: {training.save_every: 2}}]")
+    printed = call("train", RUN).err
+    assert "the mean of 2 saved weights begins at update 2 of 4; write training" in printed
+
+
 def test_a_run_of_an_older_recipe_is_trained_again_only_where_that_is_asked_for(
     ended, call, monkeypatch
 ):

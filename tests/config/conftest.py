@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.artefacts.check import require
+from fathom.artefacts.check import beyond_config
 from fathom.config.load import load
 from fathom.io.errors import Findings
 
@@ -64,7 +64,7 @@ def findings(edited):
 
     def find(*edits):
         with pytest.raises(Findings) as caught:
-            require(load(edited(*edits)))
+            load(edited(*edits), beyond_config)
         return caught.value.findings
 
     return find

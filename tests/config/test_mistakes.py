@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fathom.artefacts import check
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.check import require
 from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
@@ -171,7 +171,7 @@ MISTAKES = {
          "families.base.decoding.average_of", "3 2 keep_weights"),
         ("fewer saves than are averaged", "training: {updates: 500}  # §6",
          "training: {updates: 500, save_every: 250}  # §6",
-         "families.base.decoding.average_of", "500 2 3 166"),
+         "families.base.decoding.average_of", "500 3 33"),
         ("no decoding", "training: {updates: 75 epochs}}  # §4",
          "training: {updates: 75 epochs}, decoding: null}  # §4",
          "runs.epochs.decoding", "decoding"),
@@ -540,6 +540,7 @@ MISTAKES = {
         ("a difference that is no number", ",-0.1", ",much", ":9", "much added"),
         ("more than 100 BLEU", "Static,bos,20.0", "Static,bos,200", ":3", "200"),
         ("less than 0 BLEU", "Static,bos,20.0", "Static,bos,-20.0", ":3", "-20.0"),
+        ("less than 0 nats", "Static,nll_valid,2.1", "Static,nll_valid,-2.1", ":6", "-2.1 nats"),
         ("six fields", "Static,bos,20.0,,,,", "Static,bos,20.0,,,", ":3", "6 7"),
         ("another header", "row,column", "rows,column", ":1", "row,column,value"),
         ("a quote inside a field", "Static,bos", 'Static,"bos"x', ":3", "CSV"),
@@ -675,6 +676,12 @@ MESSAGES = {
         "config/papers/deep/reported/table1.csv: no reported cell for row 'Static' and column "
         "'bos'; add Static,bos,<number>,,,, or note N/A as printed",
     ),
+    "a part of paper.yaml that the paper leaves open": (
+        (PAPER, "As printed.}  # §5", "As printed.}  # tokenize silent"),
+        "config/papers/deep/paper.yaml:5: metric.tokenize: the paper is silent, and "
+        "deviations.yaml says nothing; name metric.tokenize in the `settings` of an entry with "
+        "applies: [paper], or what is silent in the comment",
+    ),
     "a missing file": (
         (TABLES, None, None),
         "config/papers/deep/tables.yaml: no such file, and "
@@ -741,6 +748,36 @@ def test_mistakes_of_several_files_are_found_at_once(findings):
     names = ("'gatse'", "'titel'", "'2O.0'", "'extra'")
     assert [sum(name in str(finding) for finding in found) for name in names] == [1, 1, 1, 1]
     assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("norm: pre", "nrom: pre"),
+        ("pair: {like: base", "pair: {like: bsae"),
+        ("width: 512", "width: 510"),
+        ("bottleneck: 128", "bottleneck: 0"),
+    ],
+)
+def test_claims_and_printed_cells_do_not_wait_for_runs(findings, old, new):
+    """They were found in a second and third go, after runs and cells were corrected."""
+    ours = (
+        "far: {sentence: A., section: A, claim: 'failed(table1[\"Far\"])', supports: not printed}\n"
+    )
+    of_runs = findings((RUNS, old, new), (CLAIMS, "curve_falls:", f"{ours}curve_falls:"))
+    assert not any(CLAIMS in finding.where for finding in of_runs)
+    found = findings(
+        (CSV_OF_TABLE_2, "depth,0,", "depth,0,x"),
+        (CLAIMS, '"bos"] > table1["Static", "bos"]', '"bos"] > table1["Sattic", "bos"]'),
+        (CLAIMS, "supports: holds", "supports: fails"),
+    )
+    names = {*map(str, found)} - {*map(str, of_runs)}
+    assert len(names) == 3, names
+    # Of a table with a wrong cell, claims are read for their names.
+    found = findings((CSV, "Static,bos,20.0", "Sattic,bos,20.0"))
+    words = ("x6.0", "table1 has no row 'Sattic'", ": no row 'Sattic'")
+    assert all(sum(word in str(finding) for finding in found) == 1 for word in words)
+    assert len(found) == len(of_runs) + 3, [*map(str, found)]
 
 
 @pytest.mark.parametrize(
@@ -831,6 +868,14 @@ def test_a_table_that_excel_saved_reads_as_before(edited, copied):
     assert load(edited((CSV, None, "\ufeff" + text.replace("\n", "\r\n"))))
 
 
+def test_a_printed_difference_may_be_negative(edited):
+    edits = [
+        (TABLES, "added: {means: with difference", "added: {means: difference"),
+        (CSV, "Gated,bos,19.5,,,,", "Gated,bos,-0.5,,added,,"),
+    ]
+    assert load(edited(*edits))
+
+
 def test_the_line_of_a_missing_cell_can_be_pasted(findings):
     found = findings((TABLES, "    Gated: gated\n", '    Gated: gated\n    "ours, a": gated\n'))
     assert 'add "ours, a",bos,<number>,,,,' in " ".join(finding.remedy for finding in found)
@@ -894,9 +939,9 @@ def test_a_mistake_of_another_paper_or_scale_stops_no_table(edited, file, old, n
     project = load(folder, check=False)
     for table in project.papers["wide"].tables.values():
         assert {cell.source for cell in project.cells(table, scale)} == {"deep/static"}
-    require(project, "wide")
+    assert not check.findings(project, "wide")
     with pytest.raises(Findings):
-        require(load(folder))
+        load(folder, check.beyond_config)
 
 
 @pytest.mark.parametrize(

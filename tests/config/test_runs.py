@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from fathom.config.load import load
+from fathom.config.rules import early_average
 from fathom.config.show import describe
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
@@ -154,6 +155,38 @@ def test_where_the_length_is_in_epochs_settings_in_updates_stay(sample):
     run = sample.run("deep/epochs", "small")
     assert (run.training.updates, run.training.schedule.warmup) == (300, 175)
     assert run.method.tau_updates == 200
+
+
+def test_lengths_in_epochs_shrink_with_a_run_in_epochs(edited):
+    training = "training: {updates: 75 epochs, validate_every: 15 epochs, save_every: 1 epoch}"
+    run = load(edited((RUNS, "training: {updates: 75 epochs}", training))).run(
+        "deep/epochs", "small"
+    )
+    assert (run.training.validate_every, run.training.save_every) == (60, 4)
+
+
+@pytest.mark.parametrize(
+    ("run", "save_every", "begins"),
+    [
+        ("epochs", 100, 100),
+        ("epochs", 50, 200),
+        ("epochs", 40, None),
+        ("epochs", "1 epoch", None),
+        ("static", 100, 100),
+        ("static", 20, None),
+    ],
+)
+def test_a_scale_that_averages_weights_from_before_the_end_is_named(
+    edited, run, save_every, begins
+):
+    """The mean of five saves reached from update 30 to 150 of 150, and lost half a nat."""
+    rule = f"rules:\n  - set: {{training.save_every: {save_every}}}\n"
+    project = load(edited((SMALL, "rules:\n", rule)), check=False)
+    warning = early_average(project.spec(f"deep/{run}", "small"), project.spec(f"deep/{run}"))
+    assert (warning is None) == (begins is None)
+    if begins is not None:
+        assert f"the mean of 3 saved weights begins at update {begins} of 300" in warning
+        assert warning.endswith("; write training.save_every: 20 or less")
 
 
 def test_a_data_set_is_substituted_and_rules_see_the_papers_own(sample):

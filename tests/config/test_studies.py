@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from fathom.artefacts.check import findings, require
+from fathom.artefacts.check import beyond_config, findings
 from fathom.config.load import load
 from fathom.config.measurement_keys import file_of
 from fathom.config.show import describe
@@ -34,7 +34,7 @@ WORDS = STUDY.replace("pair, subwords: {algorithm: bpe, joint: 50}", "words")
 def read(tmp_path):
     """A function that writes a study and returns the project with it."""
 
-    def write(text=STUDY, check=True, **switches):
+    def write(text=STUDY, check=beyond_config, **switches):
         folder = tmp_path / "mine"
         folder.mkdir(exist_ok=True)
         (folder / "study.yaml").write_text(text, encoding="utf-8")
@@ -239,7 +239,7 @@ def test_a_paper_outside_is_checked_at_the_scale_that_is_asked_for_alone(tmp_pat
 def test_a_mistake_is_named_with_its_line_and_the_nearest_name(read, old, new, message):
     assert old in STUDY
     with pytest.raises(Findings) as caught:
-        require(read(STUDY.replace(old, new)))
+        read(STUDY.replace(old, new))
     message.check(caught.value)
 
 

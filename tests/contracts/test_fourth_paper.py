@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.check import beyond_config
 from fathom.artefacts.claims.judged import judged
 from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import Findings
-from tests.support.checked import checked
 from tests.support.refused import says
 from tests.support.small_figures import end, write_metrics
 
@@ -98,7 +98,7 @@ def test_one_mistake_is_one_finding(root, tmp_path, file, old, new, finding):
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(Findings) as caught:
-        checked(tmp_path)
+        load(tmp_path, beyond_config)
     assert finding.check(caught.value) == list(caught.value.findings)
     assert len({each.where for each in caught.value.findings}) == 1
 

@@ -232,6 +232,21 @@ def test_in_bfloat16_gradients_are_those_of_autocast(made):
         torch.testing.assert_close(reached[name], gradient, rtol=2e-2, atol=2e-3, msg=name)
 
 
+class Nothing(Method):
+    def order(self, layer):
+        pass
+
+
+class Flat(Method):
+    def order(self, layer):
+        return super().order(layer) if self.stack.name == "encoder" else ("self_attention", "ffn")
+
+
+class Unshared(Method):
+    def share(self, layer):
+        pass
+
+
 class Unknown(Method):
     def order(self, layer):
         return (("self_atention",), ("ffn",))
@@ -260,10 +275,13 @@ class MoreThanShared(Sandwich):
 @pytest.mark.parametrize(
     ("kind", "changes", "where", "what", "remedy"),
     [
-        (Unknown, {}, "encoder layer 0", "'self_atention'", "'self_attention'"),
-        (Twice, {}, "encoder layer 0", "twice", "`order`"),
+        (Nothing, {}, "Nothing, encoder layer 0", "None", "self_attention, ffn"),
+        (Flat, {}, "Flat, decoder layer 0", "'ffn'", "cross_attention"),
+        (Unknown, {}, "Unknown, encoder layer 0", "'self_atention'", "'self_attention'"),
+        (Twice, {}, "Twice, encoder layer 0", "twice", "`order`"),
         (Blind, {}, "decoder", "'cross_attention'", "`order`"),
         (FromLater, {}, "encoder layer 0", "layer 1", "`share`"),
+        (Unshared, {}, "Unshared, encoder layer 0", "layer None", "`share`"),
         (MoreThanShared, {}, "encoder layer 1", "'ffn'", "self_attention"),
         (Parallel, {"norm": "post"}, "encoder layer 0", "norm pre or none", "`order`"),
         (Parallel, {"residuals": ("encoder",)}, "decoder layer 0", "residuals", "`order`"),

@@ -47,6 +47,10 @@ def test_the_weights_that_are_decoded_must_be_there(tmp_path):
     paths = Paths(tmp_path, "tiny")
     with refused("no such file", where="training.json"):
         ready.require_weights(SPEC, 1, paths)
+    paths.training(SPEC, 1).mkdir(parents=True)
+    with refused("not a file", where="training.json", remedy="rm -r"):
+        ready.require_weights(SPEC, 1, paths)
+    paths.training(SPEC, 1).rmdir()
     write_training(SPEC, paths)
     with refused("no such checkpoint", where="last.pt"):
         ready.require_weights(SPEC, 1, paths)

@@ -60,6 +60,14 @@ def test_each_file_has_the_command_of_its_stage(path):
     assert again(path) == COMMANDS[path]
 
 
+def test_a_folder_is_put_aside_under_a_name_that_is_free(tmp_path, monkeypatch):
+    """A second `mv` moved the folder inside the first."""
+    monkeypatch.chdir(tmp_path)
+    for name in (".3.old", ".3.old1"):
+        (tmp_path / f"{SPEC.folder}{name}").mkdir()
+    assert again(RUN / "metrics.tsv").startswith(f"mv {RUN} {SPEC.folder}.3.old2 && ")
+
+
 def test_a_record_that_is_there_is_deleted_so_that_snakemake_runs_its_stage_too(tmp_path):
     folder = Paths(tmp_path / "a folder", "tiny").tensors(DATA)
     folder.mkdir(parents=True)

@@ -85,6 +85,34 @@ def run(script):
     )
 
 
+WHILE_NUMPY = """
+import importlib, os, signal, sys
+from fathom.io.signals import Stopped, raised
+
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy.linalg":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+sys.meta_path.insert(0, Finder())
+with raised():
+    import {module}
+    print("still here")
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["fathom.train.loop", "fathom.decode.translate", "fathom.decode.trained_run"]
+)
+def test_a_signal_during_the_imports_of_a_long_job_ends_it(module):
+    """torch's C code swallowed it where it imports numpy, and the job ran on."""
+    ended = run(WHILE_NUMPY.format(module=module))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "Stopped: stopped by SIGTERM" in ended.stderr
+
+
 @WAYS
 @pytest.mark.parametrize("first", ["TERM", "INT"])
 def test_a_second_ctrl_c_ends_the_process_at_once(way, first):

@@ -108,6 +108,7 @@ def test_epochs_become_the_updates_that_read_the_largest_task_as_often(pool, one
     one = sampler(pool=pool, one_task=one_task)
     assert one.updates_until(70) == 70
     updates = one.updates_until("3 epochs")
+    assert one.updates_until("1 epoch") == one.updates_until("1 epochs")
     assert one.passes(updates) >= 3 > one.passes(updates - 1)
 
 

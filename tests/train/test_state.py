@@ -2,11 +2,13 @@
 
 import os
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from fathom.io import metrics
 from fathom.io.files import sha256
 from fathom.io.records import read_record
 from fathom.io.seals import sealed
@@ -24,7 +26,7 @@ from fathom.train.state import (
 )
 from tests.support.processes import kill, killed, train_and_be_killed
 from tests.support.refused import refused, says
-from tests.support.small_runs import specification, train_run
+from tests.support.small_runs import OPTIONS, specification, train_run
 from tests.support.states import require_equal
 
 
@@ -214,6 +216,16 @@ def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_p
     train_run(specification(changes=changes), tensors, tmp_path)
     assert list(saved_weights(tmp_path / "checkpoints")) == [2, 4, 6, 7]
     assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 7
+
+
+def test_validations_and_saves_may_count_epochs(tensors, tmp_path):
+    lengths = {"updates": "2 epochs", "validate_every": "2 epochs", "save_every": "1 epoch"}
+    spec = specification(changes={"training": {"keep_weights": 9, **lengths}})
+    train_run(spec, tensors, tmp_path, replace(OPTIONS, log_every=1))
+    rows = metrics.read(tmp_path / "metrics.tsv")
+    first, last = saved_weights(tmp_path / "checkpoints")
+    assert next(row["update"] for row in rows if row["epoch"] >= 1) == first
+    assert [row["update"] for row in rows if row["valid_nll"] is not None] == [last]
 
 
 def test_a_kill_in_the_middle_of_a_write_loses_nothing_and_leaves_nothing(tmp_path):

@@ -13,7 +13,8 @@ from rich.console import Console
 from fathom.io.machine import VARIABLES
 from fathom.io.screen import say
 from fathom.io.signals import Pending
-from fathom.train.environment import choose_device, device_facts, versions
+from fathom.results.training_record import in_tf32
+from fathom.train.environment import choose_device, device_facts, require_exact, versions
 from fathom.train.progress import BarReporter, Reporter, reporter
 from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
 from tests.support.refused import refused, says
@@ -190,6 +191,20 @@ def test_a_bar_on_a_terminal_that_goes_away_stops_nothing(tmp_path, monkeypatch)
 
 def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
     assert device_facts(choose_device("cpu"), 2)["threads"] == 1
+
+
+def test_an_environment_that_forces_tf32_is_recorded_and_refused_for_exact_products(monkeypatch):
+    cuda, cpu = torch.device("cuda"), torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
+    require_exact(cuda, "exact")
+    assert "tf32_override" not in device_facts(cuda, 1)
+    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
+    require_exact(cuda, "tf32")
+    require_exact(cpu, "exact")
+    with refused("NVIDIA_TF32_OVERRIDE=1", where="matmul: exact", remedy="unset"):
+        require_exact(cuda, "exact")
+    assert in_tf32(device_facts(cuda, 1))
+    assert "tf32_override" not in device_facts(cpu, 1)
 
 
 @pytest.fixture

@@ -60,6 +60,8 @@ def test_disk_holds_two_states_and_the_weights_that_are_kept():
     fewer = replace(tiny, training=one_less)
     stored = (cost(tiny, None).disk - cost(fewer, None).disk) / 4
     assert cost(tiny, None).disk == stored * (24 + 4 * kept)
+    in_epochs = tiny.training.model_copy(update={"save_every": "1 epoch", "keep_weights": 3})
+    assert cost(replace(tiny, training=in_epochs), None).disk == stored * (24 + 4 * 3)
 
 
 def test_arithmetic_binds_in_fp32_memory_in_bf16_and_launches_where_an_update_is_small():

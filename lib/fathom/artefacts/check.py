@@ -1,17 +1,21 @@
 """What figures, claims and parameter counts say, checked against tables, runs and printed cells."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from fathom.artefacts import parameters
 from fathom.artefacts.claims import judged as claims
 from fathom.artefacts.claims.worlds import Printed
 from fathom.artefacts.figures import check as figures
 from fathom.artefacts.needs import Needs
+from fathom.config.consistency import asking
 from fathom.config.paper import Paper
 from fathom.config.project import Project
+from fathom.config.reported import reported_faults
 from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import full_name
-from fathom.io.errors import FathomError, refuse
+from fathom.io.errors import FathomError
 
 
 def findings(project: Project, paper: str | None = None) -> list[FathomError]:
@@ -28,13 +32,30 @@ def findings(project: Project, paper: str | None = None) -> list[FathomError]:
     return [*{str(fault): fault for fault in faults}.values()]
 
 
-def require(project: Project, paper: str | None = None) -> None:
-    """Refuse figures and claims that are wrong.
+def beyond_config(project: Project, wrong: Collection[FathomError]) -> Iterator[FathomError]:
+    """Yield what figures, claims and reported cells add to what is wrong in config.
 
-    Raises:
-        Findings: everything that is wrong.
+    After a finding of config, only tables whose rows and columns are certain are compared with
+    their reported cells and with the claims that show them.
     """
-    refuse(findings(project, paper))
+    yield from () if wrong else findings(project)
+    for paper in project.papers.values() if wrong else ():
+        folder, found = project.files.name_of(paper.folder), []
+        # Tasks are rows and columns, too.
+        names = rf"/datasets/|{re.escape(folder)}/(paper|tables|figures)[.]yaml"
+        if paper.is_study or any(re.search(names, finding.where) for finding in wrong):
+            continue
+        # What stops it, or has a place in another file, is in `wrong`.
+        with suppress(FathomError):
+            printed = Printed(project, paper)
+            for name, table in paper.tables.items():
+                cells, path = project.outlined(table), paper.reported(name)
+                of_table = [*asking(reported_faults, path, table, cells, project)]
+                printed.unread |= {name} if of_table else set()
+                found += of_table
+            found += _of_claims(printed, {*paper.figures})
+        here = (f"{folder}/claims.yaml", f"{folder}/reported/")
+        yield from (finding for finding in found if finding.where.startswith(here))
 
 
 def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
@@ -44,11 +65,17 @@ def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
         faults = figures.findings(figure, project, paper.tables)
         wrong |= {figure.name} if faults else set()
         yield from faults
-    printed = Printed(project, paper)
-    for claim in project.claims.get(paper.name, {}).values():
+    yield from _of_claims(Printed(project, paper), wrong)
+
+
+def _of_claims(printed: Printed, wrong: set[str]) -> Iterator[FathomError]:
+    """Yield what is wrong in claims that show no wrong figure; of unread tables no answers."""
+    for claim in printed.project.claims.get(printed.paper.name, {}).values():
         for part in claim.parts:
-            if not wrong & {*claims.artefacts_of(part)}:
-                yield from claims.findings(part, printed)
+            shown = claims.artefacts_of(part)
+            for finding in claims.findings(part, printed) if wrong.isdisjoint(shown) else ():
+                if finding.where != part.supports_where or printed.unread.isdisjoint(shown):
+                    yield finding
 
 
 def _unused_runs(project: Project) -> Iterator[FathomError]:

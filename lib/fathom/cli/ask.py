@@ -14,7 +14,6 @@ from fathom.cli.options import (
     Results,
     Run,
     Scale,
-    check_artefacts,
     open_project,
     open_scale,
     papers_named,
@@ -212,9 +211,10 @@ def validate(as_json: Json = False) -> None:
 
     Example: fathom validate
     """
+    from fathom.artefacts.check import beyond_config
+
     try:
-        project = open_project(check=True)
-        check_artefacts(project)
+        project = open_project(check=beyond_config)
     except Findings as error:
         if not as_json:
             raise

@@ -102,10 +102,11 @@ def fault_of_machine(error: Exception) -> FathomError | None:
 
 def _refuse_broken_config() -> None:
     """Exit as for a user's mistake where config/ is wrong: verbs do not check all of it."""
-    from fathom.cli.options import check_artefacts, open_project
+    from fathom.artefacts.check import beyond_config
+    from fathom.cli.options import open_project
 
     try:
-        check_artefacts(open_project(check=True))
+        open_project(check=beyond_config)
     except Findings as error:
         _refuse(error)
     except Exception:

@@ -14,7 +14,7 @@ from fathom.config.project import Project
 from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec
 from fathom.config.switches import VARIABLE, one_seed, seed_list
-from fathom.io.errors import FathomError, closest, nearest
+from fathom.io.errors import FathomError, closest, nearest, refuse
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
@@ -66,7 +66,7 @@ HeldOut = Annotated[
 ]
 
 
-def open_project(check: bool = False) -> Project:
+def open_project(check: bool | load.Check = False) -> Project:
     """Return the project in whose folder the user is; `check` as for `load`."""
     return load.open_project(Path(), check)
 
@@ -109,9 +109,9 @@ def require_results(paths: Paths) -> None:
 def check_artefacts(project: Project, paper: str | None = None) -> None:
     """Refuse wrong figures and claims, of one paper or of all; a workflow has checked before."""
     if VARIABLE not in os.environ:
-        from fathom.artefacts.check import require
+        from fathom.artefacts.check import findings
 
-        require(project, paper)
+        refuse(findings(project, paper))
 
 
 def papers_named(project: Project, name: str | None, verb: str) -> list[str]:

@@ -24,7 +24,7 @@ from fathom.cli.options import (
     open_scale,
 )
 from fathom.cli.terminal import answer, report, report_of, suggest
-from fathom.config.rules import require_plain_gates
+from fathom.config.rules import early_average, require_plain_gates
 from fathom.config.spec import Spec
 from fathom.config.switches import VARIABLE
 from fathom.decode.open_run import OpenRun
@@ -69,6 +69,8 @@ def train(
         return
     text = paths.tensors(spec.data)
     require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
+    if warning := early_average(spec, opened.project.spec(spec.name)):
+        report(warning)
     from fathom.train.loop import RuntimeOptions, TrainPaths
     from fathom.train.train import train
 

@@ -14,23 +14,18 @@ from fathom.config.scales import ASKED, applies, gives_updates, leaves, values_o
 from fathom.config.schema.run import Tokenizer
 from fathom.config.schema.scale import Rule
 from fathom.config.spec import full_name
-from fathom.config.tables import Cell, table_faults
+from fathom.config.tables import table_faults
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, brief, findings_in, nearest, unknown
-
-# The cells of the tables by paper and table.
-Cells = dict[tuple[str, str], tuple[Cell, ...]]
 
 
 def file_faults(project: Project) -> list[FathomError]:
     """Return everything that is wrong in single files."""
     wrong = [*_yaml_faults(project)]
-    if not wrong:
-        # What is wrong in a CSV is found together with what its table says of it.
-        return []
-    for paper in project.papers.values():
+    # Else what is wrong in a CSV is found together with what its table says of it.
+    for paper in project.papers.values() if wrong else ():
         for path in sorted((paper.folder / "reported").glob("[!.]*.csv")):
-            wrong += reported.form_faults(path, project.root)
+            wrong += asking(reported.form_faults, path, project.root)
     return wrong
 
 
@@ -41,13 +36,13 @@ def _yaml_faults(project: Project) -> Iterator[FathomError]:
     yield from project.sources.faults()
     yield from project.datasets.faults()
     for paper in files.names("runs"):
-        yield from _asking(_runs_faults, project, paper)
+        yield from asking(_runs_faults, project, paper)
     for name in project.scales:
         for paper in (None, *files.names("scales")):
-            yield from _asking(project.scale, name, paper)
+            yield from asking(project.scale, name, paper)
     for paper in files.names("scales"):
-        yield from _asking(_unknown_scales, project, paper)
-    yield from _asking(lambda: project.vocabulary)
+        yield from asking(_unknown_scales, project, paper)
+    yield from asking(lambda: project.vocabulary)
     for paper in project.papers.values():
         yield from _paper_faults(project, paper)
     yield from project.claims.faults()
@@ -65,26 +60,19 @@ def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
 
 def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong in each of a paper's files alone."""
-    yield from _asking(lambda: paper.about)
+    yield from asking(lambda: paper.about)
+    yield from asking(lambda: paper.tables.faults())
+    yield from asking(lambda: paper.figures.faults())
     if paper.is_study:
-        yield from _parts_of_paper(paper)
         return
-    yield from _asking(
-        lambda: [*without_source(paper.file("paper") or Value({}), deviations.OF_PAPER)]
-    )
+    yield from asking(lambda: without_source(paper.file("paper") or Value({}), deviations.OF_PAPER))
     if not any((paper.folder / f"{kind}.yaml").exists() for kind in ("tables", "figures")):
         where = project.files.name_of(paper.folder)
         what = "a paper without tables and figures"
         yield FathomError(what, where, "add tables.yaml or figures.yaml")
-    yield from _parts_of_paper(paper)
-    yield from _asking(lambda: paper.deviations)
+    yield from asking(lambda: paper.deviations)
     if (paper.folder / "parameters.yaml").exists():
-        yield from _asking(lambda: paper.parameters)
-
-
-def _parts_of_paper(paper: Paper) -> Iterator[FathomError]:
-    yield from _asking(lambda: [*paper.tables.faults()])
-    yield from _asking(lambda: [*paper.figures.faults()])
+        yield from asking(lambda: paper.parameters)
 
 
 def conflicts(project: Project) -> list[FathomError]:
@@ -92,42 +80,33 @@ def conflicts(project: Project) -> list[FathomError]:
 
     What may follow from another finding is looked for only where there is none.
     """
-    cells: Cells = {}
-    return (
-        [*_runs(project, cells)]
-        or [*_scales(project)]
-        or [*_runs_at_scales(project)]
-        or [*_equal_runs(project), *_papers(project, cells)]
-    )
+    rounds = (_runs, _scales, _runs_at_scales, _papers)
+    return next(filter(None, ([*faults(project)] for faults in rounds)), [])
 
 
-def _asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
+def asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomError]:
     """Yield what is wrong with a part that is asked for, or the findings that it returns."""
     try:
         answer = ask(*arguments)
+        if isinstance(answer, list | Iterator):
+            yield from answer
     except FathomError as error:
         yield from findings_in(error)
-        return
-    if isinstance(answer, list):
-        yield from answer
 
 
 # Runs, and the tables that show them
 
 
-def _runs(project: Project, cells: Cells) -> Iterator[FathomError]:
-    """Yield what is wrong with cards, data sets and runs; add the cells of tables, or yield why."""
+def _runs(project: Project) -> Iterator[FathomError]:
+    """Yield what is wrong with cards, data sets, runs and the cells of tables."""
     yield from _cards(project)
     for name in project.datasets:
-        yield from _asking(project.definition, name)
+        yield from asking(project.definition, name)
     for name in project.entries:
-        yield from _asking(project.spec, name)
+        yield from asking(project.spec, name)
     for paper in project.papers.values():
-        for name, table in paper.tables.items():
-            try:
-                cells[paper.name, name] = project.cells(table)
-            except FathomError as error:
-                yield from findings_in(error)
+        for table in paper.tables.values():
+            yield from asking(project.cells, table)
 
 
 def _cards(project: Project) -> Iterator[FathomError]:
@@ -265,7 +244,7 @@ def _runs_at_scales(project: Project) -> Iterator[FathomError]:
     for name in project.entries:
         seen: set[str] = set()
         for scale in _scales_of(project, name):
-            for finding in _asking(project.spec, name, scale):
+            for finding in asking(project.spec, name, scale):
                 # A scale has the findings of the scale that it is like.
                 if str(finding) not in seen:
                     seen.add(str(finding))
@@ -339,14 +318,14 @@ def _made_equal(project: Project, name: str, copied: str, scale: str) -> list[st
 # Papers
 
 
-def _papers(project: Project, cells: Cells) -> Iterator[FathomError]:
-    """Yield what is wrong between the files of papers, and scores that nothing counts."""
-    for paper in project.papers.values():
-        yield from _paper(project, paper, cells)
+def _papers(project: Project) -> Iterator[FathomError]:
+    """Yield equal runs, what is wrong between files of papers, and scores that nothing counts."""
+    yield from _equal_runs(project)
     tokenizers: dict[str, set[str]] = defaultdict(set)
-    for cell in (cell for table in cells.values() for cell in table):
-        if cell.kind == "run":
-            tokenizers[cell.source].add(cell.metric)
+    for paper in project.papers.values():
+        yield from _paper(project, paper)
+        for cell in chain(*map(project.cells, paper.tables.values())):
+            tokenizers[cell.source] |= {cell.metric} if cell.kind == "run" else set()
     for name in project.entries:
         scored = project.run(name).scoring.tokenizers
         for tokenizer in sorted(tokenizers[name] & {*get_args(Tokenizer)} - {*scored}):
@@ -355,20 +334,20 @@ def _papers(project: Project, cells: Cells) -> Iterator[FathomError]:
             yield FathomError(what, where, f"write scoring: {{tokenizers: [{tokenizer}]}}")
 
 
-def _paper(project: Project, paper: Paper, cells: Cells) -> Iterator[FathomError]:
+def _paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     """Yield what is wrong between a paper's files, its reported cells, and the runs."""
     for name, table in paper.tables.items():
-        here = cells[paper.name, name]
-        yield from table_faults(table, here, project)
+        cells, path = project.cells(table), paper.reported(name)
+        yield from table_faults(table, cells, project)
         if not paper.is_study:
-            yield from reported.reported_faults(paper.reported(name), table, here, project)
+            yield from asking(reported.reported_faults, path, table, cells, project)
     if paper.is_study:
         return
     for path in sorted((paper.folder / "reported").glob("[!.]*")):
         if path.stem not in paper.tables or path.suffix != ".csv":
             remedy = nearest(path.name, [f"{name}.csv" for name in paper.tables])
             yield FathomError("nothing reads this file", project.files.name_of(path), remedy)
-    shown_in = _shown(paper, cells)
+    shown_in = _shown(project, paper)
     runs = [run.partition("/")[2] for run in project.runs_of(paper.name)]
     full_names = (full_name(paper.name, name) for name in (*runs, *shown_in))
     used = [project.ancestors_in(paper.name, run) for run in full_names if project.has_run(run)]
@@ -398,11 +377,11 @@ def _missing(project: Project, paper: Paper, kind: str, finding: FathomError) ->
     return project.files.missing(kind, paper.name, f"{finding.where.partition(':')[0]} needs it")
 
 
-def _shown(paper: Paper, cells: Cells) -> Mapping[str, set[str]]:
+def _shown(project: Project, paper: Paper) -> Mapping[str, set[str]]:
     """Return the tables and figures that show each of a paper's runs, by the run's short name."""
     shown_in: dict[str, set[str]] = defaultdict(set)
-    for name in paper.tables:
-        for cell in cells[paper.name, name]:
+    for name, table in paper.tables.items():
+        for cell in project.cells(table):
             shown_in[cell.source.removeprefix(f"{paper.name}/")].add(name)
     for name, figure in paper.figures.items():
         for run in figure.settings.runs:

@@ -121,8 +121,9 @@ def silent_faults(
         for path, value in _open_values(part, above).items():
             if not any(_covers(setting, path) for setting in settings):
                 what = "the paper is silent, and deviations.yaml says nothing"
-                remedy = f"name {path} in the `settings` of an entry, "
-                remedy += "or what is silent in the comment"
+                remedy = f"name {path} in the `settings` of an entry"
+                remedy += " with applies: [paper]" if part.key[0] in OF_PAPER else ""
+                remedy += ", or what is silent in the comment"
                 yield FathomError(what, value.where, remedy)
 
 

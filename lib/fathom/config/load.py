@@ -1,7 +1,7 @@
 """config/ found, read and, where it is asked for, checked whole."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fathom.config import plugins
@@ -15,6 +15,8 @@ from fathom.io.commands import PROJECT_VARIABLE
 from fathom.io.errors import FathomError, refuse, unknown
 from fathom.io.screen import say
 
+# Returns what is to be added to the findings of config/.
+Check = Callable[[Project, list[FathomError]], Iterable[FathomError]]
 # The folder whose config/ is part of the package; in a clone a link to the clone's.
 PACKAGED = Path(__file__).resolve().parents[1] / "packaged"
 
@@ -30,7 +32,7 @@ def project_root(here: Path) -> Path:
     raise FathomError("no fathom project here", named or str(here), remedy)
 
 
-def open_project(here: Path, check: bool = False) -> Project:
+def open_project(here: Path, check: bool | Check = False) -> Project:
     """Return the project of a working folder, with its switches and those of a workflow around it.
 
     `check` also reads the runs and papers that are not asked for; a workflow has done so before its
@@ -42,7 +44,7 @@ def open_project(here: Path, check: bool = False) -> Project:
         # The environment of a clone that was copied or moved still has the code of the old one.
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
-    check = check and VARIABLE not in os.environ
+    check = VARIABLE not in os.environ and check
     return load(root, check=check, layers=layers(root, here.resolve()))
 
 
@@ -59,7 +61,7 @@ def open_paths(
     return Paths(open_results(here / folder if folder else folder), name)
 
 
-def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Project:
+def load(root: Path, check: bool | Check = True, layers: Iterable[Value] = ()) -> Project:
     """Read config/ under a folder.
 
     With `check`, what is wrong in each file alone is found first, or else what is wrong between
@@ -67,7 +69,8 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
 
     Args:
         root: the project's folder.
-        check: whether to check everything: all papers, and all runs at all scales.
+        check: whether to check everything: all papers, and all runs at all scales; or what checks
+            even more, `artefacts.check.beyond_config`.
         layers: switches that come after config.yaml's (config/switches.py).
 
     Raises:
@@ -93,6 +96,7 @@ def load(root: Path, check: bool = True, layers: Iterable[Value] = ()) -> Projec
     if check:
         from fathom.config import consistency
 
-        refuse([*findings, *consistency.file_faults(project)])
-        refuse(consistency.conflicts(project))
+        findings += consistency.file_faults(project)
+        findings = findings or consistency.conflicts(project)
+        refuse([*findings, *(check(project, findings) if callable(check) else ())])
     return project

@@ -1,6 +1,7 @@
 """Reported cells: a paper's table as CSV, each cell as printed."""
 
 import csv
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -8,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from fathom.config.inventory import Inventory
-from fathom.config.schema.table import WITH_DIFFERENCE
+from fathom.config.schema.table import DIFFERENCE, WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
 from fathom.io.errors import FathomError, closest, nearest, refuse
@@ -98,7 +99,7 @@ def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported],
     # Which cell a line with a missing field reports is not certain.
     whole = not any(isinstance(line, FathomError) for line in lines)
     for row, column in printed if whole else ():
-        if (row, column) not in meant:
+        if (row, column) not in meant and places[row, column].kind != "unread":
             what = f"no reported cell for row '{row}' and column '{column}'"
             line = StringIO()
             csv.writer(line, lineterminator="").writerow([row, column, "<number>", *[""] * 4])
@@ -108,22 +109,15 @@ def _read(path: Path, name: str, cells: Iterable[Cell]) -> tuple[list[Reported],
 
 def form_faults(path: Path, root: Path) -> Iterator[FathomError]:
     """Yield what is wrong with a file and with each of its lines alone."""
-    try:
-        for line in _lines(path, name_of(path, root)):
-            yield from [line] if isinstance(line, FathomError) else _form(line)
-    except FathomError as error:
-        yield error
+    for line in _lines(path, name_of(path, root)):
+        yield from [line] if isinstance(line, FathomError) else _form(line)
 
 
 def reported_faults(
     path: Path, table: Table, cells: tuple[Cell, ...], inventory: Inventory
 ) -> Iterator[FathomError]:
     """Yield what is wrong between a table's reported cells, its cells and its runs."""
-    try:
-        reported, findings = _read(path, name_of(path, inventory.root), cells)
-    except FathomError as error:
-        yield error
-        return
+    reported, findings = _read(path, name_of(path, inventory.root), cells)
     yield from findings
     places = {(cell.id, cell.column): cell for cell in cells}
     used: dict[str, Reported] = {}
@@ -132,11 +126,12 @@ def reported_faults(
         yield from _mark(item, table)
         cell = places[item.row, item.column]
         unit = table.vocabulary.measurement(cell.value).unit if cell.value else ""
-        number = item.right or item.value
-        printed = _PRINTED.fullmatch(number)
-        if unit in _OF_A_HUNDRED and printed and not 0 <= float(number) <= 100:
-            bound = "more than 100" if float(number) > 100 else "less than 0"
-            what = f"{number} is {bound} {unit}"
+        number, mark = item.right or item.value, table.marks.get(item.mark)
+        least = -math.inf if mark and mark.means == DIFFERENCE else 0
+        most = 100 if unit in _OF_A_HUNDRED else math.inf
+        if cell.value and _PRINTED.fullmatch(number) and not least <= float(number) <= most:
+            bound = "more than 100" if float(number) > most else "less than 0"
+            what = f"{number} is {bound} {unit}".rstrip()
             remedy = "write the digits as printed, and what a misprint means as `right`"
             yield FathomError(what, item.where, remedy)
         if item.stderr and cell.kind == "run" and len(inventory.seeds(cell.source, None)) < 2:
@@ -227,7 +222,7 @@ def _position(
     elif place in seen:
         what = f"this cell is also in line {seen[place].where.rpartition(':')[2]}"
         yield FathomError(what, item.where, "delete one of the two")
-    elif item.note == EMPTY and places[place].kind != "empty":
+    elif item.note == EMPTY and places[place].kind not in ("empty", "unread"):
         what = f"N/A, where the table has {places[place].source}"
         yield FathomError(what, item.where, "name the column in the row's `empty`")
     elif item.note != EMPTY and places[place].kind == "empty":

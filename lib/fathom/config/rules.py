@@ -8,7 +8,7 @@ from typing import Any
 
 from fathom.config.schema.dataset import Dataset, Fault
 from fathom.config.schema.method import OF_A_RUN, MethodCard
-from fathom.config.schema.run import Model, RunSettings, TrainingSettings
+from fathom.config.schema.run import Model, RunSettings, TrainingSettings, length
 from fathom.config.schema.section import STACKS
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest
@@ -33,6 +33,8 @@ TAKES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 # Another probability of leaving something out does not change what weights mean.
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
+# Saves that are averaged should be of this share of a training, its end.
+LAST = 0.2
 # What to do where CTranslate2 cannot translate.
 CTRANSLATE2_REMEDY = "write decoding.decoder: fathom"
 
@@ -174,13 +176,39 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
 
 def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
     """Yield a training that is too short to save as many weights as are averaged."""
-    if isinstance(training.updates, str):
-        return
-    saved = -(-training.updates // (training.save_every or training.validate_every))
-    if count > max(saved, 1):
-        what = f"{training.updates} updates save weights {saved} times, but {count} are averaged"
-        remedy = f"write training.save_every: {training.updates // count or 1} or less"
-        yield ("decoding", "average_of"), what, remedy
+    if isinstance(training.updates, int) and _first_averaged(training, count) <= 0:
+        what = f"{training.updates} updates save fewer weights than the {count} that are averaged"
+        yield ("decoding", "average_of"), what, _saves_remedy(training.updates, count)
+
+
+def _saves_remedy(updates: int, count: int) -> str:
+    return f"write training.save_every: {int(LAST * updates) // count or 1} or less"
+
+
+def _first_averaged(training: TrainingSettings, count: int) -> float:
+    """Return the share of a training after which the first weights of a mean are saved.
+
+    0 or less where too few are saved; 1 where nothing is averaged, or only the text says how long
+    an epoch is.
+    """
+    updates, every = training.updates, training.save_every or training.validate_every
+    if count < 2 or type(updates) is not type(every):
+        return 1.0
+    saves = -(-length(updates) // length(every))
+    return (saves - count + 1) * length(every) / length(updates)
+
+
+def early_average(spec: Spec, paper: Spec) -> str | None:
+    """Return a warning that a scale averages weights saved before the last fifth of a training.
+
+    None where it does not, and where the paper's own settings do so as well.
+    """
+    count, updates = spec.decoding.average_of if spec.decoding else 1, spec.training.updates
+    share, of_paper = (_first_averaged(each.training, count) for each in (spec, paper))
+    if isinstance(updates, str) or share >= min(of_paper, 1 - LAST):
+        return None
+    what = f"the mean of {count} saved weights begins at update {share * updates:.0f} of {updates}"
+    return f"{spec.folder}: {what}; {_saves_remedy(updates, count)}"
 
 
 def _direction(run: RunSettings, dataset: Dataset) -> Iterator[Fault]:

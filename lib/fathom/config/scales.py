@@ -7,6 +7,7 @@ from fathom.config.check import check
 from fathom.config.files import ConfigFiles
 from fathom.config.merge import Entry, merge
 from fathom.config.runs import Resolved
+from fathom.config.schema.run import length
 from fathom.config.schema.scale import PaperScale, Rule, Scale
 from fathom.config.schema.section import Section, fields_of, plain
 from fathom.config.yaml_values import Key, Value
@@ -174,10 +175,10 @@ def _by_unit(resolved: Resolved, scale: Scale, file: Value) -> dict[Key, Value]:
             changes[path] = file.at(("times", unit)).over(type(value)(number))
         if unit != "updates" or updates is None or value is None or path == UPDATES:
             continue
-        # Where the run's length is in epochs, the ratio is known only with the corpus.
-        if isinstance(whole, int) and isinstance(value, int):
+        # Between updates and epochs, the ratio is known only with the corpus.
+        if type(value) is type(whole):
             # Rounded up, in whole numbers.
-            changes[path] = updates_place.over(-(-value * updates // whole))
+            changes[path] = updates_place.over(-(-length(value) * updates // length(whole)))
     if updates is not None:
         changes[UPDATES] = updates_place
     return changes

@@ -56,7 +56,8 @@ class Cell:
     id: str
     ours: bool  # whether the paper does not have it
     # Empty: N/A in the paper, or a value that the run does not have; so are all fields that follow.
-    kind: Literal["run", "corpus", "empty"] = "empty"
+    # Unread: of a run that has a mistake; value and task are what tables.yaml says.
+    kind: Literal["run", "corpus", "empty", "unread"] = "empty"
     source: str = ""  # the run's full name, `<paper>/<run>`, or the data set
     value: ShownValue | None = None
     task: str | None = None  # None for a number of several tasks
@@ -71,8 +72,12 @@ class Cell:
         return self.value.key(self.gates, self.metric) if self.value else ""
 
 
-def resolve_cells(table: Table, inventory: Inventory, scale: str | None) -> tuple[Cell, ...]:
+def resolve_cells(
+    table: Table, inventory: Inventory, scale: str | None, outline: bool = False
+) -> tuple[Cell, ...]:
     """Return the cells of a table in the printed order (no scale: the papers' settings).
+
+    With `outline` no run is asked for, and `tasks` are those of all data sets.
 
     Raises:
         Findings: If a cell does not resolve.
@@ -81,7 +86,7 @@ def resolve_cells(table: Table, inventory: Inventory, scale: str | None) -> tupl
     findings: list[FathomError] = []
     for heading, settings in table.settings.blocks.items() or [("", BlockSettings())]:
         try:
-            block = _Block(table, inventory, scale, heading, settings)
+            block = _Block(table, inventory, scale, heading, settings, outline)
         except FathomError as error:
             findings += findings_in(error)
             continue
@@ -140,9 +145,10 @@ class _Block:
         scale: str | None,
         heading: str,
         settings: BlockSettings,
+        outline: bool,
     ):
         self.table, self.inventory, self.scale = table, inventory, scale
-        self.heading, self.settings = heading, settings
+        self.heading, self.settings, self.outline = heading, settings, outline
         self.corpus: str | None = self._given("corpus")
         self.names: dict[str, str] = table.settings.with_ | settings.with_  # for `<name>` in runs
         self.metric = table.metric.over(table.settings.metric).over(settings.metric)
@@ -196,6 +202,9 @@ class _Block:
         """Return the tasks of the block's corpus, or of its first row's run."""
         if self.corpus is not None:
             return self._tasks_of_corpus(self.corpus)
+        if self.outline:
+            cards = self.inventory.datasets.values()
+            return (*dict.fromkeys(task for card in cards for task in card.tasks),)
         name, row = next(iter(self._given("rows").items()))
         pattern = row.run or "" if isinstance(row, RowSettings) else row
         run = str(fill_name(pattern, self.names))
@@ -237,6 +246,8 @@ class _Block:
         shared = self.table.vocabulary.column(column.id) if column.settings is None else None
         of_column = shared.value if shared else column.settings
         value = self._value(row, column, of_column)
+        if self.outline:
+            return replace(cell, kind="unread", value=value, task=self._task(cell, self._tasks()))
         if self.corpus is not None:
             tasks = self._tasks_of_corpus(self.corpus)
             if self.table.vocabulary.measurement(value).of != "corpus":

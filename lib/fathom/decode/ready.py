@@ -57,7 +57,8 @@ def require_made(path: Path, command: str) -> None:
 def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
     """Return how a training ended."""
     path = paths.training(spec, seed)
-    require_made(path, paths.command("train", spec.name, seed))
+    if not path.exists():
+        require_made(path, paths.command("train", spec.name, seed))
     return training_record.read(path)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 
+# Before torch, which loses a signal that comes while it imports numpy.
+import numpy  # noqa: F401
 import torch
 
 from fathom.config.paths import Paths

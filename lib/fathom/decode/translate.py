@@ -9,6 +9,8 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
+# Before torch, which loses a signal that comes while it imports numpy.
+import numpy  # noqa: F401
 import torch
 from torch import Tensor
 

@@ -4,6 +4,7 @@ A stage whose record is deleted has not finished: Snakemake runs it again, too.
 """
 
 import shlex
+from itertools import count
 from pathlib import Path
 
 # The folder of the project, for commands that run elsewhere.
@@ -70,8 +71,8 @@ def _of_run(path: Path, rest: tuple[str, ...]) -> str:
         return _deleted(path).removesuffix(" && ")
     # What only a training writes; the weights are put aside, for they may still be of use.
     folder = path.parents[len(rest) - 4]
-    aside = shlex.quote(f"{run}.{seed}.old")
-    return f"mv {shlex.quote(str(folder))} {aside} && {verb('train')}"
+    aside = next(name for n in count() if not Path(name := f"{run}.{seed}.old{n or ''}").exists())
+    return f"mv {shlex.quote(str(folder))} {shlex.quote(aside)} && {verb('train')}"
 
 
 def _options(words: list[str]) -> list[str]:

@@ -23,6 +23,8 @@ _ENCODER, _DECODER, _FFN, _CELL, _VOCABULARY = 18, 24, 3, 40, 3
 _PER_PARAMETER = 20
 # Of the memory that is left; the rest is for what a method keeps and for the allocator.
 _SHARE = 0.7
+# NVIDIA's libraries read it: with 1 all float32 products are in TF32, whatever torch asks for.
+TF32_OVERRIDE = "NVIDIA_TF32_OVERRIDE"
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
 
@@ -56,6 +58,12 @@ def choose_device(name: str) -> torch.device:
         # Some containers allow TF32 everywhere; here only the updates of a training may.
         torch.backends.cuda.matmul.allow_tf32 = False
     return device
+
+
+def require_exact(device: torch.device, matmul: str) -> None:
+    """Refuse `matmul: exact` where NVIDIA's libraries multiply in TF32 nevertheless."""
+    if device.type == "cuda" and matmul == "exact" and os.environ.get(TF32_OVERRIDE) == "1":
+        raise FathomError(f"not possible with {TF32_OVERRIDE}=1", "matmul: exact", "unset it")
 
 
 def tokens_that_fit(memory: int, parameters: int, model: Model, entries: int) -> int:
@@ -103,7 +111,9 @@ def device_facts(device: torch.device, count: int) -> dict[str, Any]:
         name, threads = torch.cuda.get_device_name(device), None
     else:
         name, threads = processor(), torch.get_num_threads()
-    return {"type": device.type, "name": name, "threads": threads, "count": count}
+    facts = {"type": device.type, "name": name, "threads": threads, "count": count}
+    override = os.environ.get(TF32_OVERRIDE) if device.type == "cuda" else None
+    return facts | ({"tf32_override": override} if override else {})
 
 
 def host_facts() -> dict[str, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
+# Before torch, which loses a signal that comes while it imports numpy.
+import numpy  # noqa: F401
 import torch
 
 from fathom.config.demand import operations_per_token
@@ -87,6 +89,7 @@ class Training:
         self.settings = spec.training
         self.options, self.reporter = options, reporter
         self.device = environment.choose_device(options.device)
+        environment.require_exact(self.device, options.matmul)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
         self.network: Network = build(
@@ -111,6 +114,9 @@ class Training:
                 load_weights_from(self.network, spec.start, paths.start)
         self.batches = self._update_batches()
         self.updates = self.batches.updates
+        of_text = self.batches.sampler.updates_until
+        self.validate_every = of_text(self.settings.validate_every)
+        self.save_every = of_text(self.settings.save_every or self.settings.validate_every)
         schedule = schedules.learning_rate(spec.training.schedule, spec.model.width, self.updates)
         self.two_level = TwoLevel(self.network, spec.training, schedule, seed, self.ranks)
         self.diagnostics = self.two_level.diagnostics = Diagnostics(
@@ -271,7 +277,7 @@ class Training:
             result, ended = self._read()
         self.speed.seconds += time.perf_counter() - started
         self.validation, self.train_nll = None, None
-        if self._is_due(self.settings.validate_every):
+        if self._is_due(self.validate_every):
             self.validation = self._validate(self.batches.validation)
             self.train_nll = self._validate(self.batches.training_sample).nll
         self.seconds += time.perf_counter() - started
@@ -297,8 +303,8 @@ class Training:
 
     def _reads(self) -> bool:
         """Return whether this update is read from the device, with those since the last reading."""
-        every = self.settings.save_every or self.settings.validate_every
-        return environment.reads_at_once(self.device) or self._is_logged() or self._is_due(every)
+        at_once = environment.reads_at_once(self.device)
+        return at_once or self._is_logged() or self._is_due(self.save_every)
 
     def _read(self) -> tuple[StepResult, Ended | None]:
         """Read the updates since the last reading, and go back to the one that diverged."""
@@ -310,7 +316,7 @@ class Training:
 
     def _save_if_due(self, now: bool) -> None:
         """Save weights and state where they are due; the state also `now`."""
-        if self._is_due(self.settings.save_every or self.settings.validate_every):
+        if self._is_due(self.save_every):
             weights, count = self.network.state_dict(), self.settings.keep_weights
             training_state.save_weights(self.checkpoints, self.update, weights, count)
         minutes = (time.monotonic() - self._saved) / 60
@@ -318,7 +324,7 @@ class Training:
             self.save()
 
     def _is_logged(self) -> bool:
-        validates = self._is_due(self.settings.validate_every)
+        validates = self._is_due(self.validate_every)
         return validates or self.update % self.options.log_every == 0
 
     def _is_due(self, every: int) -> bool:

@@ -177,10 +177,11 @@ def cost(spec: Spec, lines: int | None) -> Cost:
             remedy = "write the number of its lines under `expected`"
             raise FathomError("the size of the text is not known", spec.data.dataset, remedy)
         updates = ceil(int(updates.split()[0]) * lines * SENTENCE / per_update)
-    width, subwords = spec.model.width, spec.data.subwords
+    width, subwords, training = spec.model.width, spec.data.subwords, spec.training
     stored = layers(spec.model) + 2 * vocabulary(subwords, len(spec.data.tasks)) * width
-    training = spec.training
-    saved = min(training.keep_weights, updates // (training.save_every or training.validate_every))
+    saved, every = training.keep_weights, training.save_every or training.validate_every
+    if isinstance(every, int):
+        saved = min(saved, updates // every)
     return Cost(
         updates=updates,
         tokens=updates * per_update,

@@ -52,11 +52,10 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = state_of(project, given) if head else ""
     check = head and not is_checked(state)
+    if check:
+        from fathom.artefacts.check import beyond_config as check
     loaded = load(project, check=check, layers=given)
     if check:
-        from fathom.artefacts.check import require
-
-        require(loaded)
         write_text(CHECKED, state)
     switches = loaded.switches
     this = f"{os.getpid()} {project} {switches}"

@@ -95,10 +95,12 @@ class _World(ABC):
 class Printed(_World):
     """The numbers that a paper prints; names that do not exist are refused here."""
 
+    unread: frozenset[str] = frozenset()  # tables whose reported cells are not asked for
+
     def shown(self, reference: Reference) -> Any:
         """Return printed cells; of a figure, that nothing is printed."""
         if reference.artefact in self.paper.tables:
-            check_cells(reference, self.project.cells(self.paper.tables[reference.artefact]))
+            check_cells(reference, self.project.outlined(self.paper.tables[reference.artefact]))
         return super().shown(reference)
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -111,14 +113,17 @@ class Printed(_World):
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
-        cells = [*self.project.cells(table)]
+        cells = [*self.project.outlined(table)]
+        if name in self.unread:
+            return cells, terms
         printed = self.paper.printed(name, cells)
-        by_place = {(item.row, item.column): item for item in printed}
+        by_place = {(item.row, item.column): item for item in printed if item.value or item.outcome}
+        cells = [c for c in cells if c.kind != "unread" or c.ours or (c.id, c.column) in by_place]
         for cell in cells:
             place = (cell.id, cell.column)
             item = by_place.get(place)
             term = _bare(name, place, source=f"{name}/{cell.id}", gain=False)
-            if item is None or not (item.value or item.outcome):
+            if item is None:
                 term = replace(term, words=NOT_PRINTED, missing=True)
             elif item.number is None:
                 term = replace(term, value=worst(cell, table.vocabulary), words=item.outcome)

@@ -240,10 +240,19 @@ class Masking(Section):
         return self
 
 
+# `1 epoch` or `75 epochs`: passes over the text of the largest task.
+Epochs = Annotated[str, Pattern(r"^(1 epoch|[1-9][0-9]{0,5} epochs)$", "75 epochs")]
+
+
+def length(given: int | str) -> int:
+    """Return the number of a length in updates or epochs."""
+    return int(str(given).split()[0])
+
+
 class TrainingSettings(Section):
     """The optimisation of one run; counts are updates of Θ."""
 
-    updates: Count | Annotated[str, Pattern(r"^[1-9][0-9]{0,5} epochs$", "75 epochs")] = Doc(
+    updates: Count | Epochs = Doc(
         "Updates of Θ until the run ends, or `75 epochs`.", unit="updates"
     )
     batch: BatchSettings
@@ -267,11 +276,11 @@ class TrainingSettings(Section):
         "fp32",
         source="half precision makes divergences of its own",
     )
-    validate_every: Count = Doc(
-        "Updates between validations and checkpoints.", 500, unit="updates", source="ours"
+    validate_every: Count | Epochs = Doc(
+        "Updates, or `1 epoch`, between validations and saves.", 500, unit="updates", source="ours"
     )
-    save_every: Count | None = Doc(
-        "Updates between saved weights; null: at each validation.", None, unit="updates"
+    save_every: Count | Epochs | None = Doc(
+        "Updates or `1 epoch` between saved weights; null: at validations.", None, unit="updates"
     )
     keep_weights: Whole = Doc("Of the last saved weights how many are kept, to average them.", 0)
 

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError, brief, nearest
 from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.hooks import Method, Order
 from fathom.nn.network import project
@@ -71,8 +71,9 @@ def ordered_layers(model: Model, method: Method, layer_class: type, count: int) 
     layers: list[Any] = []
     groups = model.norm in ("pre", "none") and method.stack.name in model.residuals
     for number in range(count):
-        where, first = f"{method.stack.name} layer {number}", method.share(number)
-        if not 0 <= first <= number:
+        where = f"{type(method).__name__}, {method.stack.name} layer {number}"
+        first = method.share(number)
+        if first not in range(number + 1):
             remedy = f"return a number from 0 to {number} in `share`"
             raise FathomError(f"no weights of layer {first} to share", where, remedy)
         if first == number:
@@ -95,8 +96,11 @@ def require_order(order: Order, parts: Collection[str], groups: bool, where: str
         order: what the method returns.
         parts: the sub-layers that the layer's weights are for.
         groups: whether sub-layers may read the same input.
-        where: the layer.
+        where: the method and the layer.
     """
+    if not all(isinstance(each, tuple | list) for each in (order, *(order or ()))):
+        what = f"`order` returns {brief(repr(order))}, not groups of sub-layers"
+        raise FathomError(what, where, f"return a tuple of tuples of {', '.join(parts)}")
     names = [part for group in order for part in group]
     for part in names:
         if part not in parts:

@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from fathom.config.schema.run import BatchSettings, Temperature
+from fathom.config.schema.run import BatchSettings, Temperature, length
 from fathom.io.errors import FathomError
 
 # The second word of every seed, so that draws are independent: orders of texts and of ranks, and
@@ -221,7 +221,7 @@ class Order:
         """Return a number of updates as it is, and "75 epochs" in updates, rounded up."""
         if isinstance(updates, int):
             return updates
-        task, epochs = self._largest, int(updates.removesuffix(" epochs"))
+        task, epochs = self._largest, length(updates)
         # In integers, so that an exact number of updates is not rounded up.
         tokens = epochs * self._streams[task].tokens
         return self._tasks.update_of(task, -(-tokens * self._pools[task] // self._quotas[task]))
