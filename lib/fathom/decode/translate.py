@@ -4,7 +4,7 @@ A training that did not finish has no hypotheses, and a task whose gates leave a
 layer has none: both are results, and decoding.json records them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,7 @@ from fathom.io.records import hashes
 from fathom.nn.weights import weights_path
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
+from fathom.train.batches.collate import grouped
 
 # Bound of a batch's source tokens, padding included, on a CPU.
 TOKENS = 8192
@@ -244,8 +245,9 @@ def hypotheses(
     """
     answers: dict[int, list[int]] = {}
     times = larger(device)
-    lengths, most = [len(source) for source in sources], sentences or times * search.sentences
-    for batch in batches(lengths, times * TOKENS, most):
+    lengths = {number: len(source) for number, source in enumerate(sources)}
+    most = sentences or times * search.sentences
+    for batch in grouped(lengths, times * TOKENS, most):
         chosen = [sources[number] for number in batch]
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
         numbers = torch.tensor([tasks[number] for number in batch], device=device)
@@ -269,22 +271,6 @@ def larger(device: torch.device) -> int:
         return 1
     memory = torch.cuda.get_device_properties(device).total_memory
     return max(1, min(_TIMES, memory // _EACH))
-
-
-def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:
-    """Yield batches of sentence numbers, the shortest sentences first.
-
-    `lengths` are source tokens. A batch has at most `tokens` of them, padding included; a longer
-    sentence is a batch by itself.
-    """
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], number)):
-        if batch and (len(batch) == sentences or (len(batch) + 1) * lengths[number] > tokens):
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
 
 
 def texts(run: TrainedRun, answers: Sequence[Sequence[int]]) -> list[str]:
