@@ -241,7 +241,7 @@ def hypotheses(
     None takes the search's bound.
 
     Raises:
-        FathomError: If a source is left without a hypothesis.
+        FathomError: If a source has no hypothesis.
     """
     answers: dict[int, list[int]] = {}
     times = larger(device)
@@ -252,16 +252,11 @@ def hypotheses(
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
         numbers = torch.tensor([tasks[number] for number in batch], device=device)
         best = search.best(padded.to(device), numbers)
-        # Not strict: what a batch loses is counted below, with a message.
-        pairs = zip(batch, best, strict=False)
-        answers |= {number: pieces for number, pieces in pairs if pieces is not None}
-    missing = [number + 1 for number in range(len(sources)) if number not in answers]
-    if missing:
-        raise FathomError(
-            f"{len(missing)} of {len(sources)} sentences have no hypothesis",
-            f"sentence {missing[0]}",
-            "report this; every sentence must be translated",
-        )
+        for number, pieces in zip(batch, best, strict=True):
+            if pieces is None:
+                remedy = "check the weights: no piece has a probability"
+                raise FathomError("no hypothesis", f"sentence {number + 1}", remedy)
+            answers[number] = pieces
     return [answers[number] for number in range(len(sources))]
 
 
