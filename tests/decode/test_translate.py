@@ -271,7 +271,7 @@ def test_a_sentence_without_a_hypothesis_is_an_error():
         def best(self, source, tasks):
             return [[4]] * (len(source) - 1) + [None]
 
-    with refused("no hypothesis", where="sentence 5"):
+    with refused("no hypothesis"):
         hypotheses(Forgetful(), sentences(5, 4, seed=1), [0] * 5, CPU)
 
 

@@ -263,8 +263,8 @@ class _Fetching:
         return self.folder / f"{name}.part"
 
 
-# What pip prints, and what that means; the first that fits counts. Its text is not printed: it names
-# the index that the user has configured.
+# What pip prints, and what that means; the first that fits counts. Its text is not printed, since
+# it names the index that the user has configured.
 _CAUSES = {
     "No module named pip": "this Python has no pip",
     "DO NOT MATCH THE HASHES": "the index has another file under this name (its checksum differs)",

@@ -22,11 +22,9 @@ from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.ready import is_decoded
 from fathom.decode.trained_run import TrainedRun
-from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.records import hashes
-from fathom.nn.weights import weights_path
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
 from fathom.train.batches.collate import grouped
@@ -91,8 +89,7 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
     """Return the updates whose weights a finished training saved, the oldest first.
 
     Raises:
-        FathomError: If the training did not finish, it saved no weights, or some are missing, so
-            that the others are not consecutive.
+        FathomError: If the training did not finish, or saved no weights.
     """
     run.require_finished()
     saved, settings = run.saved_updates, run.spec.training
@@ -100,11 +97,6 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
         what = f"the training saved no weights (training.keep_weights is {settings.keep_weights})"
         remedy = "set training.keep_weights to the size of the window and train again"
         raise FathomError(what, str(run.checkpoints), remedy)
-    paths = {update: weights_path(run.checkpoints, update) for update in saved}
-    gone = [update for update, path in paths.items() if not path.is_file()]
-    if gone:
-        what = f"the weights after update {', '.join(map(str, gone))} are missing"
-        raise FathomError(what, str(run.checkpoints), again(paths[gone[0]]))
     return saved
 
 

@@ -1,6 +1,5 @@
 """How trainings go, by their files and those of jobs and starts, and what is drawn of them."""
 
-import csv
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ from fathom.cluster import starts
 from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.io.errors import FathomError
 from fathom.io.screen import duration
 from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
+from fathom.results.tree import rows
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
@@ -211,15 +210,8 @@ class Overview:
 
 def _verdicts(path: Path, papers: list[str]) -> dict[str, int]:
     """Return how many reported cells have each verdict; none before the first comparison."""
-    if not path.exists():
-        return {}
-    try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            rows = [(row["paper"], row["verdict"]) for row in csv.DictReader(stream)]
-    except (KeyError, ValueError, csv.Error):
-        what, remedy = "not the file that a comparison writes", "write it again: fathom compare"
-        raise FathomError(what, str(path), remedy) from None
-    return Counter(verdict for paper, verdict in rows if paper in papers)
+    lines = rows(path) if path.exists() else []
+    return Counter(line["verdict"] for line in lines if line.get("paper") in papers)
 
 
 def _counted(counts: Mapping[str, int]) -> str:
