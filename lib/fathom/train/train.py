@@ -25,7 +25,7 @@ from fathom.results.run_state import SAVED
 from fathom.results.training_record import WEIGHTS
 from fathom.train import environment
 from fathom.train.loop import Training, TrainPaths
-from fathom.train.progress import reporter
+from fathom.train.progress import Reporter
 from fathom.train.ranks import PeerLost, Ranks
 from fathom.train.session import Attempt, Session, delete_stale, prepare_to_resume
 from fathom.train.state import complete_save
@@ -99,7 +99,7 @@ def _begin(
     if ended := training_record.already_ended(folder / "training.json"):
         report(f"{spec.folder}: {ended}")
         return None
-    log = reporter(report, folder / "train.log")
+    log = Reporter(report, folder / "train.log")
     complete_save(folder / "checkpoints")
     if (folder / "training.json").exists():
         # Nothing is deleted before the text is there from which the rest can be made again.
@@ -120,7 +120,7 @@ def _train(
     folder = paths.run
     # Read now: an edit during the training does not change the code that trains.
     origin = sources()
-    log = reporter(report, folder / "train.log")
+    log = Reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, switches, log)
     training.resume()
     with signals.deferred() as signal:

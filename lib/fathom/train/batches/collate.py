@@ -88,7 +88,7 @@ def grouped(lengths: Mapping[T, int], tokens: int, texts: int | None = None) -> 
     """
     groups: list[list[T]] = []
     for member in sorted(lengths, key=lambda member: (lengths[member], member)):
-        size = len(groups[-1]) if groups else texts
+        size = len(groups[-1]) if groups else 0
         if not groups or size == texts or (size + 1) * lengths[member] > tokens:
             groups.append([])
         groups[-1].append(member)
