@@ -202,14 +202,9 @@ def decode(
     """
     if run.require_decoder().decoder == "ctranslate2":
         return exports(run, gates, update).best(sources, tasks)
-    return hypotheses(searcher(run, gates, update), sources, tasks, run.device)
-
-
-def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Beam:
-    """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
-    network = run.network(gates, update)
-    text = run.tensors
-    return Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+    network, text = run.network(gates, update), run.tensors
+    search = Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+    return hypotheses(search, sources, tasks, run.device)
 
 
 def versions(settings: Decoding) -> dict[str, str]:
