@@ -8,12 +8,11 @@ where it has the same identity, the same text to the byte and today's recipe.
 import io
 import json
 import os
-import shutil
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import permutations
 from pathlib import Path
 from typing import Literal
@@ -237,18 +236,15 @@ def unpack(packed: Sequence[tuple[Path, ArchiveRecord, Path]]) -> None:
             what = "another of these archives is unpacked there, too"
             raise FathomError(what, str(second), "unpack one alone")
     waiting = {}
-    try:
-        for number, (archive, record, folder) in enumerate(packed):
+    with ExitStack() as opened:
+        for archive, record, folder in packed:
             above = next(path for path in folder.absolute().parents if path.is_dir())
-            waiting[folder] = above / f".{folder.name}_{number}.{os.getpid()}.part"
-            shutil.rmtree(waiting[folder], ignore_errors=True)
+            part = tempfile.TemporaryDirectory(".part", f".unpacked.{os.getpid()}.", above)
+            waiting[folder] = Path(opened.enter_context(part)) / "unpacked"
             _extract(archive, record, waiting[folder])
-        for folder, temporary in waiting.items():
+        for folder, unpacked in waiting.items():
             folder.parent.mkdir(parents=True, exist_ok=True)
-            temporary.rename(folder)
-    finally:
-        for temporary in waiting.values():
-            shutil.rmtree(temporary, ignore_errors=True)
+            unpacked.rename(folder)
 
 
 def _extract(archive: Path, record: ArchiveRecord, folder: Path) -> None:

@@ -126,14 +126,12 @@ class Progresses:
         setting = spec.training.updates
         updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
-        if kind == RUNNING:
-            return Progress(kind, state, updates, run_state.pace(folder), job)
-        if kind not in (FAILED, STALE):
-            return Progress(kind, state, updates, None, job)
+        pace = run_state.pace(folder) if kind == RUNNING else None
         logs = [folder / "train.log", self.paths.train_log(spec, seed)]
-        logs = [path for path in [*logs, *([job.lines] if job else [])] if path.is_file()]
+        logs += [job.lines] if job else []
+        logs = [path for path in logs if kind in (FAILED, STALE) and path.is_file()]
         log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
-        return Progress(kind, state, updates, None, job, log)
+        return Progress(kind, state, updates, pace, job, log)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
         if state.ended or state.kind == RUNNING:

@@ -226,12 +226,6 @@ class Order:
         tokens = epochs * self._streams[task].tokens
         return self._tasks.update_of(task, -(-tokens * self._pools[task] // self._quotas[task]))
 
-    def _tasks_at(self, n: int) -> tuple[tuple[int, ...], int]:
-        """Return the tasks of update n, from 1 on, and how many updates before it held them."""
-        if n < 1:
-            raise IndexError(f"updates count from 1, not {n}")
-        return self._tasks.at(n)
-
     def _stretch(self, task: int, number: int) -> np.ndarray:
         """Return the texts of a task's stretch; stretches count from 0."""
         quota = self._quotas[task]
@@ -275,7 +269,7 @@ class Sampler(Order):
 
     def update(self, n: int) -> list[Member]:
         """Return the sentences of update n as (task, sentence); updates count from 1."""
-        tasks, before = self._tasks_at(n)
+        tasks, before = self._tasks.at(n)
         block, place = divmod(before, self._pools[tasks[0]])
         members = self._block(tasks, block)[place]
         if not members:
