@@ -120,7 +120,7 @@ def test_another_file_than_the_recorded_one_is_refused(record, damage, what):
     path, files = record.parent / "b.txt", Recorded.of(record)
     damage(path)
     assert what in files.unfit("b.txt")
-    for use in (files.read, files.lines, lambda name: [*files.stream(name)], files.require):
+    for use in (files.read, files.lines, files.stream, files.require):
         with refused(what, where=path, remedy=f"rm {record} && {AGAIN}"):
             use("b.txt")
     with refused(what, where=path):

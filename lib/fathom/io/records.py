@@ -92,8 +92,11 @@ class Recorded:
         return self.read(name).decode("utf-8").split("\n")[:-1]
 
     def stream(self, name: str) -> Iterator[str]:
-        """Yield the lines of a text that may be too large for memory; it is checked first."""
+        """Return the lines of a text that may be too large for memory; it is checked first."""
         self.require(name)
+        return self._stream(name)
+
+    def _stream(self, name: str) -> Iterator[str]:
         with open(self.path(name), encoding="utf-8", newline="\n") as lines:
             for line in lines:
                 yield line.removesuffix("\n")
