@@ -21,7 +21,7 @@ from benchmarks.peer.timing import clock
 from fathom.cli.options import open_run
 from fathom.data.tensors import load
 from fathom.train.diagnostics import Diagnostics
-from fathom.train.loop import RuntimeOptions, Training, TrainPaths
+from fathom.train.loop import Training, TrainPaths
 from fathom.train.progress import Reporter
 
 WARM_UP = 5
@@ -75,15 +75,13 @@ def main() -> None:
     given = parser.parse_args()
     opened = open_run(given.run, given.scale, None, given.device)
     spec, paths = opened.spec, opened.paths
-    tokens = opened.project.switches.tokens_per_device
-    options = RuntimeOptions(
-        given.device, tokens, log_every=1, save_minutes=0, diagnose_first=0, diagnose_every=0
-    )
+    changes = {"log_every": 1, "save_minutes": 0, "diagnose_first": 0, "diagnose_every": 0}
+    switches = opened.project.switches.model_copy(update={"device": given.device} | changes)
     with tempfile.TemporaryDirectory() as folder:
         folders = TrainPaths(paths.tensors(spec.data), Path(folder))
         tensors = load(folders.tensors)
         reporter = Reporter(sys.stderr.write, Path(folder) / "train.log")
-        training = Training(spec, 1, tensors, folders, options, reporter)
+        training = Training(spec, 1, tensors, folders, switches, reporter)
         diagnostics = Diagnostics(training.network, tensors.tasks, Path(folder), every=1, first=0)
         seconds = measured(training, diagnostics, given.updates)
         packed = sum(path.stat().st_size for path in Path(folder).glob("*.gz"))

@@ -20,7 +20,7 @@ from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.spec import Spec
 from fathom.data.tensors import Tensors, load
-from fathom.train.loop import RuntimeOptions, Training, TrainPaths
+from fathom.train.loop import Training, TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.update_batches import MicroBatches
 
@@ -142,15 +142,15 @@ class Workload:
 
         Args:
             spec: the run.
-            changes: options that differ from those in config.yaml, and from the exact products
+            changes: switches that differ from those in config.yaml, and from the exact products
                 that the peers have.
         """
         changes = {"device": str(self.device), "save_minutes": 0, "matmul": "exact"} | changes
-        options = RuntimeOptions.of(self.project.switches, **changes)
+        switches = self.project.switches.model_copy(update=changes)
         folder = Path(tempfile.mkdtemp(prefix="fathom-bench-"))
         reporter = Reporter(sys.stderr.write, folder / "train.log")
         paths = TrainPaths(self.folder, folder)
-        return Training(spec, SEED, self.tensors, paths, options, reporter)
+        return Training(spec, SEED, self.tensors, paths, switches, reporter)
 
     def updates(self, training: Training, count: int) -> list[MicroBatches]:
         """Return the batches of the first updates of a training."""

@@ -10,7 +10,7 @@ from benchmarks.peer.hugging_face import HuggingFace, exchanged
 from benchmarks.peer.workload import Workload
 from fathom.data.tensors import PAD, load
 from fathom.train.loop import Training, TrainPaths
-from tests.support.small_runs import OPTIONS, reporter, specification
+from tests.support.small_runs import SWITCHES, reporter, specification
 
 
 def a_job(tensors, folder):
@@ -19,7 +19,7 @@ def a_job(tensors, folder):
     vars(workload)["tensors"] = load(tensors)
     spec = specification()
     paths = TrainPaths(tensors, folder)
-    training = Training(spec, 1, load(tensors), paths, OPTIONS, reporter(folder))
+    training = Training(spec, 1, load(tensors), paths, SWITCHES, reporter(folder))
     batches = [training.batches.micro_batches(number) for number in (1, 2)]
     return Job(workload, spec, batches), training
 

@@ -9,7 +9,7 @@ from benchmarks.peer.stock import CUTS, Stock, cut_all, transformer
 from fathom.data.tensors import PAD, load
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.outcomes import validate
-from tests.support.small_runs import OPTIONS, reporter, specification
+from tests.support.small_runs import SWITCHES, reporter, specification
 
 # The layers add in another order than fairseq's.
 RELATIVE, GRADIENT = 1e-5, 1e-6
@@ -26,7 +26,7 @@ def spec():
 def training(spec, tensors, tmp_path):
     """Our training of it."""
     paths = TrainPaths(tensors, tmp_path)
-    return Training(spec, 1, load(tensors), paths, OPTIONS, reporter(tmp_path))
+    return Training(spec, 1, load(tensors), paths, SWITCHES, reporter(tmp_path))
 
 
 @pytest.fixture

@@ -1,16 +1,15 @@
 """A decoder of 100 layers: with gates it trains; what becomes of it without is on record."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
 from fathom.io.metrics import read
-from tests.support.small_runs import OPTIONS, encoded, latent, specification, train_run
+from tests.support.small_runs import encoded, latent, specification, switched, train_run
 
 pytestmark = pytest.mark.slow
 
-EVERY_UPDATE = replace(OPTIONS, log_every=1)
+EVERY_UPDATE = switched(log_every=1)
 UPDATES = 20
 DEEP = {
     "model": {"encoder_layers": 2, "decoder_layers": 100},

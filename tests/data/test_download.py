@@ -2,7 +2,6 @@ import hashlib
 import itertools
 import re
 import socket
-import threading
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -130,7 +129,7 @@ def test_a_file_that_has_changed_is_not_spliced(site, part, lines, page, request
     assert [place for _, place in site.requests] == requests
 
 
-@pytest.mark.parametrize("etag", [None, 'W/"weak"', '"caf\xe9"'])
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
 def test_without_a_certain_version_nothing_is_resumed(site, part, lines, etag):
     address = site.put("/file", content=FILE, etag=etag, drops=[1000])
     download(address, part, SIZE, lines.append)
@@ -172,8 +171,7 @@ def test_a_server_that_gives_no_certain_file_is_left(
     assert [place for _, place in site.requests] == requests
 
 
-NOTES = ["", "{", "{}", "[]", '{"address": 1}', '{"address": "<address>", "version": 3}', "\0"]
-NOTES += ['{"address": "<address>", "version": "a\\r\\nX: y"}', b"\xff"]
+NOTES = ["", "{", "{}", "[]", '{"address": 1}', "\0", b"\xff"]
 NOTES += ['{"address": "http://elsewhere.example/file", "version": "\\"one\\""}']
 
 
@@ -234,10 +232,6 @@ def short():
     return Limits(pause=0, connect=0.1, silence=0.2, rate_over=0.2)
 
 
-def trickles_its_head(send):
-    slowly(send, itertools.chain(HEAD, b"X: ", itertools.repeat(ord("x"))))
-
-
 def falls_silent(send):
     send(HEAD + b"Content-Length: 10\r\n\r\nabc")
     time.sleep(5)
@@ -248,23 +242,15 @@ def trickles(send):
     slowly(send)
 
 
-def trickles_after_the_last_byte(send):
-    """http.client reads such lines until an empty one."""
-    send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n")
-    slowly(send, b"X: x\r\n" * 500)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "words"),
     [
         (lambda send: time.sleep(5), "the server does not answer"),
-        (trickles_its_head, "the server stopped sending"),
         (lambda send: None, "the server ended the connection, or its answer is not HTTP"),
         (lambda send: send(b"220 mail\r\n"), "the server ended the connection, or its answer"),
         (falls_silent, "the server stopped sending"),
         (trickles, "the server is too slow: only"),
-        (trickles_after_the_last_byte, "the server stopped sending"),
     ],
 )
 def test_every_wait_for_a_server_has_an_end(serve, short, run, words):
@@ -292,33 +278,6 @@ def test_a_trickle_after_a_good_beginning_is_not_resumed_at_once(serve, part, li
     with pytest.raises(FathomError, match=r"too slow.*run it again to resume"):
         download(server.address, part, SIZE, lines.append, rate_over=0.2)
     assert server.connections == 1
-
-
-def test_what_comes_with_a_redirect_is_not_read(serve, short, site):
-    address = site.put("/real", content=b"here")
-
-    def run(send):
-        send(b"HTTP/1.1 302 Found\r\nLocation: " + address.encode() + b"\r\n\r\n")
-        while True:
-            send(bytes(1 << 20))
-
-    _, *chunks = _answer(serve(Script, run).address, {}, replace(short, silence=5))
-    assert b"".join(chunks) == b"here"
-
-
-def test_an_answer_that_nobody_reads_on_ends_its_thread(serve, short):
-    def run(send):
-        send(HEAD + b"\r\n")
-        while True:
-            send(bytes(1 << 20))
-
-    before = {*threading.enumerate()}
-    answer = _answer(serve(Script, run).address, {}, replace(short, silence=5))
-    next(answer)
-    [reader] = [one for one in {*threading.enumerate()} - before if one.name == "download"]
-    answer.close()
-    reader.join(5)
-    assert not reader.is_alive()
 
 
 # Why there is no answer

@@ -269,14 +269,6 @@ def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
 # Reading
 
 
-@pytest.mark.parametrize(
-    ("task", "split", "nearest"), [("kro", "train", "kor"), ("kor", "trian", "train")]
-)
-def test_an_unknown_task_or_split_names_the_nearest(tensors, task, split, nearest):
-    with pytest.raises(FathomError, match=nearest):
-        tensors.split(task, split)
-
-
 def flip(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

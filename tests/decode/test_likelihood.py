@@ -155,8 +155,6 @@ def test_what_is_missing_is_named(paths, tmp_path):
     with refused("diverged ("):
         likelihood(write_trained(PLAIN, paths, "diverged"), "valid", "plain")
     run = write_trained(PLAIN, paths)
-    with refused(nearest="valid"):
-        likelihood(run, "valdi", "plain")
     (run.checkpoints / "last.pt").unlink()
     with refused("no such checkpoint"):
         likelihood(TrainedRun(PLAIN, 1, paths, CPU), "valid", "plain")

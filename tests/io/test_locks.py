@@ -263,9 +263,6 @@ def test_a_process_runs_while_its_number_and_its_start_are_the_same(ended):
     assert not replace(me, boot="another").is_here
     assert not replace(me, started=me.started + 1).runs_here
     assert not ended.runs_here
-    # Without /proc only its number is known.
-    assert replace(me, started=None).runs_here
-    assert not replace(ended, started=None).runs_here
 
 
 def test_a_process_that_waits_for_its_parent_has_ended():

@@ -140,18 +140,6 @@ def test_a_file_that_was_damaged_from_the_start_is_deleted(path, content):
         read(path)
 
 
-@pytest.mark.parametrize("row", [b"two\tbos\t1\t0.5", b"\xff\xfe", b"", b"-1\tbos\t1\t2", b"7"])
-def test_a_row_that_is_no_row_is_dropped_and_said(path, row):
-    append(path, AXES, rows(1))
-    before = path.read_bytes()
-    path.write_bytes(before + gzip.compress(row + b"\n"))
-    with refused("not 4 fields" if len(row.split(b"\t")) < 4 else "", where=f"{path}:6"):
-        read(path)
-    assert cut(path, 9) is True
-    assert path.read_bytes() == before
-    assert cut(path, 9) is False
-
-
 @pytest.mark.slow
 def test_more_rows_than_one_chunk_come_back(path):
     # Numbers that do not pack: two members of several chunks of 65,536 bytes.

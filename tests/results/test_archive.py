@@ -127,7 +127,7 @@ CHANGES = {
 def test_another_file_than_was_packed_is_refused_and_leaves_nothing(archive, elsewhere, change):
     rewritten(archive, CHANGES[change])
     folder = placed(elsewhere, archive)
-    with pytest.raises(FathomError, match=r"run\.tar\.gz: '"):
+    with pytest.raises(FathomError, match=r"run\.tar\.gz: "):
         unpack([(archive, read(archive), folder)])
     assert not elsewhere.results.exists()
     assert not [*archive.parent.rglob("*outside*")]
@@ -145,16 +145,10 @@ def test_a_cut_off_archive_is_refused(archive, elsewhere, share):
 def test_what_is_not_an_archive_is_refused(archive, tmp_path):
     with pytest.raises(FathomError, match="the archive of a single run"), opened_tree(archive):
         pass
-    record = read(archive).model_dump(mode="json", by_alias=True) | {"files": {"../../out": "0"}}
-    outside = json.dumps(record | {"sha256": archives.identity(record)}).encode()
-    for text, words in (
-        (outside, "points outside"),
-        (outside.replace(b"small", b"large").replace(b": 1", b": 2"), "not an archive of"),
-        (b"[1]", "not an archive of `fathom pack`"),
-        (b"", "not an archive of `fathom pack`"),
-    ):
+    record = read(archive).model_dump(mode="json", by_alias=True) | {"sha256": "0"}
+    for text in (json.dumps(record).encode(), b"[1]", b""):
         rewritten(archive, lambda members, text=text: members.update({RECORD: text}))
-        with pytest.raises(FathomError, match=words):
+        with pytest.raises(FathomError, match="not an archive of `fathom pack`"):
             read(archive)
     with pytest.raises(FathomError, match="no such file"):
         read(tmp_path / "run.zip")

@@ -59,16 +59,14 @@ CHANGES = [
 @pytest.mark.parametrize(("file", "old", "new", "group", "words"), CHANGES)
 def test_a_changed_line_of_a_csv_file_is_found(first, second, file, old, new, group, words):
     edit(second / file, old, new)
+    # A copy that is kept for readers has no runs, and not every table.
+    for place in ("runs", "small/sample") if file in (CLAIMS, VERDICTS) else ():
+        shutil.rmtree(first / place)
+        shutil.rmtree(second / place)
     lines = found(first, second)
     assert {of_line for of_line, _ in lines} == {group}
     assert words in lines[0][1]
     assert len(lines) == (2 if "only in" in words else 1)
-    # A copy that is kept for readers has no runs, and not every table.
-    if file in (CLAIMS, VERDICTS):
-        for folder in (first, second):
-            shutil.rmtree(folder / "runs")
-            shutil.rmtree(folder / "small/sample")
-        assert found(first, second) == lines
 
 
 def test_a_changed_cell_is_one_line_and_its_verdict_another(first, second):
@@ -79,9 +77,6 @@ def test_a_changed_cell_is_one_line_and_its_verdict_another(first, second):
     edit(second / VERDICTS, "-1.5,reproduced", "-1.5,lower")
     verdict = "sample table1 “6/6” avg: verdict reproduced in A, lower in B"
     assert found(first, second) == [cell, ("verdicts", verdict)]
-    # The table of a tree may be older than its comparison.
-    edit(second / VERDICTS, "19.5", "18.5")
-    assert "reproduced 20.5 in A, 18.5 in B" in found(first, second)[1][1]
 
 
 def test_what_repeats_other_columns_is_no_difference(first, second):
@@ -108,10 +103,13 @@ def test_a_tolerance_is_in_the_unit_of_the_numbers(first, second):
     edit(second / TABLE, "20.5", "20.51")
     write_run(second, series=METRICS.replace("4.75", "4.755"))
     edit(second / CLAIMS, "1.35 [0.5", "1.37 [0.51")
-    assert len(found(first, second, tolerance=0.001)) == 3
+    assert len(found(first, second)) == 3
+    assert len(found(first, second, tolerance=0.001)) == 2
     assert found(first, second, tolerance=0.02) == []
+    # The words of a text must be equal.
+    edit(second / CLAIMS, "1.37 [0.51", "1.37 > [0.51")
     edit(second / TABLE, "diverged", "failed")
-    assert len(found(first, second, tolerance=0.02)) == 1
+    assert len(found(first, second, tolerance=0.02)) == 2
 
 
 RUNS = {
@@ -277,29 +275,6 @@ def test_numbers_differ_by_more_than_the_tolerance_and_words_by_their_letters(
     first, second, tolerance, differ
 ):
     assert any(differences("cells", {"a": {"b": first}}, {"a": {"b": second}}, tolerance)) == differ
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "alike"),
-    [
-        ("a 20.5 > 0", "a 20.51 > 0", True),
-        ("a 20.5 > 0", "a 20.8 > 0", False),
-        # 12.249 and 12.251 with three digits.
-        ("[0, 12.2]", "[0, 12.3]", True),
-        ("[0, 12.2]", "[0, 12.4]", False),
-        ("-0.001 > 0", "0.001 > 0", True),
-        ("-2 > 0", "2 > 0", False),
-        ("1.23e+04 > 0", "1.24e+04 > 0", True),
-        ("1.23e+04 > 0", "1.26e+04 > 0", False),
-        ("a 1 > 0", "b 1 > 0", False),
-        ("a 1 > 0", "a 1 > 0; b 2 > 0", False),
-        (None, "1 > 0", False),
-    ],
-)
-def test_numbers_inside_texts_are_as_far_apart_as_they_may_be(first, second, alike):
-    trees = [{"a": {"numbers": text}} for text in (first, second)]
-    for pair in (trees, trees[::-1]):
-        assert any(differences("claims", *pair, tolerance=0.01)) != alike
 
 
 def test_tables_figures_and_lists_alone_make_a_folder_a_scale(first):

@@ -166,15 +166,15 @@ def test_one_change_is_one_finding_with_its_command(paths, pattern, change, comm
 def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, command):
     (path,) = paths.results.glob(pattern)
     path.unlink()
-    for make, remove, remedy in (
-        (path.mkdir, path.rmdir, f"rm -r {path}"),
-        (lambda: os.mkfifo(path), path.unlink, f"rm {path}"),
-        (lambda: path.symlink_to(path.with_name("gone")), path.unlink, f"rm {path}"),
+    for make, remove, what, remedy in (
+        (path.mkdir, path.rmdir, "not a file", f"rm -r {path}"),
+        (lambda: os.mkfifo(path), path.unlink, "not a file", f"rm {path}"),
+        (lambda: path.symlink_to("gone"), path.unlink, "no such file", f"rm {path}"),
     ):
         make()
         findings = verify([paths.results]).findings
         assert set(findings) == {path}
-        says("not a file", where=path).check(findings[path])
+        says(what, where=path).check(findings[path])
         assert findings[path].remedy.startswith(f"{remedy} && {command}")
         remove()
 

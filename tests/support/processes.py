@@ -9,7 +9,7 @@ import torch
 
 from fathom.train.loop import Training
 from fathom.train.ranks import Ranks
-from tests.support.small_runs import OPTIONS, train_run
+from tests.support.small_runs import SWITCHES, train_run
 
 FORK = multiprocessing.get_context("fork")
 
@@ -51,7 +51,7 @@ def killed(act):
     assert process.exitcode == -signal.SIGKILL
 
 
-def train_and_be_killed(spec, tensors, folder, kill_at, options=OPTIONS):
+def train_and_be_killed(spec, tensors, folder, kill_at, options=SWITCHES):
     """Train in a process of its own that is killed without warning after an update."""
 
     def child():

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from fathom.config.spec import DataSpec, Spec
+from fathom.config.switches import Switches
 from fathom.data import subwords
 from fathom.data.encode import encode
 from fathom.data.tensors import load
@@ -15,7 +16,7 @@ from fathom.io.files import read_json
 from fathom.methods.build import build
 from fathom.train.batches.collate import collate
 from fathom.train.batches.sampler import Sampler
-from fathom.train.loop import RuntimeOptions, TrainPaths
+from fathom.train.loop import TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
 from fathom.train.schedules import learning_rate
@@ -25,9 +26,20 @@ from fathom.train.update_batches import MaskedUpdateBatches, MicroBatches, Updat
 from tests.support import specs
 from tests.support.small_corpus import silent, small_data, write_corpus
 
-OPTIONS = RuntimeOptions(
-    "cpu", tokens_per_device=10_000, log_every=2, save_minutes=0, diagnose_first=0, diagnose_every=0
+SWITCHES = Switches(
+    scale="tiny",
+    device="cpu",
+    tokens_per_device=10_000,
+    log_every=2,
+    save_minutes=0,
+    diagnose_first=0,
+    diagnose_every=0,
 )
+
+
+def switched(**changes: Any) -> Switches:
+    """Return the switches of small trainings with changes."""
+    return SWITCHES.model_copy(update=changes)
 
 
 def specification(
@@ -122,12 +134,12 @@ def train_run(
     spec: Spec,
     tensors: Path,
     folder: Path,
-    options: RuntimeOptions = OPTIONS,
+    switches: Switches = SWITCHES,
     report: Callable[[str], None] = silent,
     start: Path | None = None,
 ) -> dict[str, Any]:
     """Train a run to its end, and return its training.json."""
-    train(spec, 1, TrainPaths(tensors, folder, start), options, report)
+    train(spec, 1, TrainPaths(tensors, folder, start), switches, report)
     return read_json(folder / "training.json")
 
 

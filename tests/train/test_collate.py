@@ -9,14 +9,7 @@ from torch.nn.utils.rnn import pad_sequence
 from fathom.config.schema.run import Masking
 from fathom.data.tensors import EOS, PAD
 from fathom.train.batches.collate import collate
-from fathom.train.batches.held_out import (
-    TOKENS,
-    held_out,
-    held_out_blocks,
-    ordered,
-    sampled_blocks,
-    sampled_pairs,
-)
+from fathom.train.batches.held_out import TOKENS, held_out, held_out_blocks, ordered
 from fathom.train.batches.masking import mask, texts
 from tests.support.refused import refused
 from tests.support.small_runs import masked, specification
@@ -150,7 +143,7 @@ def test_a_text_of_which_nothing_is_predicted_is_an_error_that_says_whose(loaded
 
 def test_a_sample_of_training_text_has_as_many_texts_of_each_task_as_validation(loaded):
     training, valid = loaded.splits("train"), loaded.splits("valid")
-    found = members(sampled_pairs(loaded))
+    found = members(held_out(loaded, "train", specification(), "valid"))
     assert len(found) == len(set(found))
     for of_task, held in zip(training, valid, strict=True):
         places = [place for task, place in found if task == of_task.task]
@@ -159,7 +152,7 @@ def test_a_sample_of_training_text_has_as_many_texts_of_each_task_as_validation(
 
 
 def test_a_sample_of_training_blocks_hides_the_same_pieces_each_time(loaded):
-    first, again = (sampled_blocks(loaded, MASKING, BLOCK) for _ in range(2))
+    first, again = (held_out(loaded, "train", masked(), "valid") for _ in range(2))
     assert same(first, again)
     sizes = {
         text.task: min(len(text), len(held))

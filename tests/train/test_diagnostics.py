@@ -3,7 +3,6 @@
 import gzip
 import os
 import signal
-from dataclasses import replace
 from math import isnan
 
 import pytest
@@ -17,14 +16,22 @@ from tests.reference.padded.networks import padded_logits
 from tests.support.processes import join, kill, killed, start_together, train_and_be_killed
 from tests.support.refused import says
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
-from tests.support.small_runs import OPTIONS, Run, latent, specification, train_run, without_dropout
+from tests.support.small_runs import (
+    SWITCHES,
+    Run,
+    latent,
+    specification,
+    switched,
+    train_run,
+    without_dropout,
+)
 from tests.support.states import require_equal, state
 
 ALONE = Ranks(0, 1)
 TASKS = ("bos", "nan")
 SENTENCES = [(7, 5), (3, 6), (5, 2), (4, 4), (6, 3), (2, 7), (5, 5), (3, 3)]
 RECURRENT = shape(architecture="rnmt_plus", tie_embeddings="none", norm="none")
-EVERY_UPDATE = replace(OPTIONS, diagnose_every=1)
+EVERY_UPDATE = switched(diagnose_every=1)
 
 
 def looked_at(model, folder, parts=1):
@@ -233,7 +240,7 @@ def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
     tensors, tmp_path, monkeypatch, member
 ):
     monkeypatch.setattr("fathom.train.diagnostics.MEMBER", member)
-    launch = replace(OPTIONS, diagnose_every=2, diagnose_first=4)
+    launch = switched(diagnose_every=2, diagnose_first=4)
     spec = latent({"training": {"updates": 12}})
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     train_run(spec, tensors, whole, launch)
@@ -300,7 +307,7 @@ def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, 
 
 @pytest.mark.slow
 def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
-    for name, launch in (("blind", OPTIONS), ("seeing", EVERY_UPDATE)):
+    for name, launch in (("blind", SWITCHES), ("seeing", EVERY_UPDATE)):
         train_run(latent(), tensors, tmp_path / name, launch)
     require_equal(*(state(tmp_path / name)["model"] for name in ("blind", "seeing")))
     assert not (tmp_path / "blind" / "diagnostics").exists()

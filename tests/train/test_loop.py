@@ -28,12 +28,12 @@ from tests.support.refused import says
 from tests.support.small_corpus import small_data
 from tests.support.small_disk import small_disk
 from tests.support.small_runs import (
-    OPTIONS,
     Run,
     encoded,
     latent,
     masked,
     specification,
+    switched,
     train_run,
     update_batches,
 )
@@ -115,7 +115,7 @@ def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):
 def test_a_host_that_runs_ahead_of_its_device_writes_what_one_that_reads_at_once_writes(
     tensors, tmp_path, monkeypatch
 ):
-    launch = replace(OPTIONS, log_every=4, diagnose_every=1)
+    launch = switched(log_every=4, diagnose_every=1)
     outcome = {"exploded_above": 1e-9, "exploded_for": 5}
     diverging = latent({"outcome": outcome, "training": {"updates": 12, "validate_every": 12}})
     ended = {}
@@ -157,7 +157,7 @@ def test_a_signal_to_a_host_that_runs_ahead_saves_the_update_that_was_made(
 ):
     monkeypatch.setattr(environment, "reads_at_once", lambda device: False)
     signal_at(2)
-    launch = replace(OPTIONS, log_every=100)
+    launch = switched(log_every=100)
     with pytest.raises(Stopped):
         train_run(specification(), tensors, tmp_path / "run", launch)
     assert state(tmp_path / "run")["update"] == 2
@@ -255,7 +255,7 @@ def test_a_stop_saves_before_anything_is_printed(tensors, tmp_path, signal_at):
     signal_at(3)
     spec = specification(changes={"training": {"validate_every": 5}})
     with pytest.raises(BrokenPipeError):
-        train_run(spec, tensors, tmp_path, replace(OPTIONS, log_every=1), gone)
+        train_run(spec, tensors, tmp_path, switched(log_every=1), gone)
     assert printed == [3]
 
 
@@ -293,7 +293,7 @@ def test_a_folder_that_is_deleted_while_the_run_trains_is_named(tensors, tmp_pat
 def test_a_state_is_saved_after_some_minutes_and_changes_no_number(tensors, tmp_path):
     spec = specification(changes={"training": {"validate_every": 6}})
     for minutes in (0, 1e-9):
-        folder, launch = tmp_path / str(minutes), replace(OPTIONS, save_minutes=minutes)
+        folder, launch = tmp_path / str(minutes), switched(save_minutes=minutes)
         train_and_be_killed(spec, tensors, folder, 5, launch)
         assert (folder / "checkpoints" / "last.pt").exists() == bool(minutes)
         ended = train_run(spec, tensors, folder)
@@ -305,7 +305,7 @@ def test_a_state_is_saved_after_some_minutes_and_changes_no_number(tensors, tmp_
 @pytest.fixture(scope="module")
 def broken(tensors, tmp_path_factory):
     """A run with diagnostics that was killed, and one that was not."""
-    folder, launch = tmp_path_factory.mktemp("broken"), replace(OPTIONS, diagnose_every=1)
+    folder, launch = tmp_path_factory.mktemp("broken"), switched(diagnose_every=1)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("fathom.train.diagnostics.MEMBER", 2)
         train_run(specification(), tensors, folder / "whole", launch)
@@ -333,7 +333,7 @@ def test_a_damaged_series_is_said_and_the_run_ends_as_if_it_had_not_been(
         with open(run / name, "ab") as stream:
             stream.write(damage)
     lines = []
-    train_run(specification(), tensors, run, replace(OPTIONS, diagnose_every=1), lines.append)
+    train_run(specification(), tensors, run, switched(diagnose_every=1), lines.append)
     for name in damages:
         says("damaged rows are dropped", where=name.split("/")[-1]).check(lines)
     for name in ("metrics.tsv", RATIO):
@@ -346,7 +346,7 @@ def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
     # Without dropout, whose draws follow the shape of a batch.
     spec = specification(changes={"model": {"dropout": 0.0}})
     for name, tokens in (("one", 10_000), ("many", 60)):
-        options = replace(OPTIONS, tokens_per_device=tokens)
+        options = switched(tokens_per_device=tokens)
         train_run(spec, tensors, tmp_path / name, options)
     one, many = (read(tmp_path / name / "metrics.tsv") for name in ("one", "many"))
     for first, second in zip(one, many, strict=True):
@@ -356,7 +356,7 @@ def test_the_size_of_micro_batches_is_no_part_of_the_result(tensors, tmp_path):
 
 
 def test_the_speed_is_target_tokens_per_second_of_the_updates_since_the_last_row(tensors, tmp_path):
-    train_run(latent(), tensors, tmp_path / "run", replace(OPTIONS, log_every=2))
+    train_run(latent(), tensors, tmp_path / "run", switched(log_every=2))
     tokens = [row["tokens"] for row in read(tmp_path / "run" / "metrics.tsv")]
     times = read(tmp_path / "run" / "times.tsv")
     assert len(times) > 2

@@ -183,15 +183,13 @@ def test_an_update_is_sorted_by_length_and_cut_into_equal_parts():
     assert max(abs(count - sum(tokens) / 4) for count in counts) <= 100
 
 
-def test_updates_that_might_be_empty_and_an_update_before_the_first_are_errors():
+def test_updates_that_might_be_empty_are_errors():
     lengths = [np.array([100, 90, 100]), np.array([60, 50, 70])]
     with refused("an update could have no block") as caught:
         BlockSampler(lengths, AllTasks([99, 69]), 1)
     assert "give a task 70 tokens" in caught.value.remedy
     drawn = BlockSampler(lengths, AllTasks([10, 70]), 1)
     assert all(drawn.update(number) for number in range(1, 200))
-    with pytest.raises(IndexError):
-        drawn.update(0)
 
 
 def test_an_update_of_one_task_holds_the_next_blocks_of_that_task():

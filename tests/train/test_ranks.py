@@ -5,7 +5,6 @@ import fcntl
 import os
 import signal
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -34,11 +33,12 @@ from tests.support.processes import (
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import (
-    OPTIONS,
+    SWITCHES,
     Run,
     latent,
     masked,
     specification,
+    switched,
     train_run,
     without_dropout,
 )
@@ -70,7 +70,7 @@ def updates_of(spec, count):
     return run_them
 
 
-def trains(folder, options=OPTIONS, spec=None, at=lambda training: None):
+def trains(folder, options=SWITCHES, spec=None, at=lambda training: None):
     """Return what trains a run, calls `at` after each update, and sends how it ended."""
 
     def run(tensors, announced, said):
@@ -125,9 +125,7 @@ def tokens_by_memory(tensors, announced, said):
     """Send the bound of a micro-batch of a process whose device has memory of its own."""
     ranks, lines = join(announced), []
     run, spec = Run(latent(), tensors), latent()
-    training = SimpleNamespace(
-        options=replace(OPTIONS, tokens_per_device="auto"), spec=spec, ranks=ranks
-    )
+    training = SimpleNamespace(switches=switched(tokens_per_device="auto"), spec=spec, ranks=ranks)
     training.network, training.tensors = run.network, run.tensors
     training.device = torch.device("cpu")
     on_cpu = Training._tokens_per_device(training)
@@ -160,7 +158,7 @@ def test_a_signal_to_one_process_stops_all_after_the_same_update(tensors, tmp_pa
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", [latent(), masked()], ids=["latent", "masked"])
 def test_1_2_and_4_processes_draw_the_same_dropout(tensors, tmp_path, spec):
-    shared = replace(OPTIONS, micro_batches=4)
+    shared = switched(micro_batches=4)
     for world in (1, 2, 4):
         start_together(tensors, world, trains(tmp_path / str(world), shared, spec))
     train_run(spec, tensors, tmp_path / "0")
@@ -173,7 +171,7 @@ def test_1_2_and_4_processes_draw_the_same_dropout(tensors, tmp_path, spec):
 
 def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tensors, tmp_path):
     """Field fault 19: a number of GPUs that does not divide."""
-    shared = replace(OPTIONS, micro_batches=3)
+    shared = switched(micro_batches=3)
     (first, kind, line), second = start_together(tensors, 2, trains(tmp_path, shared))
     assert (first, kind, second) == (0, "FathomError", (1, "silent", 1))
     says("multiples of 3 micro-batches, which 2 devices cannot share", where="micro_batches").check(
@@ -194,7 +192,7 @@ def test_processes_with_different_checkpoints_end_with_one_message(
     spec = latent({"training": {"save_every": 1, "keep_weights": 2}})
     newest = {tmp_path / str(rank): at for rank, at in enumerate((3, of_second))}
     for folder, at in newest.items():
-        train_and_be_killed(spec, tensors, folder, at, replace(OPTIONS, save_minutes=1e-9))
+        train_and_be_killed(spec, tensors, folder, at, switched(save_minutes=1e-9))
     before = [sorted(folder.glob("checkpoints/*")) for folder in newest]
 
     def train_in_own_folder(tensors, announced, said):

@@ -195,11 +195,6 @@ def test_a_task_without_sentences_is_refused():
         Sampler(lengths, lengths, batch(), "equal", SEED)
 
 
-def test_updates_count_from_one():
-    with pytest.raises(IndexError, match="count from 1"):
-        sampler().update(0)
-
-
 def test_an_update_too_small_for_any_sentence_is_refused():
     few = batch(tokens=10, pool=1)
     one = Sampler([np.array([50, 50])], [np.array([5, 5])], few, "equal", SEED)

@@ -15,7 +15,7 @@ from fathom.io.screen import say
 from fathom.io.signals import Pending
 from fathom.results.training_record import in_tf32
 from fathom.train.environment import choose_device, device_facts, require_exact, versions
-from fathom.train.progress import BarReporter, Reporter, reporter
+from fathom.train.progress import Reporter
 from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
 from tests.support.refused import refused, says
 
@@ -145,9 +145,11 @@ def test_plain_lines_show_every_row_and_the_log_keeps_all(tmp_path):
     assert log.split("\n") == [*expected, ""]
 
 
-def test_a_bar_shows_updates_and_nll_and_the_log_keeps_the_rows(tmp_path):
+def test_a_bar_shows_updates_and_nll_and_the_log_keeps_the_rows(tmp_path, monkeypatch):
     lines, terminal = [], io.StringIO()
-    shown = BarReporter(lines.append, tmp_path / "train.log")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    shown = Reporter(lines.append, tmp_path / "train.log")
     shown.bar.live.console = Console(file=terminal, force_terminal=True, width=120)
     show(shown)
     # Outside the bar's life lines go the usual way.
@@ -174,8 +176,8 @@ def test_a_bar_on_a_terminal_that_goes_away_stops_nothing(tmp_path, monkeypatch)
     ours, theirs = os.openpty()
     with open(theirs, "w", encoding="utf-8", buffering=1) as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
-        shown = reporter(say, tmp_path / "train.log")
-        assert type(shown) is BarReporter
+        shown = Reporter(say, tmp_path / "train.log")
+        assert shown.bar
         shown.start("run-1", 0, 4)
         shown.update(1, 5.0)
         os.close(ours)

@@ -3,7 +3,6 @@
 import os
 import signal
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 import torch
@@ -21,7 +20,7 @@ from fathom.train import loop
 from tests.support.processes import FORK
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
-from tests.support.small_runs import OPTIONS, latent, specification, train_run
+from tests.support.small_runs import latent, specification, switched, train_run
 
 
 def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
@@ -88,7 +87,7 @@ def test_updates_alone_are_in_tf32_and_training_json_says_so(
     spy(loop.TwoLevel, "_gradients", "update")
     spy(loop, "validate", "validation")
     spec = specification(changes={"training": {"precision": arithmetic}})
-    ended = train_run(spec, tensors, tmp_path, replace(OPTIONS, matmul=matmul))
+    ended = train_run(spec, tensors, tmp_path, switched(matmul=matmul))
     assert set(seen) == {("update", precision == "high"), ("validation", False)}
     assert ended["device"]["products"]["precision"] == precision
     assert not torch.backends.cuda.matmul.allow_tf32

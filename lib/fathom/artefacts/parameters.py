@@ -5,15 +5,10 @@ sizes of the dictionaries, and why a printed count is not a count of the network
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
-from fathom.config import plugins
 from fathom.config.project import Project
 from fathom.config.reported import Reported
 from fathom.config.schema.paper import VocabularySizes
@@ -21,17 +16,10 @@ from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.io.errors import FathomError, unknown
-from fathom.io.records import identity, read_record, write_record
-from fathom.results.recipe import PACKAGE, hashed
 
 KEY = "parameters"
 AGREEMENT = 0.01  # a share of the printed number
 _MILLION = 1_000_000
-# The packages whose layers have parameters.
-_LAYERS = ("torch", "fairseq-fixed")
-
-# Settings, and the sizes of the two dictionaries → parameters by part.
-Count = Callable[[Spec, int, int], dict[str, int]]
 
 
 @dataclass(frozen=True)
@@ -64,49 +52,6 @@ class PrintedCount:
         if self.cell.right:
             return "misprint" if _agrees(self.cell.right, ours) else "differs"
         return "unexplained" if self.reason else "differs"
-
-
-class NetworkSizes:
-    """The parameter counts of networks, remembered in a file as long as the code is the same.
-
-    To count, a network is built; fifty of them take ten times as long as everything else that
-    `fathom params` does.
-    """
-
-    def __init__(self, path: Path, count: Count):
-        """Read the file; one that is missing, damaged or of other code counts as empty."""
-        self._path, self._count, self._changed = path, count, False
-        self._code = {"sources_sha256": hashed(PACKAGE)} | {name: version(name) for name in _LAYERS}
-        self._code |= {str(folder): hashed(folder) for folder in plugins.folders()}
-        self._totals = self._read()
-
-    def total(self, spec: Spec, source: int, target: int) -> int:
-        """Return the parameters of a run's network with dictionaries of two sizes."""
-        key = identity(
-            {
-                "model": spec.model.model_dump(mode="json"),
-                "method": spec.method.model_dump(mode="json"),
-                "tasks": len(spec.data.tasks),
-                "entries": [source, target],
-            }
-        )
-        if key not in self._totals:
-            self._totals[key] = self._count(spec, source, target)["total"]
-            self._changed = True
-        return self._totals[key]
-
-    def save(self) -> None:
-        """Write the file if something was counted, and if this user may write it."""
-        if self._changed:
-            with suppress(OSError):
-                write_record(self._path, {"code": self._code, "totals": self._totals})
-
-    def _read(self) -> dict[str, Any]:
-        try:
-            content = read_record(self._path)
-        except (FathomError, OSError):
-            return {}
-        return content["totals"] if content["code"] == self._code else {}
 
 
 def printed_counts(project: Project, without_sizes: list[FathomError]) -> Iterator[PrintedCount]:

@@ -26,7 +26,7 @@ from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
 if TYPE_CHECKING:
-    from fathom.artefacts.parameters import NetworkSizes, PrintedCount
+    from fathom.artefacts.parameters import PrintedCount
 
 # Fields by name.
 Rows = dict[str, dict[str, Any]]
@@ -312,19 +312,17 @@ def params(
 ) -> None:
     """Compare printed parameter counts with our networks.
 
-    Networks are built without their tensors, at the papers' own settings; the
-    folder of results keeps their sizes until the code changes. Each count agrees
-    (within 1 %, or to the printed digits), is a known misprint, is unexplained,
-    or differs.
+    Networks are built without their tensors, at the papers' own settings. Each
+    count agrees (within 1 %, or to the printed digits), is a known misprint, is
+    unexplained, or differs.
 
     Example: fathom params lamgd
     """
-    from fathom.artefacts.parameters import NetworkSizes, printed_counts
+    from fathom.artefacts.parameters import printed_counts
     from fathom.config.paper import find
 
-    project, paths = open_scale(None, results, check=True)
+    project, _ = open_scale(None, results, check=True)
     papers = papers_named(project, paper, "params")
-    sizes = NetworkSizes(paths.network_sizes, _parameters)
     chosen = find(project.papers, table, "table")[1] if table else None
     without_sizes = []
     all_counts = [*printed_counts(project, without_sizes)]
@@ -334,8 +332,7 @@ def params(
         if count.paper in papers
         and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
     ]
-    lines = [_compared(count, sizes) for count in counts]
-    sizes.save()
+    lines = [*map(_compared, counts)]
     answer(as_json, lines, ())
     for skipped in dict.fromkeys(map(str, without_sizes)):
         report(f"not counted: {skipped}")
@@ -351,12 +348,12 @@ def params(
         report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 
-def _compared(count: "PrintedCount", sizes: "NetworkSizes") -> dict[str, Any]:
+def _compared(count: "PrintedCount") -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
     entries = (count.source_entries, count.target_entries)
-    ours = sizes.total(count.spec, *entries)
+    ours = _parameters(count.spec, *entries)
     if count.added_to:
-        ours -= sizes.total(count.added_to, *entries)
+        ours -= _parameters(count.added_to, *entries)
     return {
         "paper": count.paper,
         "table": count.table,
@@ -375,10 +372,10 @@ def _compared(count: "PrintedCount", sizes: "NetworkSizes") -> dict[str, Any]:
     }
 
 
-def _parameters(spec: Spec, source: int, target: int) -> dict[str, int]:
+def _parameters(spec: Spec, source: int, target: int) -> int:
     from fathom.methods.build import count
 
-    return count(spec.model, spec.method, len(spec.data.tasks), source, target)
+    return count(spec.model, spec.method, len(spec.data.tasks), source, target)["total"]
 
 
 def _cells(line: dict[str, Any]) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ Tolerance = Annotated[
     typer.Option(
         parser=tolerance_of,
         metavar="NUMBER",
-        help="How far two numbers may be apart, in their own unit, also inside a text.",
+        help="How far two numbers may be apart, in their own unit.",
     ),
 ]
 Costs = Annotated[bool, typer.Option("--costs", help="Count other times as differences.")]

@@ -71,12 +71,12 @@ def train(
     require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
     if warning := early_average(spec, opened.project.spec(spec.name)):
         report(warning)
-    from fathom.train.loop import RuntimeOptions, TrainPaths
+    from fathom.train.loop import TrainPaths
     from fathom.train.train import train
 
-    options = RuntimeOptions.of(switches, device=device or switches.device)
+    switches = switches.model_copy(update={"device": device or switches.device})
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
-    train(spec, seed, folders, options, report, job_state)
+    train(spec, seed, folders, switches, report, job_state)
     verb = "likelihood" if spec.decoding is None else "translate"
     suggest(paths.command(verb, spec.name, seed))
 

@@ -30,11 +30,6 @@ class Paths:
         return self.results / "retrain_stale"
 
     @property
-    def network_sizes(self) -> Path:
-        """The file of networks' sizes, which nothing but speed depends on."""
-        return self.results / "network_sizes.json"
-
-    @property
     def cluster(self) -> Path:
         """The folder of what is known of jobs on a cluster."""
         return self.results / "cluster"

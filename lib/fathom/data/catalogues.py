@@ -2,10 +2,6 @@
 
 A catalogue's code is its language's folder, `fr` in `locale/fr/LC_MESSAGES/django.po`, or its name,
 as in `locale/fr.po`. `fr/django` is the first of these alone.
-
-A compiled one is in GNU gettext's form: seven numbers, then a table of lengths and places for the
-messages and one for their translations. A message with a context is `context EOT message`; plural
-forms are separated by NUL.
 """
 
 import re
@@ -15,7 +11,6 @@ from dataclasses import dataclass
 from gettext import c2py
 from pathlib import Path
 from struct import error as StructError
-from struct import unpack_from
 from typing import Literal, NamedTuple
 
 from fathom.config.schema.dataset import BuiltDataset
@@ -29,9 +24,6 @@ _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _PLURAL = re.compile(r"\bplural\s*=\s*([^;]+)")
 # Numbers that are "one" and "many" in the plural rule of every language.
 _ONE, _MANY = 1, 5
-# Of a compiled catalogue: its first bytes by the order of bytes, and its separators.
-_ORDERS = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}
-_CONTEXT, _FORMS = "\x04", "\0"
 
 
 class Message(NamedTuple):
@@ -113,14 +105,30 @@ def _codes(name: str, kind: str) -> set[str]:
 
 def parsed(content: bytes, where: str, kind: Literal["po", "mo"]) -> MessageCatalogue:
     """Return the catalogue in a file; `where` is its place in messages."""
+    import polib
+
     try:
-        read = _compiled(content) if kind == "mo" else _text(_decoded(content, where))
-        messages, plurals = read
-        rule = _PLURAL.search(plurals)
+        if kind == "mo":
+            # The types of polib do not know that it takes bytes.
+            entries = polib.mofile(content, encoding="utf-8")  # pyright: ignore
+        else:
+            # polib splits text with str.splitlines(), which would cut a message at U+2028.
+            lines = map(one_line, _decoded(content, where).split("\n"))
+            entries = polib.pofile("\n".join(lines))
+        rule = _PLURAL.search(entries.metadata.get("Plural-Forms", ""))
         # As in English where the header has no rule.
         many_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
-    except (KeyError, OSError, StructError, ValueError) as error:
+    except (OSError, StructError, ValueError) as error:
         raise FathomError(f"not a message catalogue ({error})", where, REMEDY) from None
+    messages = [
+        Message(
+            entry.msgid,
+            entry.msgid_plural,
+            entry.msgstr_plural if entry.msgid_plural else {0: entry.msgstr},
+            "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else "",
+        )
+        for entry in entries
+    ]
     return MessageCatalogue(messages, many_of)
 
 
@@ -131,44 +139,3 @@ def _decoded(content: bytes, where: str) -> str:
         return content.decode("utf-8" if charset == "CHARSET" else charset)
     except (LookupError, UnicodeDecodeError) as error:
         raise FathomError(f"cannot be decoded ({error})", where, REMEDY) from None
-
-
-def _text(text: str) -> tuple[list[Message], str]:
-    """Return the messages of a catalogue, and what its header says of plurals."""
-    import polib
-
-    # polib splits text with str.splitlines(), which would cut a message at U+2028.
-    entries = polib.pofile("\n".join(map(one_line, text.split("\n"))))
-    messages = [
-        Message(
-            entry.msgid,
-            entry.msgid_plural,
-            entry.msgstr_plural if entry.msgid_plural else {0: entry.msgstr},
-            "obsolete" if entry.obsolete else "fuzzy" if entry.fuzzy else "",
-        )
-        for entry in entries
-    ]
-    return messages, entries.metadata.get("Plural-Forms", "")
-
-
-def _compiled(content: bytes) -> tuple[list[Message], str]:
-    """Return the same of a compiled catalogue, whose header is the translation of nothing."""
-    order = _ORDERS[content[:4]]
-    count, *tables = unpack_from(f"{order}3I", content, 8)
-
-    def texts(table: int) -> Iterator[str]:
-        for number in range(count):
-            length, place = unpack_from(f"{order}2I", content, table + 8 * number)
-            # An error where the content ends before it.
-            yield unpack_from(f"{length}s", content, place)[0].decode("utf-8")
-
-    messages, header = [], ""
-    for message, translation in zip(*map(texts, tables), strict=True):
-        one, _, many = message.rpartition(_CONTEXT)[2].partition(_FORMS)
-        forms = translation.split(_FORMS) if many else [translation]
-        if message:
-            messages.append(Message(one, many, dict(enumerate(forms))))
-        else:
-            header = translation
-    lines = (line for line in header.split("\n") if line.strip().startswith("Plural-Forms:"))
-    return messages, next(lines, "")

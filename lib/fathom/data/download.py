@@ -8,13 +8,11 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import responses
 from itertools import chain
 from pathlib import Path
-from queue import Empty, Full, Queue
-from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -203,66 +201,11 @@ def _extent(
 def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generator[Any]:
     """Yield the answer to a GET request, then its bytes as they arrive, not decoded.
 
-    A server may send the head of its answer, or what follows its last byte, one byte at a time
-    without end, and a look-up of a host has no time limit. So another thread sends the request and
-    reads; if it hangs, it ends with the program.
+    A host that is busy or not reached is asked again.
 
     Raises:
         Failed: If there is no answer or not all of it, or it is below the minimum rate.
     """
-    queue: Queue[Any] = Queue(maxsize=4)
-    unwanted = Event()
-
-    def run() -> None:
-        try:
-            for item in _exchange(address, headers, limits):
-                _put(queue, item, unwanted)
-                if unwanted.is_set():
-                    return
-        except _FAILURES as error:
-            _put(queue, Failed(_cause(error)), unwanted)
-        _put(queue, None, unwanted)
-
-    Thread(target=run, name="download", daemon=True).start()
-    begun, count = time.monotonic(), 0
-    try:
-        while (item := queue.get(timeout=4 * limits.connect + limits.silence)) is not None:
-            if isinstance(item, Failed):
-                raise item
-            yield item
-            seconds = time.monotonic() - begun
-            count += len(item) if isinstance(item, bytes) else 0
-            if seconds > limits.rate_over:
-                if count < limits.rate * seconds:
-                    what = f"only {count:,} bytes came in {seconds:,.0f} seconds"
-                    raise TooSlow(f"the server is too slow: {what}")
-                begun, count = time.monotonic(), 0
-    except Empty:
-        raise Failed("the server stopped sending") from None
-    finally:
-        # Nothing else: a signal may have left the queue's lock held.
-        unwanted.set()
-
-
-def _put(queue: Queue[Any], item: Any, unwanted: Event) -> None:
-    """Wait for room, until nobody wants the item any more."""
-    while not unwanted.is_set():
-        with suppress(Full):
-            return queue.put(item, timeout=1)
-
-
-class _Session(Session):
-    """A session that reads nothing of a redirect but its head: requests would read all of it."""
-
-    def get_redirect_target(self, resp: Response) -> str | None:
-        target = super().get_redirect_target(resp)
-        if target:
-            resp.close()
-        return target
-
-
-def _exchange(address: str, headers: Mapping[str, str], limits: Limits) -> Iterator[Any]:
-    """Yield the answer, then its bytes. A host that is busy or not reached is asked again."""
     retry = Retry(
         connect=2,
         read=False,
@@ -273,15 +216,31 @@ def _exchange(address: str, headers: Mapping[str, str], limits: Limits) -> Itera
         respect_retry_after_header=False,
         raise_on_status=False,
     )
-    with _Session() as session:
-        for scheme in ("https://", "http://"):
-            session.mount(scheme, HTTPAdapter(max_retries=retry))
-        seconds = (limits.connect, limits.silence)
-        with session.get(address, headers=headers, stream=True, timeout=seconds) as response:
-            yield response
-            # `read1` gives what has arrived; `read` and `stream` wait for a full chunk.
-            while chunk := response.raw.read1(CHUNK, decode_content=False):
-                yield chunk
+    seconds = (limits.connect, limits.silence)
+    try:
+        with Session() as session:
+            for scheme in ("https://", "http://"):
+                session.mount(scheme, HTTPAdapter(max_retries=retry))
+            with session.get(address, headers=headers, stream=True, timeout=seconds) as response:
+                yield response
+                yield from _in_time(response, limits)
+    except _FAILURES as error:
+        raise Failed(_cause(error)) from None
+
+
+def _in_time(response: Response, limits: Limits) -> Iterator[bytes]:
+    """Yield the bytes of an answer that do not come too slowly."""
+    begun, count = time.monotonic(), 0
+    # `read1` gives what has arrived; `read` and `stream` wait for a full chunk.
+    while chunk := response.raw.read1(CHUNK, decode_content=False):
+        yield chunk
+        count += len(chunk)
+        seconds = time.monotonic() - begun
+        if seconds > limits.rate_over:
+            if count < limits.rate * seconds:
+                what = f"only {count:,} bytes came in {seconds:,.0f} seconds"
+                raise TooSlow(f"the server is too slow: {what}")
+            begun, count = time.monotonic(), 0
 
 
 def _cause(error: Exception) -> str:
@@ -318,22 +277,13 @@ def _noted(part: Path, address: str) -> str | None:
     except FathomError:
         return None
     same = note.get("address") == without_secrets(address)
-    return _usable(note.get("version")) if same and _length(part) else None
+    return note.get("version") if same and _length(part) else None
 
 
 def _version(response: Response) -> str | None:
     """Return the version of a file: a strong ETag, else its date."""
     tag = response.headers.get("ETag", "")
-    if tag and not tag.startswith("W/"):
-        return _usable(tag)
-    return _usable(response.headers.get("Last-Modified"))
-
-
-def _usable(version: object) -> str | None:
-    """Return a version if the header of a request can hold it."""
-    if isinstance(version, str) and re.fullmatch(r"[!-~]([ -~]*[!-~])?", version):
-        return version
-    return None
+    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
 
 
 def _of(size: int | None) -> str:

@@ -262,30 +262,18 @@ class _Fetching:
         return self.folder / f"{name}.part"
 
 
-# What pip prints, what that means and what to do; the first that fits counts. Its text is not
-# printed, since it names the index that the user has configured.
-_NO_INDEX = "check the network and pip's configuration, or put the wheel at {put}"
-_WHICH_INDEX = "check which index pip uses, or put the wheel at {put}"
-_CAUSES = (
-    ("No module named pip", "this Python has no pip", "run `make environment`"),
-    (
-        "DO NOT MATCH THE HASHES",
-        "the index has another file under this name (its checksum differs)",
-        _WHICH_INDEX,
-    ),
-    ("No space left on device", "the disk is full", "make room, then run it again"),
-    ("connection broken by", "pip does not reach its index", _NO_INDEX),
-    (
-        "(from versions: none)",
-        "pip finds nothing under this name: its index cannot be reached or lacks it",
-        _NO_INDEX,
-    ),
-    (
-        "No matching distribution found",
-        "pip's index does not have this version, for this Python or at all",
-        _WHICH_INDEX,
-    ),
-)
+# What pip prints, and what that means; the first that fits counts. Its text is not printed, since
+# it names the index that the user has configured.
+_CAUSES = {
+    "No module named pip": "this Python has no pip",
+    "DO NOT MATCH THE HASHES": "the index has another file under this name (its checksum differs)",
+    "No space left on device": "the disk is full",
+    "connection broken by": "pip does not reach its index",
+    "(from versions: none)": "pip finds nothing under this name: its index cannot be reached or "
+    "lacks it",
+    "No matching distribution found": "pip's index does not have this version, for this Python or "
+    "at all",
+}
 
 
 def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LIMITS) -> Path:
@@ -321,9 +309,7 @@ def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LI
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode == 0 and len(wheels) == 1:
         return wheels[0]
-    output = done.stdout + done.stderr
-    for sign, what, remedy in _CAUSES:
-        if sign in output:
-            raise FathomError(what, source.pinned, remedy.format(put=put))
+    causes = (what for sign, what in _CAUSES.items() if sign in done.stdout + done.stderr)
+    what = next(causes, f"pip ended with status {done.returncode}")
     remedy = f"see why with `pip download --no-deps {source.pinned}`, or put the file at {put}"
-    raise FathomError(f"pip ended with status {done.returncode}", source.pinned, remedy)
+    raise FathomError(what, source.pinned, remedy)

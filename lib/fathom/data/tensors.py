@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from fathom.data.indexed import SPLITS, Sentences, dictionary_path, prefix
+from fathom.data.indexed import Sentences, dictionary_path, prefix
 from fathom.data.vocabulary import EOS, PAD
 from fathom.io.commands import again
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError
 from fathom.io.fairseq_files import fairseq_files
 from fathom.io.files import sha256
 from fathom.io.records import Recorded, read_record
@@ -68,9 +68,6 @@ class Tensors:
 
     def split(self, task: str, split: str) -> Pairs:
         """Return one split of a task."""
-        for name, valid in ((task, self.tasks), (split, SPLITS)):
-            if name not in valid:
-                raise FathomError(f"no '{name}'", str(self.folder), nearest(name, valid))
         source, target = (
             Sentences(prefix(self.folder, task, split, self.sides[number])) for number in (0, -1)
         )

@@ -4,7 +4,7 @@ A training that did not finish has no hypotheses, and a task whose gates leave a
 layer has none: both are results, and decoding.json records them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -22,13 +22,12 @@ from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.ready import is_decoded
 from fathom.decode.trained_run import TrainedRun
-from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from fathom.io.records import hashes
-from fathom.nn.weights import weights_path
 from fathom.results import decoding_record
 from fathom.results.recipe import RECIPE
+from fathom.train.batches.collate import grouped
 
 # Bound of a batch's source tokens, padding included, on a CPU.
 TOKENS = 8192
@@ -90,8 +89,7 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
     """Return the updates whose weights a finished training saved, the oldest first.
 
     Raises:
-        FathomError: If the training did not finish, it saved no weights, or some are missing, so
-            that the others are not consecutive.
+        FathomError: If the training did not finish, or saved no weights.
     """
     run.require_finished()
     saved, settings = run.saved_updates, run.spec.training
@@ -99,11 +97,6 @@ def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
         what = f"the training saved no weights (training.keep_weights is {settings.keep_weights})"
         remedy = "set training.keep_weights to the size of the window and train again"
         raise FathomError(what, str(run.checkpoints), remedy)
-    paths = {update: weights_path(run.checkpoints, update) for update in saved}
-    gone = [update for update, path in paths.items() if not path.is_file()]
-    if gone:
-        what = f"the weights after update {', '.join(map(str, gone))} are missing"
-        raise FathomError(what, str(run.checkpoints), again(paths[gone[0]]))
     return saved
 
 
@@ -193,14 +186,9 @@ def decode(
     """
     if run.require_decoder().decoder == "ctranslate2":
         return exports(run, gates, update).best(sources, tasks)
-    return hypotheses(searcher(run, gates, update), sources, tasks, run.device)
-
-
-def searcher(run: TrainedRun, gates: str, update: int | None = None) -> Beam:
-    """Return the beam search of a run; the arguments are those of `TrainedRun.network`."""
-    network = run.network(gates, update)
-    text = run.tensors
-    return Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+    network, text = run.network(gates, update), run.tensors
+    search = Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+    return hypotheses(search, sources, tasks, run.device)
 
 
 def versions(settings: Decoding) -> dict[str, str]:
@@ -224,26 +212,22 @@ def hypotheses(
     None takes the search's bound.
 
     Raises:
-        FathomError: If a source is left without a hypothesis.
+        FathomError: If a source has no hypothesis.
     """
     answers: dict[int, list[int]] = {}
     times = larger(device)
-    lengths, most = [len(source) for source in sources], sentences or times * search.sentences
-    for batch in batches(lengths, times * TOKENS, most):
+    lengths = {number: len(source) for number, source in enumerate(sources)}
+    most = sentences or times * search.sentences
+    for batch in grouped(lengths, times * TOKENS, most):
         chosen = [sources[number] for number in batch]
         padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
         numbers = torch.tensor([tasks[number] for number in batch], device=device)
         best = search.best(padded.to(device), numbers)
-        # Not strict: what a batch loses is counted below, with a message.
-        pairs = zip(batch, best, strict=False)
-        answers |= {number: pieces for number, pieces in pairs if pieces is not None}
-    missing = [number + 1 for number in range(len(sources)) if number not in answers]
-    if missing:
-        raise FathomError(
-            f"{len(missing)} of {len(sources)} sentences have no hypothesis",
-            f"sentence {missing[0]}",
-            "report this; every sentence must be translated",
-        )
+        for number, pieces in zip(batch, best, strict=True):
+            if pieces is None:
+                remedy = "check the weights: no piece has a probability"
+                raise FathomError("no hypothesis", f"sentence {number + 1}", remedy)
+            answers[number] = pieces
     return [answers[number] for number in range(len(sources))]
 
 
@@ -253,22 +237,6 @@ def larger(device: torch.device) -> int:
         return 1
     memory = torch.cuda.get_device_properties(device).total_memory
     return max(1, min(_TIMES, memory // _EACH))
-
-
-def batches(lengths: Sequence[int], tokens: int, sentences: int) -> Iterator[list[int]]:
-    """Yield batches of sentence numbers, the shortest sentences first.
-
-    `lengths` are source tokens. A batch has at most `tokens` of them, padding included; a longer
-    sentence is a batch by itself.
-    """
-    batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lambda number: (lengths[number], number)):
-        if batch and (len(batch) == sentences or (len(batch) + 1) * lengths[number] > tokens):
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
 
 
 def texts(run: TrainedRun, answers: Sequence[Sequence[int]]) -> list[str]:

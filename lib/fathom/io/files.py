@@ -37,7 +37,7 @@ def naming(path: Path, *others: Path) -> Iterator[None]:
 def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file that replaces `path` if the block ends without an error.
 
-    Its folder is created. Mode "w" is UTF-8 text with LF line ends, "wb" bytes.
+    Its folder is created. Mode "w" is UTF-8 text with LF line ends; "wb" and "w+b" are bytes.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -76,17 +76,7 @@ class Holder:
     @property
     def runs_here(self) -> bool:
         """Whether it is a process of this machine now."""
-        if not self.is_here:
-            return False
-        if self.started is not None:
-            return started(self.pid) == self.started
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            pass
-        return True
+        return self.is_here and started(self.pid) == self.started
 
     def is_gone(self, alive: Alive, locked: bool) -> bool:
         """Return whether it is gone, given that its heartbeat has stopped.

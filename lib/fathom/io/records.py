@@ -13,7 +13,7 @@ from typing import Any
 
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.files import read_json, require_no_pipe, sha256, write_json
+from fathom.io.files import read_json, sha256, write_json
 
 HASH = "record_sha256"
 MISSING = "no such file"
@@ -84,16 +84,9 @@ class Recorded:
         return self.files[name]
 
     def read(self, name: str) -> bytes:
-        """Return a file's content, read once; another than the recorded one is refused."""
-        expected = self.expected(name)
-        require_no_pipe(self.path(name), again(self.path(name)))
-        try:
-            content = self.path(name).read_bytes()
-        except FileNotFoundError:
-            raise self._unfit(name, MISSING) from None
-        if hashlib.sha256(content).hexdigest() != expected:
-            raise self._unfit(name, CHANGED)
-        return content
+        """Return a file's content; another file than the recorded one is refused."""
+        self.require(name)
+        return self.path(name).read_bytes()
 
     def lines(self, name: str) -> list[str]:
         """Return the lines of a text; only LF ends a line."""
@@ -114,7 +107,7 @@ class Recorded:
         for name in names or self.files:
             self.expected(name)
             if reason := self.unfit(name):
-                raise self._unfit(name, reason)
+                raise FathomError(reason, str(self.path(name)), again(self.path(name)))
 
     def unfit(self, name: str) -> str | None:
         """Return why a recorded file cannot be used, or None if it can."""
@@ -122,11 +115,8 @@ class Recorded:
             return MISSING
         return None if sha256(self.path(name)) == self.files[name] else CHANGED
 
-    def _unfit(self, name: str, reason: str) -> FathomError:
-        return FathomError(reason, str(self.path(name)), again(self.path(name)))
-
 
 def hashes(folder: Path, *patterns: str) -> dict[str, str]:
     """Return the SHA-256 of a folder's files that fit patterns, by their path from the folder."""
     paths = (path for pattern in patterns for path in sorted(folder.glob(pattern)))
-    return {path.relative_to(folder).as_posix(): sha256(path) for path in paths}
+    return {path.relative_to(folder).as_posix(): sha256(path) for path in paths if path.is_file()}

@@ -4,18 +4,17 @@ A closed pipe, a terminal that is gone and one that takes no more text cost the 
 must not be lost is in files.
 """
 
-import io
 import select
 import sys
 from functools import lru_cache
-from typing import TextIO
+from typing import Any, TextIO
 
 # How long a full pipe or a stopped terminal is waited for, once.
 SECONDS = 1.0
 _DAYS, _SHORTER = (86_400, "days"), ((3600, "h"), (60, "min"))
 
 
-class Screen(io.TextIOBase):
+class Screen:
     """A stream that writes to another one for as long as that takes text, and raises no error."""
 
     def __init__(self, stream: TextIO):
@@ -42,18 +41,11 @@ class Screen(io.TextIOBase):
         self._full = not ready[1]
         return not self._full
 
-    def isatty(self) -> bool:
-        """Return whether the stream is a terminal."""
-        return self.stream.isatty()
+    def flush(self) -> None:
+        """Do nothing: text is written at once."""
 
-    def fileno(self) -> int:
-        """Return the number of the stream's file."""
-        return self.stream.fileno()
-
-    @property
-    def encoding(self) -> str:
-        """The stream's encoding."""
-        return self.stream.encoding
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ read a sealed file as it is.
 """
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,46 +20,18 @@ DIGITS = 64
 # A zip file ends in the length of its comment, two bytes, the low one first.
 _LENGTH = DIGITS.to_bytes(2, "little")
 _CHUNK = 1 << 20
-Buffer = bytes | memoryview
-
-
-class Sealing:
-    """Takes the bytes of a zip file without a comment, hashes them as they pass, and seals them."""
-
-    def __init__(self, stream: IO[bytes]):
-        self._stream, self._digest, self._last = stream, hashlib.sha256(), b""
-
-    def write(self, data: Buffer) -> int:
-        """Write all but the last two bytes so far, which say how long the comment is."""
-        view = memoryview(data).cast("B")
-        if len(view) < len(_LENGTH):
-            view = memoryview(self._last + bytes(view))
-            self._last = b""
-        self._pass(self._last)
-        self._pass(view[: -len(_LENGTH)])
-        self._last = bytes(view[-len(_LENGTH) :])
-        return memoryview(data).nbytes
-
-    def flush(self) -> None:
-        """Do nothing: what is held back comes with the seal."""
-
-    def seal(self) -> None:
-        """Write the comment's length and the comment."""
-        self._pass(_LENGTH)
-        self._pass(self._digest.hexdigest().encode())
-
-    def _pass(self, data: Buffer) -> None:
-        self._digest.update(data)
-        self._stream.write(data)
 
 
 @contextmanager
-def sealed(path: Path) -> Iterator[Sealing]:
+def sealed(path: Path) -> Iterator[IO[bytes]]:
     """Seal the zip file without a comment that the block writes, and replace `path` by it."""
-    with replacing(path, "wb") as stream:
-        sealing = Sealing(stream)
-        yield sealing
-        sealing.seal()
+    with replacing(path, "w+b") as stream:
+        yield stream
+        stream.seek(-len(_LENGTH), os.SEEK_END)
+        stream.write(_LENGTH)
+        stream.seek(0)
+        digest = hashlib.file_digest(stream, "sha256")  # pyright: ignore[reportArgumentType]
+        stream.write(digest.hexdigest().encode())
 
 
 def checked_seal(path: Path) -> str:

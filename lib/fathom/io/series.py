@@ -44,16 +44,14 @@ def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
 
 
 def cut(path: Path, update: int) -> bool:
-    """Drop the rows after an update and damaged rows; return whether something was damaged.
+    """Drop the rows after an update and damaged members; return whether there were any.
 
     The file is replaced, or deleted if no row is left.
     """
     packed = path.read_bytes()
-    stay, rows, seen, damaged = b"", 0, 0, False
+    stay, rows, seen = b"", 0, 0
     for start, end, lines in _members(packed):
-        whole = [line for line in lines if _is_header(line) or _update(line) is not None]
-        damaged = damaged or len(whole) < len(lines)
-        remaining = [line for line in whole if (_update(line) or 0) <= update]
+        remaining = [line for line in lines if _is_header(line) or _update(line) <= update]
         rows += sum(not _is_header(line) for line in remaining)
         if remaining:
             stay += packed[start:end] if len(remaining) == len(lines) else _packed(remaining)
@@ -63,7 +61,7 @@ def cut(path: Path, update: int) -> bool:
     elif stay != packed:
         with replacing(path, "wb") as stream:
             stream.write(stay)
-    return damaged or seen < len(packed)
+    return seen < len(packed)
 
 
 def read(path: Path) -> dict[str, list]:
@@ -79,13 +77,6 @@ def read(path: Path) -> dict[str, list]:
     if seen < len(packed) or not lines:
         raise FathomError(f"damaged after {len(lines)} lines", str(path), _REMEDY)
     names, *rows = (line.split("\t") for line in lines)
-    wrong = [
-        number
-        for number, row in enumerate(rows, 2)
-        if len(row) != len(names) or not row[0].isdecimal()
-    ]
-    if wrong:
-        raise FathomError(f"not {len(names)} fields", f"{path}:{wrong[0]}", _REMEDY)
     columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     columns[FIRST] = [int(text) for text in columns[FIRST]]
     columns[LAST] = [float(text) if text else None for text in columns[LAST]]
@@ -121,10 +112,8 @@ def _is_header(line: str) -> bool:
     return line.startswith(f"{FIRST}\t")
 
 
-def _update(line: str) -> int | None:
-    """Return the update of a row; None for a header and for what is no row."""
-    first, _, others = line.partition("\t")
-    return int(first) if first.isdecimal() and others else None
+def _update(line: str) -> int:
+    return int(line.partition("\t")[0])
 
 
 def _packed(lines: list[str]) -> bytes:

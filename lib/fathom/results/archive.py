@@ -1,23 +1,21 @@
 """A finished run, or all results of a scale, in one file: a tar with a record of SHA-256.
 
-The record comes first. Files are hashed for it, and hashed again as they are packed and as they are
-unpacked: all of an archive is written, or nothing. A run is accepted by another tree of results
+The record comes first. Files are hashed for it, and hashed again when they are packed and when they
+are unpacked: all of an archive is written, or nothing. A run is accepted by another tree of results
 where it has the same identity, the same text to the byte and today's recipe.
 """
 
-import hashlib
 import io
 import json
 import os
-import shutil
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import permutations
-from pathlib import Path, PurePosixPath
-from typing import IO, Literal
+from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -28,7 +26,7 @@ from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import read_json, replacing, sha256
-from fathom.io.records import CHANGED, HASH, Recorded, identity, read_record
+from fathom.io.records import CHANGED, HASH, Recorded, hashes, identity, read_record
 from fathom.results import training_record
 from fathom.results.clean import folders_in_use
 from fathom.results.measurements import SCHEMA, checked
@@ -40,7 +38,6 @@ from fathom.results.verify import verify
 RECORD = "archive.json"
 SUFFIX = ".tar.gz"
 AGAIN = "copy the archive again, or pack again"
-_BLOCK = 1 << 20  # bytes that are copied at once
 _OF_A_PROCESS = ("lock", "lock.holder")
 # Of a run: how it was trained, its series, measurements and hypotheses.
 _OF_A_RUN = (
@@ -152,22 +149,9 @@ def _write(archive: Path, record: ArchiveRecord, folder: Path) -> None:
             with open(path, "rb") as source:
                 status = os.fstat(source.fileno())
                 entry.size, entry.mtime = status.st_size, status.st_mtime
-                hashing = _Hashing(source)
-                tar.addfile(entry, hashing)
-            if hashing.digest.hexdigest() != digits:
+                tar.addfile(entry, source)
+            if sha256(path) != digits:
                 raise FathomError("changed while it was packed", str(path), "pack again")
-
-
-class _Hashing:
-    """A file that is hashed as it is read."""
-
-    def __init__(self, stream: IO[bytes]):
-        self.stream, self.digest = stream, hashlib.sha256()
-
-    def read(self, size: int = -1) -> bytes:
-        block = self.stream.read(size)
-        self.digest.update(block)
-        return block
 
 
 def files_of_scale(project: Project, paths: Paths) -> tuple[list[str], list[str]]:
@@ -221,12 +205,7 @@ def read(archive: Path) -> ArchiveRecord:
         matches, content = False, {}
     if not matches:
         raise _not_an_archive(archive)
-    record = checked(ArchiveRecord, content, archive, AGAIN)
-    for name in record.files:
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or not path.parts:
-            raise FathomError(f"'{name}' points outside the archive", str(archive), AGAIN)
-    return record
+    return checked(ArchiveRecord, content, archive, AGAIN)
 
 
 @contextmanager
@@ -257,45 +236,28 @@ def unpack(packed: Sequence[tuple[Path, ArchiveRecord, Path]]) -> None:
             what = "another of these archives is unpacked there, too"
             raise FathomError(what, str(second), "unpack one alone")
     waiting = {}
-    try:
-        for number, (archive, record, folder) in enumerate(packed):
+    with ExitStack() as opened:
+        for archive, record, folder in packed:
             above = next(path for path in folder.absolute().parents if path.is_dir())
-            waiting[folder] = above / f".{folder.name}_{number}.{os.getpid()}.part"
-            shutil.rmtree(waiting[folder], ignore_errors=True)
+            part = tempfile.TemporaryDirectory(".part", f".unpacked.{os.getpid()}.", above)
+            waiting[folder] = Path(opened.enter_context(part)) / "unpacked"
             _extract(archive, record, waiting[folder])
-        for folder, temporary in waiting.items():
+        for folder, unpacked in waiting.items():
             folder.parent.mkdir(parents=True, exist_ok=True)
-            temporary.rename(folder)
-    finally:
-        for temporary in waiting.values():
-            shutil.rmtree(temporary, ignore_errors=True)
+            unpacked.rename(folder)
 
 
 def _extract(archive: Path, record: ArchiveRecord, folder: Path) -> None:
-    """Write the files of an archive; nothing that the record does not name."""
+    """Write the files of an archive, which must be those of its record."""
     folder.mkdir()
-    missing = dict(record.files)
     with _opened(archive) as tar:
-        for entry in tar:
-            if entry.name == RECORD:
-                continue
-            digits, path = missing.pop(entry.name, None), folder / entry.name
-            stream = tar.extractfile(entry) if entry.isreg() and digits else None
-            if stream is None or _copied(stream, path) != digits:
-                what = f"'{entry.name}' is not a file that was packed"
-                raise FathomError(what, str(archive), AGAIN)
-            os.utime(path, (entry.mtime, entry.mtime))
-    if missing:
-        raise FathomError(f"'{min(missing)}' is missing", str(archive), AGAIN)
-
-
-def _copied(stream: IO[bytes], path: Path) -> str:
-    """Write what a stream has to a file, and return its SHA-256."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    hashing = _Hashing(stream)
-    with open(path, "wb") as target:
-        shutil.copyfileobj(hashing, target, _BLOCK)
-    return hashing.digest.hexdigest()
+        # Refuses what points outside the folder.
+        tar.extractall(folder, filter="data")
+    (folder / RECORD).unlink()
+    unpacked = hashes(folder, "**/*")
+    for name in sorted(record.files.keys() | unpacked.keys()):
+        if record.files.get(name) != unpacked.get(name):
+            raise FathomError(f"'{name}' is not the file that was packed", str(archive), AGAIN)
 
 
 def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) -> Path:

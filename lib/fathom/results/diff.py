@@ -1,16 +1,15 @@
 """Two trees of results compared: each is values by group, place and name.
 
 A place is what a line of the answer is about: a cell, a claim, a run, a measurement of a run. All
-columns of csv files are compared but those that repeat others in words. Our number in a changed
-cell of a table is not named again for compare.csv. Files of a run that have the same recorded hash
-in both trees are not read.
+columns of csv files are compared but those that repeat others in words. Where both trees have a
+table, our numbers in compare.csv are left out. Files of a run that have the same recorded hash in
+both trees are not read.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,6 @@ _TEXTS_WITH_NUMBERS = ("numbers", "reported_numbers", "cause")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 _HASH = re.compile(r"[0-9a-f]{40}(-dirty)?|[0-9a-f]{64}")
 _HASH_SHOWN = 8  # digits
-_DIGITS = 3  # that numbers inside a text have at least
 # Many runs have the same line.
 _SHARED = ("recipe", "data", "code")
 _HOUR = 3600
@@ -58,9 +56,8 @@ _KEYS = {
 }
 # Columns that repeat other columns, config, or the name of the folder.
 _REPEATED = ("note", "sentence", "section", "scale")
-# Our numbers of a cell in its table and in compare.csv, and what follows from them there.
-_OF_CELL, _OF_VERDICT = ("value", "stderr", "seeds"), ("reproduced", "stderr", "seeds")
-_FROM_CELL = {"reproduced", "stderr", "seeds", "delta", "cause", "run"}
+# What compare.csv repeats of a table, and what follows from that.
+_OF_TABLE = ("reproduced", "stderr", "seeds", "delta", "cause", "run")
 
 
 @dataclass(frozen=True)
@@ -194,9 +191,7 @@ def _artefacts(
         names = dict.fromkeys([*first.files, *second.files])
         chosen = [name for name in names if name.partition("/")[0] not in alone]
     several = len({*first.scales, *second.scales}) > 1
-    named: set[tuple[str, ...]] = set()  # the numbers of changed cells
-    # Verdicts come last: they leave out what tables name.
-    for name in sorted(chosen, key=lambda name: name.endswith("/compare")):
+    for name in chosen:
         scale, _, artefact = name.partition("/")
         title = name if several else artefact
         # A file whose heading is damaged is there, too: `rows` refuses it.
@@ -207,21 +202,12 @@ def _artefacts(
         lines = [rows(path) for path in paths]
         group = _group(artefact, lines[0] or lines[1])
         a, b = (_places(group, title, of_tree) for of_tree in lines)
-        for of_a, of_b in [(a.get(place, {}), b.get(place, {})) for place in {*a, *b}]:
-            if group == "cells" and of_a != of_b:
-                named.add((name, *_numbers(of_a, of_b, _OF_CELL)))
-            table = f"{scale}/{of_a.get('paper', '')}/{of_a.get('table', '')}"
-            if group == "verdicts" and (table, *_numbers(of_a, of_b, _OF_VERDICT)) in named:
-                for column in _FROM_CELL:
-                    of_a.pop(column, None)
-                    of_b.pop(column, None)
+        for line in (*a.values(), *b.values()) if group == "verdicts" else ():
+            table = f"{scale}/{line.get('paper')}/{line.get('table')}"
+            if table in first.files and table in second.files:
+                for column in _OF_TABLE:
+                    line.pop(column, None)
         yield from differences(group, a, b, tolerance)
-
-
-def _numbers(a: Line, b: Line, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what identifies a cell and its verdict in both trees: a column and the numbers."""
-    column = a.get("column") or b.get("column", "")
-    return (column, *(line.get(name, "") for line in (a, b) for name in columns))
 
 
 def _group(artefact: str, lines: list[Line]) -> str:
@@ -420,8 +406,9 @@ def _alike(name: str, first: Any, second: Any, tolerance: float) -> bool:
     """Return whether two values are equal, or numbers that are near; text may be a number."""
     if first == second:
         return True
-    if name in _TEXTS_WITH_NUMBERS and tolerance and first and second:
-        return _near(first, second, tolerance)
+    if name in _TEXTS_WITH_NUMBERS and tolerance:
+        # Their numbers are those of tables and figures.
+        return _NUMBER.sub("", first or "") == _NUMBER.sub("", second or "")
     numbers = _number(first), _number(second)
     if numbers[0] is None or numbers[1] is None:
         return False
@@ -436,26 +423,6 @@ def _number(value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         return None
-
-
-def _near(first: str, second: str, tolerance: float) -> bool:
-    """Return whether two texts differ in nothing but numbers, and in these by little.
-
-    Their numbers are rounded, so each may be half of its last digit further apart.
-    """
-    if _NUMBER.sub("", first) != _NUMBER.sub("", second):
-        return False
-    numbers = (map(Decimal, _NUMBER.findall(text)) for text in (first, second))
-    return all(
-        abs(a - b) <= Decimal(tolerance) + _rounding(a) + _rounding(b)
-        for a, b in zip(*numbers, strict=True)
-    )
-
-
-def _rounding(number: Decimal) -> Decimal:
-    """Return how far a printed number may be from what was rounded; zeros at its end are lost."""
-    last = min(int(number.as_tuple().exponent), number.adjusted() + 1 - _DIGITS)
-    return Decimal(5).scaleb(last - 1)
 
 
 def _both(name: str, first: Any, second: Any) -> str:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fathom.config.check import check
-from fathom.config.measurement_keys import rule_of
 from fathom.config.schema.section import AsTuple, Section
 from fathom.config.yaml_values import from_plain
 from fathom.io.commands import again
@@ -50,14 +49,6 @@ class Record(Section):
     how: str = ""  # how it was computed, such as sacreBLEU's signature
     doubt: str = ""  # why the numbers say little; tables mark them
 
-    @model_validator(mode="after")
-    def _shape_fits_labels(self) -> "Record":
-        if self.values is not None and not _has_shape(
-            self.values, [*map(self.labels.get, self.axes)]
-        ):
-            raise ValueError("the array's shape is not that of its labels; measure it again")
-        return self
-
 
 class Measurements(BaseModel):
     """The content of a measurement file."""
@@ -77,16 +68,6 @@ class Measurements(BaseModel):
     reason: str = ""  # why it ended so
     settings: dict[str, Any] = Field(default_factory=dict)  # what the rule was run with
     measurements: dict[str, Record]
-
-    @model_validator(mode="after")
-    def _keys_are_of_the_rule(self) -> "Measurements":
-        try:
-            wrong = next((key for key in self.measurements if rule_of(key) != self.rule), None)
-        except FathomError as error:
-            raise ValueError(f"{error.where}: {error.what}; {error.remedy}") from None
-        if wrong:
-            raise ValueError(f"'{wrong}' is not measured by '{self.rule}'; measure it again")
-        return self
 
 
 def read(path: Path) -> Measurements:
@@ -128,16 +109,3 @@ def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -
             FathomError(problem.what, problem.where, f"{problem.remedy}, or {remedy}")
             for problem in problems
         ) from None
-
-
-def _has_shape(values: list[Any], labels: list[list[str] | None]) -> bool:
-    """Return whether nested lists of numbers have the lengths of the labels along each axis."""
-    if not labels:
-        return isinstance(values, int | float)
-    first, *rest = labels
-    return (
-        isinstance(values, list)
-        and first is not None
-        and len(values) == len(first)
-        and all(_has_shape(item, rest) for item in values)
-    )

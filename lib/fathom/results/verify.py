@@ -61,9 +61,6 @@ def verify(folders: Iterable[Path]) -> Verified:
         if path.name in RECORDS or path.parent.name == "measurements":
             files.add(path)
             try:
-                # A folder, a pipe or a broken symbolic link in the place of a record is damage.
-                if not path.is_file():
-                    raise FathomError("not a file", str(path), again(path))
                 records[path] = read_record(path)
             except FathomError as error:
                 findings[path] = error

@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -58,7 +59,7 @@ class CharacterModel:
         for gram, times in longest.items():
             for start in range(1, LONGEST + 1):
                 self._counts[gram[start:]] += times
-        self._logarithms: dict[str, float] = {}
+        self._of_last = cache(self._logarithm)
         self._contexts: Counter[str] = Counter()
         for gram, times in self._counts.items():
             self._contexts[gram[:-1]] += times
@@ -67,18 +68,16 @@ class CharacterModel:
         """Return the logarithm of a text's probability; `text` is in lower case."""
         return math.fsum(map(self._of_last, _grams(text)))
 
-    def _of_last(self, gram: str) -> float:
+    def _logarithm(self, gram: str) -> float:
         """Return the logarithm of the probability of a gram's last character after the others."""
-        if gram not in self._logarithms:
-            probability = UNIFORM
-            for start in range(LONGEST, -1, -1):
-                times = self._contexts.get(gram[start:-1])
-                if not times:
-                    break
-                weighted = self._counts.get(gram[start:], 0) + WEIGHT * probability
-                probability = weighted / (times + WEIGHT)
-            self._logarithms[gram] = math.log(probability)
-        return self._logarithms[gram]
+        probability = UNIFORM
+        for start in range(LONGEST, -1, -1):
+            times = self._contexts.get(gram[start:-1])
+            if not times:
+                break
+            weighted = self._counts.get(gram[start:], 0) + WEIGHT * probability
+            probability = weighted / (times + WEIGHT)
+        return math.log(probability)
 
 
 def _grams(text: str) -> Iterator[str]:

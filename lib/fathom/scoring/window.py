@@ -108,15 +108,10 @@ def common_metrics(spec: Spec, names: Sequence[str] = ALWAYS_SCORED) -> list[Met
 
 def texts_of(spec: Spec, corpus: Path, split: str) -> Texts:
     """Return references and sources of a split by task."""
-    texts = {
+    return {
         task: [side.sentences(corpus, task, split) for side in reversed(sides(spec.data))]
         for task in spec.data.tasks
     }
-    for task, (references, _) in texts.items():
-        if not references:
-            where = f"{corpus}: {task}, {split}"
-            raise FathomError("no references", where, "prepare the corpus again")
-    return texts
 
 
 def checkpoint_scores(

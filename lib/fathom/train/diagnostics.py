@@ -6,7 +6,6 @@ part of the training's state, so that stops and checkpoints change no byte of th
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, product
 from pathlib import Path
@@ -26,16 +25,9 @@ MEMBER = 500
 COMPARED = "encoder"
 
 
-@dataclass(frozen=True)
-class _Quantity:
-    """A quantity: its name and axes, and the labels of each of its values."""
-
-    name: str
-    axes: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-
-
-# An update, its quantities, and their values in this order.
+# The name and axes of a quantity, and the labels of each of its values.
+_Quantity = tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]
+# An update, its quantities, and their values in this order: plain, as a checkpoint keeps them.
 _Record = tuple[int, list[_Quantity], Tensor]
 
 
@@ -125,7 +117,7 @@ class Diagnostics:
                 labels_of(axis, size, layers, self.tasks)
                 for axis, size in zip(reading.axes, shape, strict=True)
             ]
-            quantity = _Quantity(f"{stack}_{name}", reading.axes, tuple(product(*labels)))
+            quantity = (f"{stack}_{name}", reading.axes, tuple(product(*labels)))
             self._quantities[stack, name, shape] = quantity
         return self._quantities[stack, name, shape]
 
@@ -145,32 +137,26 @@ class Diagnostics:
         rows: dict[str, list[series.Row]] = {}
         axes: dict[str, tuple[str, ...]] = {}
         for update, quantities, values in records:
-            parts = values.split([len(quantity.labels) for quantity in quantities])
-            for quantity, part in zip(quantities, parts, strict=True):
-                axes[quantity.name] = quantity.axes
-                rows.setdefault(quantity.name, []).extend(
-                    (update, labels, value)
-                    for labels, value in zip(quantity.labels, part.tolist(), strict=True)
+            parts = values.split([len(labels) for _, _, labels in quantities])
+            for (name, of_axes, labels), part in zip(quantities, parts, strict=True):
+                axes[name] = of_axes
+                rows.setdefault(name, []).extend(
+                    (update, place, value)
+                    for place, value in zip(labels, part.tolist(), strict=True)
                 )
         for name, of_quantity in rows.items():
             series.append(self.folder / f"{name}{SUFFIX}", axes[name], of_quantity)
 
     def state(self) -> list:
         """Return what was recorded and is not written yet, as a checkpoint keeps it."""
-        return [
-            (update, [(q.name, q.axes, q.labels) for q in quantities], values)
-            for update, quantities, values in self._read()
-        ]
+        return self._read()
 
     def resume(self, update: int, state: list) -> list[str]:
         """Go back to a checkpoint's update and state; return the names of tables with damaged rows.
 
         What was written after the update is dropped.
         """
-        self._recorded = [
-            (number, [_Quantity(*fields) for fields in quantities], values)
-            for number, quantities, values in state
-        ]
+        self._recorded = list(state)
         # What the state has may have been written since.
         written = min((number for number, _, _ in state), default=update + 1) - 1
         paths = sorted(self.folder.glob(f"*{SUFFIX}"))

@@ -1,9 +1,8 @@
 """The training loop; a run that was stopped or killed resumes from its newest checkpoint."""
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
 
 # Before torch, which loses a signal that comes while it imports numpy.
 import numpy  # noqa: F401
@@ -40,31 +39,6 @@ CLOCK = ("update", "seconds", "tokens_per_second", "share_of_peak")
 
 
 @dataclass(frozen=True)
-class RuntimeOptions:
-    """Options that do not change what is learnt."""
-
-    device: str  # auto, cpu, cuda or cuda:<n>
-    # Bound of a micro-batch's target tokens, or "auto"; larger updates accumulate.
-    tokens_per_device: int | str
-    log_every: int  # updates between rows of metrics.tsv
-    save_minutes: float  # after which the state is saved also between validations; 0 for never
-    diagnose_first: int  # record diagnostics for the first n updates,
-    diagnose_every: int  # then for every n-th update; 0 for none
-    compile: bool = False  # compile each layer, or its step
-    matmul: str = "tf32"  # "exact", or "tf32" for float32 products on CUDA
-    retrain_stale: bool = False  # delete a training of an older recipe first
-    micro_batches: int = 0  # an update has a multiple of this number; 0 for that of processes
-
-    @classmethod
-    def of(cls, switches: Switches, **changes: Any) -> Self:
-        """Return a user's switches as options; `changes` take the place of some."""
-        names = {field.name for field in fields(cls)} - {"retrain_stale"}
-        given: dict[str, Any] = {name: getattr(switches, name) for name in names}
-        given["retrain_stale"] = switches.retrain == "stale"
-        return cls(**(given | changes))
-
-
-@dataclass(frozen=True)
 class TrainPaths:
     """The folders that a training reads and writes."""
 
@@ -82,14 +56,14 @@ class Training:
         seed: int,
         tensors: Tensors,
         paths: TrainPaths,
-        options: RuntimeOptions,
+        switches: Switches,
         reporter: Reporter,
     ):
         self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
         self.settings = spec.training
-        self.options, self.reporter = options, reporter
-        self.device = environment.choose_device(options.device)
-        environment.require_exact(self.device, options.matmul)
+        self.switches, self.reporter = switches, reporter
+        self.device = environment.choose_device(switches.device)
+        environment.require_exact(self.device, switches.matmul)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
         self.network: Network = build(
@@ -101,9 +75,9 @@ class Training:
         )
         self.network.initialise()
         self.network.to(self.device)
-        tf32 = options.matmul == "tf32" and self.settings.precision == "fp32"
+        tf32 = switches.matmul == "tf32" and self.settings.precision == "fp32"
         self.network.set_matmul(choose_matmul_precision(self.device, tf32))
-        if options.compile:
+        if switches.compile:
             self.network.compile_layers()
         self.inherited: Ended | None = None
         if spec.start is not None:
@@ -123,8 +97,8 @@ class Training:
             self.network,
             tensors.tasks,
             self.folder / "diagnostics",
-            options.diagnose_every,
-            options.diagnose_first,
+            switches.diagnose_every,
+            switches.diagnose_first,
         )
         self.pending = PendingMetrics(spec.outcome)
         self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
@@ -144,12 +118,12 @@ class Training:
     def _update_batches(self) -> UpdateBatches | MaskedUpdateBatches:
         """Return the batches of the run: pairs of sentences, or blocks with hidden pieces."""
         kind = UpdateBatches if self.spec.masking is None else MaskedUpdateBatches
-        options = self._tokens_per_device(), self.options.micro_batches
-        return kind(self.tensors, self.spec, self.seed, self.ranks, self.device, *options)
+        bounds = self._tokens_per_device(), self.switches.micro_batches
+        return kind(self.tensors, self.spec, self.seed, self.ranks, self.device, *bounds)
 
     def _tokens_per_device(self) -> int:
         """Return the bound of a micro-batch's tokens, one for all processes."""
-        if isinstance(given := self.options.tokens_per_device, int):
+        if isinstance(given := self.switches.tokens_per_device, int):
             return given
         if self.device.type == "cpu":
             return environment.TOKENS
@@ -320,12 +294,12 @@ class Training:
             weights, count = self.network.state_dict(), self.settings.keep_weights
             training_state.save_weights(self.checkpoints, self.update, weights, count)
         minutes = (time.monotonic() - self._saved) / 60
-        if now or 0 < self.options.save_minutes <= minutes:
+        if now or 0 < self.switches.save_minutes <= minutes:
             self.save()
 
     def _is_logged(self) -> bool:
         validates = self._is_due(self.validate_every)
-        return validates or self.update % self.options.log_every == 0
+        return validates or self.update % self.switches.log_every == 0
 
     def _is_due(self, every: int) -> bool:
         """Return whether something is done at this update; the last update does everything."""

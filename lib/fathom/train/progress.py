@@ -45,23 +45,32 @@ class Speed:
 
 
 class Reporter:
-    """Prints the lines of a training, and appends them to train.log."""
+    """Prints the lines of a training, and appends them to train.log.
+
+    On a terminal a bar shows updates, and the lines of logged updates go to train.log alone.
+    """
 
     def __init__(self, report: Report, log: Path):
         log.parent.mkdir(parents=True, exist_ok=True)
         self.report, self.log = report, log
+        self.bar = _bar() if sys.stderr.isatty() else None
 
     def line(self, text: str) -> None:
-        """Print a line."""
+        """Print a line, above the bar."""
         self.write(text)
-        self.report(text)
+        if self.bar and self.bar.live.is_started:
+            self.bar.console.print(text, markup=False, highlight=False)
+        else:
+            self.report(text)
 
     def row(self, text: str) -> None:
-        """Print the numbers of an update that is logged."""
-        self.line(text)
+        """Print the numbers of an update that is logged; a bar shows them already."""
+        (self.write if self.bar else self.line)(text)
 
     def update(self, done: int, nll: float) -> None:
         """Show that an update is done, with its NLL in nats per token."""
+        if self.bar:
+            self.bar.update(self.bar.task_ids[0], completed=done, nll=nll)
 
     def write(self, text: str) -> None:
         """Append a line to train.log."""
@@ -70,51 +79,22 @@ class Reporter:
 
     def start(self, name: str, done: int, updates: int) -> None:
         """Start to show updates."""
+        if self.bar:
+            self.bar.add_task(name, completed=done, total=updates, nll=float("nan"))
+            self.bar.start()
 
     def stop(self) -> None:
-        """Show no more updates."""
+        """Show no more updates; the bar stays as it is."""
+        if self.bar:
+            self.bar.stop()
 
 
-class BarReporter(Reporter):
-    """Shows updates in a bar; logged updates go to train.log alone."""
-
-    def __init__(self, report: Report, log: Path):
-        super().__init__(report, log)
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f} of {task.total:.0f} updates"),
-            TextColumn("NLL {task.fields[nll]:.3f}"),
-            TimeRemainingColumn(),
-            console=Console(file=cast(IO[str], screen(sys.stderr))),
-        )
-
-    def line(self, text: str) -> None:
-        """Print a line above the bar."""
-        if self.bar.live.is_started:
-            self.write(text)
-            self.bar.console.print(text, markup=False, highlight=False)
-        else:
-            super().line(text)
-
-    def row(self, text: str) -> None:
-        """Write the line to train.log; the bar shows its numbers."""
-        self.write(text)
-
-    def start(self, name: str, done: int, updates: int) -> None:
-        """Show the bar."""
-        self.bar.add_task(name, completed=done, total=updates, nll=float("nan"))
-        self.bar.start()
-
-    def update(self, done: int, nll: float) -> None:
-        """Move the bar."""
-        self.bar.update(self.bar.task_ids[0], completed=done, nll=nll)
-
-    def stop(self) -> None:
-        """Leave the bar as it is."""
-        self.bar.stop()
-
-
-def reporter(report: Report, log: Path) -> Reporter:
-    """Return a reporter with a bar if standard error is a terminal, else one of plain lines."""
-    return (BarReporter if sys.stderr.isatty() else Reporter)(report, log)
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} updates"),
+        TextColumn("NLL {task.fields[nll]:.3f}"),
+        TimeRemainingColumn(),
+        console=Console(file=cast(IO[str], screen(sys.stderr))),
+    )

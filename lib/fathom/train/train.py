@@ -12,7 +12,7 @@ import yaml
 
 from fathom.config import plugins
 from fathom.config.spec import Spec
-from fathom.config.switches import require_even_shares
+from fathom.config.switches import Switches, require_even_shares
 from fathom.data.tensors import load
 from fathom.io import signals
 from fathom.io.files import write_text
@@ -26,8 +26,8 @@ from fathom.results.recipe import sources
 from fathom.results.run_state import SAVED
 from fathom.results.training_record import CODE, WEIGHTS
 from fathom.train import environment
-from fathom.train.loop import RuntimeOptions, Training, TrainPaths
-from fathom.train.progress import reporter
+from fathom.train.loop import Training, TrainPaths
+from fathom.train.progress import Reporter
 from fathom.train.ranks import PeerLost, Ranks
 from fathom.train.session import Attempt, Session, delete_stale, prepare_to_resume
 from fathom.train.state import complete_save
@@ -44,7 +44,7 @@ def train(
     spec: Spec,
     seed: int,
     paths: TrainPaths,
-    options: RuntimeOptions,
+    switches: Switches,
     report: Callable[[str], None],
     alive: Alive = job_state_unknown,
 ) -> None:
@@ -62,16 +62,16 @@ def train(
         Stopped: If the training was asked to stop; its state is saved.
     """
     folder = paths.run
-    ranks = Ranks.join(environment.choose_device(options.device))
+    ranks = Ranks.join(environment.choose_device(switches.device))
     with Session(ranks, folder) as session, ExitStack() as opened:
         attempt, word = None, _REFUSED
         if ranks.is_main:
             try:
-                require_even_shares(options.micro_batches, ranks.world)
+                require_even_shares(switches.micro_batches, ranks.world)
                 # First, since the rest takes seconds; other processes of the run write nothing.
                 waiting = partial(ranks.broadcast_from_main, _WAIT)
                 held = opened.enter_context(only_writer(folder, report, waiting, alive))
-                attempt = _begin(spec, paths, options, held, report)
+                attempt = _begin(spec, paths, switches, held, report)
                 word = _GO if attempt else _ENDED
             finally:
                 # A process that is gone by now is noticed with the first update.
@@ -84,24 +84,24 @@ def train(
                 raise SystemExit(1)
         if word == _GO:
             session.begin(attempt)
-            _train(spec, seed, paths, options, report, attempt)
+            _train(spec, seed, paths, switches, report, attempt)
 
 
 def _begin(
     spec: Spec,
     paths: TrainPaths,
-    options: RuntimeOptions,
+    switches: Switches,
     held: Held,
     report: Callable[[str], None],
 ) -> Attempt | None:
     """Put the run's folder in order, and begin an attempt; None where the training has ended."""
     folder = paths.run
-    if options.retrain_stale:
+    if switches.retrain == "stale":
         delete_stale(folder, report)
     if ended := training_record.already_ended(folder / "training.json"):
         report(f"{spec.folder}: {ended}")
         return None
-    log = reporter(report, folder / "train.log")
+    log = Reporter(report, folder / "train.log")
     complete_save(folder / "checkpoints")
     if (folder / "training.json").exists():
         # Nothing is deleted before the text is there from which the rest can be made again.
@@ -114,7 +114,7 @@ def _train(
     spec: Spec,
     seed: int,
     paths: TrainPaths,
-    options: RuntimeOptions,
+    switches: Switches,
     report: Callable[[str], None],
     attempt: Attempt | None,
 ) -> None:
@@ -122,8 +122,8 @@ def _train(
     folder = paths.run
     # Read now: an edit during the training does not change the code that trains.
     origin = sources()
-    log = reporter(report, folder / "train.log")
-    training = Training(spec, seed, load(paths.tensors), paths, options, log)
+    log = Reporter(report, folder / "train.log")
+    training = Training(spec, seed, load(paths.tensors), paths, switches, log)
     code = plugins.imported_files("methods", spec.method.name)
     training.resume()
     with signals.deferred() as signal:

@@ -23,12 +23,7 @@ from fathom.io.errors import FathomError
 from fathom.nn.device import to_device
 from fathom.nn.network import Batch
 from fathom.train.batches.collate import collate
-from fathom.train.batches.held_out import (
-    held_out_blocks,
-    ordered,
-    sampled_blocks,
-    sampled_pairs,
-)
+from fathom.train.batches.held_out import held_out
 from fathom.train.batches.masking import (
     BlockedText,
     BlockSampler,
@@ -83,6 +78,8 @@ class RunBatches(ABC):
         self.seed, self.ranks, self.device = seed, ranks, device
         self._most, self._multiple = tokens_per_device, micro_batches
         self.sampler = self._read(tensors, spec)
+        self.validation = held_out(tensors, "valid", spec)
+        self.training_sample = held_out(tensors, "train", spec, as_many_as="valid")
         self.updates = self.sampler.updates_until(spec.training.updates)
 
     def micro_batches(self, update: int) -> MicroBatches:
@@ -123,8 +120,6 @@ class UpdateBatches(RunBatches):
         training = spec.training
         self.pairs = tensors.splits("train")
         self.unigram_nll = tensors.unigram_nll
-        self.validation = ordered(tensors.splits("valid"))
-        self.training_sample = sampled_pairs(tensors)
         return Sampler(
             [pairs.target_lengths for pairs in self.pairs],
             [pairs.source_lengths for pairs in self.pairs],
@@ -150,8 +145,6 @@ class MaskedUpdateBatches(RunBatches):
             raise RuntimeError("the run predicts no hidden pieces")
         self.masking, self.entries = masking, len(tensors.source_dictionary)
         self.texts = texts(tensors, "train", block_tokens)
-        self.validation = held_out_blocks(tensors, "valid", masking, block_tokens)
-        self.training_sample = sampled_blocks(tensors, masking, block_tokens)
         lines = [text.lines for text in self.texts]
         single = training.one_task_per_batch
         tasks = tasks_of_updates(lines, training.batch, training.shares, self.seed, single)

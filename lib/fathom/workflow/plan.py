@@ -21,7 +21,7 @@ from fathom.config.demand import (
 )
 from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.schema.source import LocalFiles, Source
-from fathom.config.spec import DataSpec, Spec, into_pivot
+from fathom.config.spec import Spec, into_pivot
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 from fathom.results import training_record
@@ -192,18 +192,13 @@ def cost(spec: Spec, lines: int | None) -> Cost:
 
 def _entries(spec: Spec) -> int:
     """Return the pieces of the target dictionary, as far as config says."""
-    return _target_pieces(spec.data) or vocabulary(spec.data.subwords, 1)
-
-
-def _target_pieces(data: DataSpec) -> int | None:
-    """Return the pieces of the target dictionary; None where config does not say."""
-    subwords = data.subwords
-    if subwords.joint is not None:
-        return subwords.joint
-    if into_pivot(data.definition, data.direction):
-        return subwords.english
-    per_task = subwords.per_task
-    return subwords.foreign or (per_task and per_task * len(data.tasks))
+    data, subwords = spec.data, spec.data.subwords
+    stated = subwords.joint
+    if stated is None and into_pivot(data.definition, data.direction):
+        stated = subwords.english
+    elif stated is None:
+        stated = subwords.foreign or (subwords.per_task or 0) * len(data.tasks)
+    return stated or vocabulary(subwords, 1)
 
 
 def _kind(spec: Spec) -> str:

@@ -1,6 +1,5 @@
 """How trainings go, by their files and those of jobs and starts, and what is drawn of them."""
 
-import csv
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ from fathom.cluster import starts
 from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.io.errors import FathomError
 from fathom.io.screen import duration
 from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
 from fathom.results.training_record import changed_code
+from fathom.results.tree import rows
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
@@ -131,15 +130,13 @@ class Progresses:
         setting = spec.training.updates
         updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
-        if kind == RUNNING:
-            return Progress(kind, state, updates, run_state.pace(folder), job)
+        pace = run_state.pace(folder) if kind == RUNNING else None
         note = changed_code(file, spec.method.name) if state.ended else ""
-        if kind not in (FAILED, STALE):
-            return Progress(kind, state, updates, None, job, note=note)
         logs = [folder / "train.log", self.paths.train_log(spec, seed)]
-        logs = [path for path in [*logs, *([job.lines] if job else [])] if path.is_file()]
+        logs += [job.lines] if job else []
+        logs = [path for path in logs if kind in (FAILED, STALE) and path.is_file()]
         log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
-        return Progress(kind, state, updates, None, job, log)
+        return Progress(kind, state, updates, pace, job, log, note)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
         if state.ended or state.kind == RUNNING:
@@ -216,15 +213,8 @@ class Overview:
 
 def _verdicts(path: Path, papers: list[str]) -> dict[str, int]:
     """Return how many reported cells have each verdict; none before the first comparison."""
-    if not path.exists():
-        return {}
-    try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            rows = [(row["paper"], row["verdict"]) for row in csv.DictReader(stream)]
-    except (KeyError, ValueError, csv.Error):
-        what, remedy = "not the file that a comparison writes", "write it again: fathom compare"
-        raise FathomError(what, str(path), remedy) from None
-    return Counter(verdict for paper, verdict in rows if paper in papers)
+    lines = rows(path) if path.exists() else []
+    return Counter(line["verdict"] for line in lines if line.get("paper") in papers)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -147,7 +147,7 @@ class Results(_World):
     def __init__(self, artefacts: Artefacts, paper: Paper):
         super().__init__(artefacts.project, paper)
         self.artefacts = artefacts
-        self._points: dict[str, dict[int, DataFrame]] = {}
+        self._points = cache(self._read_points)
         self._sources: dict[str, ResultSource] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -163,11 +163,11 @@ class Results(_World):
         return interval if interval.half is not None else self._over_sentences(weights) or interval
 
     def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
+        return curve(what, self._points(figure), kinds.worst(self.paper.figures[figure]))
+
+    def _read_points(self, figure: str) -> "dict[int, DataFrame]":
         drawn = self.paper.figures[figure]
-        if figure not in self._points:
-            inputs = self.artefacts.inputs(self.paper, drawn)
-            self._points[figure] = kinds.by_seed(drawn, inputs)
-        return curve(what, self._points[figure], kinds.worst(drawn))
+        return kinds.by_seed(drawn, self.artefacts.inputs(self.paper, drawn))
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         compared = self.artefacts.compared(self.paper, self.paper.tables[name])

@@ -4,13 +4,13 @@ A module has `rows` (the numbers of the csv) and `draw`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import NOT_RUN, outcome_words
@@ -21,8 +21,6 @@ from fathom.io.files import write_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
-
-Written = TypeVar("Written")
 
 
 def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
@@ -43,20 +41,21 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
 
     frame = rows(figure, inputs)
     write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
-    _drawn(figure, inputs, frame, partial(save, stem=stem))
+    with _drawn(figure, inputs, frame) as picture:
+        save(picture, stem)
 
 
 def png(figure: Figure, inputs: Inputs) -> bytes:
     """Return a figure's drawing as a PNG: the bytes that `draw` writes."""
     from fathom.artefacts.figures.drawing import rendered
 
-    return _drawn(figure, inputs, rows(figure, inputs), partial(rendered, suffix="png"))
+    with _drawn(figure, inputs, rows(figure, inputs)) as picture:
+        return rendered(picture, "png")
 
 
-def _drawn(
-    figure: Figure, inputs: Inputs, frame: "DataFrame", written: "Callable[[Drawing], Written]"
-) -> "Written":
-    """Return what is written of a figure's drawing, in the style that it must be saved with."""
+@contextmanager
+def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Drawing]":
+    """Give a figure's drawing, in the style that it must be saved with."""
     import matplotlib
 
     from fathom.artefacts.figures import drawing
@@ -64,7 +63,7 @@ def _drawn(
     with matplotlib.rc_context(drawing.style()):
         picture = _module(figure.settings.kind).draw(figure.settings, frame)
         drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(frame)])
-        return written(picture)
+        yield picture
 
 
 def _notes(frame: "DataFrame") -> list[str]:

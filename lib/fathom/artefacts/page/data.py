@@ -80,18 +80,19 @@ def _shared(task: str, languages: list[str], record: Path) -> dict[str, int]:
     recorded = Recorded.of(record)
     if not all(recorded.path(name).is_file() for group in names.values() for name in group):
         return {}
-    columns = [recorded.lines(name) for name in names[TEST]]
-    sides: dict[str, list[Any]] = dict(zip(languages, columns, strict=True))
-    if len(columns) > 1:
-        sides[PAIR] = list(zip(*columns, strict=True))
-    # Training text may be too large for memory: it is read past the test lines.
-    wanted = [set(lines) for lines in sides.values()]
-    trained: list[set[Any]] = [set() for _ in wanted]
-    for pair in zip(*(recorded.stream(name) for name in names[TRAIN]), strict=True):
-        for lines, present, line in zip(wanted, trained, (*pair, pair), strict=False):
-            if line in lines:
-                present.add(line)
-    return {
-        side: sum(line in present for line in lines)
-        for (side, lines), present in zip(sides.items(), trained, strict=True)
+    tests = [recorded.lines(name) for name in names[TEST]]
+    # Training text may be too large for memory.
+    counts = {
+        language: _in_both(lines, recorded.stream(name))
+        for language, lines, name in zip(languages, tests, names[TRAIN], strict=True)
     }
+    if len(tests) > 1:
+        trains = zip(*map(recorded.stream, names[TRAIN]), strict=True)
+        counts[PAIR] = _in_both(list(zip(*tests, strict=True)), trains)
+    return counts
+
+
+def _in_both(test: list[Any], train: Iterable[Any]) -> int:
+    """Return how many test lines are training lines too."""
+    shared = set(test).intersection(train)
+    return sum(line in shared for line in test)

@@ -64,32 +64,17 @@ def write(table: TableView, rows: Iterable[Mapping[str, Any]], stem: Path) -> No
 
 def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
     """Return a line for each cell that has a value or words, with all digits."""
-    lines = (
-        (
-            result.cell.block,
-            result.cell.row,
-            result.cell.column,
-            result.value,
-            result.stderr,
-            result.words,
-            result.note,
-            result.interval,
-            result.seeds,
-            result.sentences,
-            item.mark,
-            result.cell.key,
-            "; ".join(result.how),
-            result.cell.source,
-            compared.scale,
-        )
-        for item, result in ((item, item.result) for item in compared.cells)
-        if result.shown
-    )
-    rows: list[dict[str, Any]] = [dict(zip(NUMBERS, line, strict=True)) for line in lines]
-    if compared.table.settings.against is not None:
-        shown = (item for item in compared.cells if item.result.shown)
-        for row, item in zip(rows, shown, strict=True):
+    rows = []
+    for item in compared.cells:
+        result, cell = item.result, item.result.cell
+        if not result.shown:
+            continue
+        numbers = vars(cell) | vars(result) | {"mark": item.mark, "scale": compared.scale}
+        numbers |= {"measurement": cell.key, "metric": "; ".join(result.how), "run": cell.source}
+        row = {name: numbers[name] for name in NUMBERS}
+        if compared.table.settings.against is not None:
             row |= {name: getattr(item.against, name, None) for name in AGAINST}
+        rows.append(row)
     return rows
 
 

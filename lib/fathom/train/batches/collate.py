@@ -5,6 +5,7 @@ target language first (teacher forcing, as in fairseq).
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -13,6 +14,8 @@ from fathom.data.indexed import Sentences
 from fathom.data.tensors import PAD, Pairs
 from fathom.nn.network import Batch
 from fathom.train.batches.sampler import Member
+
+T = TypeVar("T", int, Member)
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
@@ -75,15 +78,18 @@ def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarr
     return padded
 
 
-def grouped(lengths: Mapping[Member, int], tokens: int) -> list[list[Member]]:
+def grouped(lengths: Mapping[T, int], tokens: int, texts: int | None = None) -> list[list[T]]:
     """Return groups of texts of similar length, the short ones first.
 
     Args:
+        lengths: tokens of each text.
         tokens: bound of a group's texts times its longest; a longer text is a group alone.
+        texts: the most texts of a group; None for any number.
     """
-    groups: list[list[Member]] = []
+    groups: list[list[T]] = []
     for member in sorted(lengths, key=lambda member: (lengths[member], member)):
-        if not groups or (len(groups[-1]) + 1) * lengths[member] > tokens:
+        size = len(groups[-1]) if groups else 0
+        if not groups or size == texts or (size + 1) * lengths[member] > tokens:
             groups.append([])
         groups[-1].append(member)
     return groups

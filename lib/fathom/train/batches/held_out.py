@@ -23,20 +23,20 @@ TOKENS = 8192
 _HELD_OUT = 3
 
 
-def held_out(tensors: Tensors, split: str, spec: Spec) -> list[Batch]:
+def held_out(
+    tensors: Tensors, split: str, spec: Spec, as_many_as: str | None = None
+) -> list[Batch]:
     """Return what a run predicts of a split: sentences of pairs, or hidden pieces of blocks.
 
-    A split of which nothing is predicted for some task raises FathomError.
+    With `as_many_as` it is a sample, evenly spaced: of each task as many as that split has. A split
+    of which nothing is predicted for some task raises FathomError.
     """
-    if spec.masking is None or spec.model.block is None:
-        return ordered(tensors.splits(split))
-    return held_out_blocks(tensors, split, spec.masking, spec.model.block)
-
-
-def sampled_pairs(tensors: Tensors) -> list[Batch]:
-    """Return training pairs, evenly spaced: of each task as many as its validation text has."""
-    counts = {split.task: len(split) for split in tensors.splits("valid")}
-    return ordered(tensors.splits("train"), counts=counts)
+    masking, block_tokens = spec.masking, spec.model.block
+    if masking is None or block_tokens is None:
+        few = as_many_as and {pairs.task: len(pairs) for pairs in tensors.splits(as_many_as)}
+        return ordered(tensors.splits(split), counts=few or None)
+    few = as_many_as and {text.task: len(text) for text in texts(tensors, as_many_as, block_tokens)}
+    return held_out_blocks(tensors, split, masking, block_tokens, few or None)
 
 
 def ordered(
@@ -86,12 +86,6 @@ def held_out_blocks(
         rows |= of_task
     groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
     return [collate_masked([rows[member] for member in group], group) for group in groups]
-
-
-def sampled_blocks(tensors: Tensors, masking: Masking, block_tokens: int) -> list[Batch]:
-    """Return training blocks, evenly spaced: of each task as many as its validation text has."""
-    counts = {text.task: len(text) for text in texts(tensors, "valid", block_tokens)}
-    return held_out_blocks(tensors, "train", masking, block_tokens, counts)
 
 
 def _places(task: int, length: int, counts: Mapping[int, int] | None) -> Sequence[int]:

@@ -115,7 +115,7 @@ class BlockSampler(Order):
 
         A task whose share is smaller than a block is in some of the updates. Updates count from 1.
         """
-        tasks, before = self._tasks_at(n)
+        tasks, before = self._tasks.at(n)
         members = [
             (task, block) for task in tasks for block in self._stretch(task, before).tolist()
         ]

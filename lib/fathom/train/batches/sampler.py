@@ -17,6 +17,7 @@ have one length, would meet in an update.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -58,7 +59,7 @@ class Stream:
     def __init__(self, lengths: np.ndarray, *where: int):
         self.lengths, self.where = lengths, where
         self.tokens = int(lengths.sum())
-        self._latest = (-1, lengths, lengths)
+        self._pass = lru_cache(maxsize=1)(self._order)
 
     def between(self, begin: int, end: int) -> np.ndarray:
         """Return the sentences whose first token is in [begin, end), in the stream's order.
@@ -73,13 +74,11 @@ class Stream:
             stretches.append(order[first:last])
         return np.concatenate(stretches)
 
-    def _pass(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a pass's order of sentences and the tokens before each; the latest is cached."""
-        if self._latest[0] != number:
-            order = permutation(len(self.lengths), *self.where, number)
-            lengths = self.lengths[order]
-            self._latest = (number, order, np.cumsum(lengths) - lengths)
-        return self._latest[1], self._latest[2]
+    def _order(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a pass's order of sentences and the tokens before each."""
+        order = permutation(len(self.lengths), *self.where, number)
+        lengths = self.lengths[order]
+        return order, np.cumsum(lengths) - lengths
 
 
 class AllTasks:
@@ -226,12 +225,6 @@ class Order:
         tokens = epochs * self._streams[task].tokens
         return self._tasks.update_of(task, -(-tokens * self._pools[task] // self._quotas[task]))
 
-    def _tasks_at(self, n: int) -> tuple[tuple[int, ...], int]:
-        """Return the tasks of update n, from 1 on, and how many updates before it held them."""
-        if n < 1:
-            raise IndexError(f"updates count from 1, not {n}")
-        return self._tasks.at(n)
-
     def _stretch(self, task: int, number: int) -> np.ndarray:
         """Return the texts of a task's stretch; stretches count from 0."""
         quota = self._quotas[task]
@@ -271,11 +264,12 @@ class Sampler(Order):
             pools = [max(1, min(batch.pool, updates)) for updates in passes]
         tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
         super().__init__(self._target, tasks, seed, pools, lines.index(max(lines)))
-        self._latest: dict[tuple[int, ...], tuple[int, list[list[Member]]]] = {}
+        # With one task per update, a block of each task is in use.
+        self._block = lru_cache(maxsize=2 * len(lines) if one_task else 1)(self._updates)
 
     def update(self, n: int) -> list[Member]:
         """Return the sentences of update n as (task, sentence); updates count from 1."""
-        tasks, before = self._tasks_at(n)
+        tasks, before = self._tasks.at(n)
         block, place = divmod(before, self._pools[tasks[0]])
         members = self._block(tasks, block)[place]
         if not members:
@@ -286,23 +280,19 @@ class Sampler(Order):
             )
         return members
 
-    def _block(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
-        """Return the updates of a block of some tasks; their latest block is cached."""
-        number, updates = self._latest.get(tasks, (-1, []))
-        if number != block:
-            pool = self._pools[tasks[0]]
-            ranks: list[list[Member]] = [[] for _ in range(pool)]
-            for task in tasks:
-                drawn = self._stretch(task, block)
-                source, target = self._source[task][drawn], self._target[task][drawn]
-                order = np.argsort(self._sort_key(source, target), kind="stable")
-                chunks = equal_mass(target[order], pool)
-                for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
-                    ranks[rank].append((task, sentence))
-            order = permutation(pool, self.seed, _RANKS, block)
-            updates = [ranks[rank] for rank in order.tolist()]
-            self._latest[tasks] = (block, updates)
-        return updates
+    def _updates(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
+        """Return the updates of a block of some tasks."""
+        pool = self._pools[tasks[0]]
+        ranks: list[list[Member]] = [[] for _ in range(pool)]
+        for task in tasks:
+            drawn = self._stretch(task, block)
+            source, target = self._source[task][drawn], self._target[task][drawn]
+            order = np.argsort(self._sort_key(source, target), kind="stable")
+            chunks = equal_mass(target[order], pool)
+            for rank, sentence in zip(chunks.tolist(), drawn[order].tolist(), strict=True):
+                ranks[rank].append((task, sentence))
+        order = permutation(pool, self.seed, _RANKS, block)
+        return [ranks[rank] for rank in order.tolist()]
 
     def _sort_key(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return the length by which pairs are sorted, that of the longer side, (n,).
