@@ -22,9 +22,10 @@ from fathom.config.schema.run import Decoding
 from fathom.config.spec import Spec
 from fathom.data.tensors import EOS, PAD
 from fathom.decode.beam import Beam
-from fathom.decode.translate import batches, hypotheses
+from fathom.decode.translate import hypotheses
 from fathom.io.errors import FathomError
 from fathom.nn.network import Network
+from fathom.train.batches.collate import grouped
 
 STOCK, CTRANSLATE2 = "fairseq's generator", "fathom by CTranslate2"
 SIZES = (32, 64, 128, 256)
@@ -97,7 +98,7 @@ def stock(workload: Workload, network: Network, spec: Spec, settings: Decoding) 
     def way(sources: Sources, size: int) -> Hypotheses:
         every = sources.sentences
         done: dict[int, list[int]] = {}
-        for numbers in batches([len(source) for source in every], 10**9, size):
+        for numbers in grouped(dict(enumerate(map(len, every))), 10**9, size):
             chosen = [every[number] for number in numbers]
             padded = torch.nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=PAD)
             padded = padded.to(device)

@@ -2,11 +2,12 @@
 
 import pytest
 
-from fathom.artefacts.check import require
+from fathom.artefacts.check import findings
 from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.yaml_values import from_plain
+from fathom.io.errors import refuse
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow.start import found
@@ -32,7 +33,7 @@ def made(tmp_path):
     def read(seeds="1-2"):
         layer = from_plain({"papers": [str(tmp_path / "sweep")], "seeds": seeds}, "--config")
         project = load(PROJECT, layers=[layer])
-        require(project)
+        refuse(findings(project))
         return Targets(project, "small", Paths(tmp_path / "results", "small"))
 
     return read

@@ -15,10 +15,11 @@ import torch
 from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, load
+from fathom.decode.beam import Beam
 from fathom.decode.export.ctranslate2 import exports
 from fathom.decode.likelihood import likelihood
 from fathom.decode.trained_run import TrainedRun
-from fathom.decode.translate import hypotheses, searcher
+from fathom.decode.translate import hypotheses
 from fathom.train.batches.collate import collate
 from tests.reference.padded.beam import FairseqBeam
 from tests.reference.padded.networks import padded_logits
@@ -69,9 +70,16 @@ def asked(run: TrainedRun) -> tuple[list[torch.Tensor], list[int]]:
     return sources, [own.task for own in pairs for _ in range(len(own))]
 
 
+def searcher(run: TrainedRun) -> Beam:
+    """Return the beam search of a run."""
+    text = run.tensors
+    network = run.network("plain")
+    return Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+
+
 def translated(run: TrainedRun, sentences: int | None = None) -> list[list[int]]:
     """Return the hypotheses of all tasks, in batches of some sentences."""
-    return hypotheses(searcher(run, "plain"), *asked(run), CPU, sentences)
+    return hypotheses(searcher(run), *asked(run), CPU, sentences)
 
 
 def right(run: TrainedRun, answers: list[list[int]]) -> list[float]:
@@ -107,7 +115,7 @@ def test_the_order_and_the_size_of_a_batch_do_not_matter(run_with, place):
     assert translated(run, sentences=7) == answers
     order = random.Random(5).sample(range(len(sources)), len(sources))
     mixed = hypotheses(
-        searcher(run, "plain"),
+        searcher(run),
         [sources[number] for number in order],
         [tasks[number] for number in order],
         CPU,

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -26,7 +25,7 @@ from fathom.train.state import (
 )
 from tests.support.processes import kill, killed, train_and_be_killed
 from tests.support.refused import refused, says
-from tests.support.small_runs import OPTIONS, specification, train_run
+from tests.support.small_runs import specification, switched, train_run
 from tests.support.states import require_equal
 
 
@@ -221,7 +220,7 @@ def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_p
 def test_validations_and_saves_may_count_epochs(tensors, tmp_path):
     lengths = {"updates": "2 epochs", "validate_every": "2 epochs", "save_every": "1 epoch"}
     spec = specification(changes={"training": {"keep_weights": 9, **lengths}})
-    train_run(spec, tensors, tmp_path, replace(OPTIONS, log_every=1))
+    train_run(spec, tensors, tmp_path, switched(log_every=1))
     rows = metrics.read(tmp_path / "metrics.tsv")
     first, last = saved_weights(tmp_path / "checkpoints")
     assert next(row["update"] for row in rows if row["epoch"] >= 1) == first
