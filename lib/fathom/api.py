@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import filter as matching
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from fathom.artefacts.claims.view import lines
 from fathom.artefacts.significance import RunComparison, Trainings, compare_runs
 from fathom.artefacts.table.formats import judged_numbers
 from fathom.artefacts.table.sources import ResultSource
+from fathom.config import plugins
 from fathom.config.load import open_paths, open_project
-from fathom.config.measurement_keys import METRICS, ShownValue
+from fathom.config.measurement_keys import SCORES, ShownValue
 from fathom.config.paper import find
 from fathom.config.show import describe
 from fathom.config.switches import one_seed
@@ -170,9 +172,12 @@ class Run:
 
     def scores(self, split: str = "test") -> "DataFrame":
         """Return the scores of a split, with 95 % bootstrap intervals and `n` sentences."""
-        file = MeasurementFile(self._spec, self.seed, self._paths, "scores", split, self._gates)
-        ready.require_made(file.path, self._command("score", split))
-        return _frame(measurements.rows(self._source.read(file.path, self.seed)))
+        where = self._spec, self.seed, self._paths
+        rules = SCORES, *plugins.names("metrics")
+        files = [MeasurementFile(*where, rule, split, self._gates).path for rule in rules]
+        ready.require_made(files[0], self._command("score", split))
+        made = (self._source.read(path, self.seed) for path in files if path.is_file())
+        return _frame(chain.from_iterable(map(measurements.rows, made)))
 
     def curves(self) -> "DataFrame":
         """Return the columns of metrics.tsv, a line for each logged update; NLL is per token."""
@@ -223,7 +228,7 @@ def test(
 
     Each is a run, or its trainings with several seeds. Without a task, a score is a mean over them.
     """
-    ready.require_name(metric, METRICS, "metric", "metric")
+    ready.require_name(metric, plugins.names("metrics"), "metric", "metric")
     ready.require_name(split, ready.SPLITS, "held-out split", "split")
     sides, chosen = [[each] if isinstance(each, Run) else [*each] for each in (a, b)], []
     for runs in sides:

@@ -76,7 +76,7 @@ def new(
     Example: fathom new my_study --like m2o_diverse_12_12 --like m2o_diverse_ll_d_12_24
     """
     project = open_project()
-    folder = _new_folder(project, name)
+    folder = new_folder(project, name)
     if data is not None and data not in project.datasets:
         raise unknown("data set", data, "--data", project.datasets)
     write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
@@ -84,7 +84,7 @@ def new(
     suggest(f"snakemake {name} --config papers={name}")
 
 
-def _new_folder(project: Project, name: str) -> Path:
+def new_folder(project: Project, name: str) -> Path:
     """Return the folder of a new study, which must not be there."""
     if not NAME.fullmatch(name):
         raise FathomError(f"'{name}': {NAME_RULE}", "name", "choose another name")
@@ -197,7 +197,7 @@ def _require_place(
     """Refuse a name that is taken, and a task that the data set cannot have."""
     name, card, (task, pivot) = adopted.name, adopted.card, codes
     if not card:
-        _new_folder(project, name)
+        new_folder(project, name)
     names = [f"{name}_{task}"] if card else [name, f"{name}_{task}"]
     taken = next((each for each in names if each in {*project.datasets, *project.sources}), "")
     where, shared = f"--languages {task}-{pivot}", card.get("pivot", pivot)

@@ -243,7 +243,7 @@ def export(
     results: Results = None,
     seed: Seed = 1,
 ) -> None:
-    """Write a run as a model of fairseq, CTranslate2 or transformers.
+    """Write a run for fairseq, CTranslate2 or transformers.
 
     The network must be a plain Transformer; of a run with gates, the layers
     that hard gates keep are one. README.md, in the folder, is a model card;

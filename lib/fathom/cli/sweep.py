@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.new import _new_folder
+from fathom.cli.new import new_folder
 from fathom.cli.options import Run, open_project
 from fathom.cli.terminal import report, suggest
 from fathom.config.load import load
@@ -49,7 +49,7 @@ def sweep(
     """
     project = open_project()
     like = project.run_name(run)
-    file = _new_folder(project, name) / "study.yaml"
+    file = new_folder(project, name) / "study.yaml"
     write_text(file, _study(like, changes, data, seeds))
     papers = [*project.switches.papers, name]
     given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
