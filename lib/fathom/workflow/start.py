@@ -15,6 +15,7 @@ from typing import Any
 from fathom.cluster import jobs, preflight, starts
 from fathom.cluster.slurm import Slurm
 from fathom.config import demand
+from fathom.config.measurement_keys import ALWAYS_SCORED
 from fathom.config.switches import require_even_shares
 from fathom.io.errors import FathomError
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
@@ -189,7 +190,7 @@ def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, d
         if workflow.is_local(rule) or ("run" in rule.wildcard_names and not names):
             continue
         of_text = data.corpus_folder if rule.name == PREPARE else text
-        wildcards = SimpleNamespace(run=run, data=of_text)
+        wildcards = SimpleNamespace(run=run, data=of_text, metric=ALWAYS_SCORED[0])
         given = {
             name: resource.evaluate(
                 wildcards, input=(), attempt=1, threads=1, rulename=rule.name, async_run=None
