@@ -91,7 +91,7 @@ def test_on_another_text_the_unchanged_run_is_trained_on_it_too(sweep, made):
 
 def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep, call, tmp_path):
     assert call("new", "mine", "--like", "deep/uneven", "--data", "pair").code == 0
-    (tmp_path / "config").mkdir()
+    (tmp_path / "config").mkdir(exist_ok=True)
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine]\n", encoding="utf-8")
     answer = sweep("--set", "model.dropout=0.2", run="mine/uneven")
     assert "next: snakemake sweep --config 'papers=[mine,sweep]' seeds=3\n" in answer.err
@@ -106,7 +106,11 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
          says("unknown key 'droput'", where="sweep:5", nearest="dropout")),
         (("--set", "model.dropout=0.1,x"), says("'x' is not a number", where="model.dropout")),
         (("--set", "model.dropout=0.1,2"), says("2 is too large")),
-        (("--set", "model.dropout"), says("this is not a list of values")),
+        (("--set", "model.dropout"), says("no values", where="--set model.dropout",
+                                            remedy="write model.dropout=0.1,0.3")),
+        (("--set", "training.updates=20,40"),
+         says("scale small leaves such runs unscaled", where="--set training.updates",
+              remedy="updates: {<group>: 20}")),
         (("--set", "model.dropout=0.1,0.10"), says("`for` gives the name 'dropout_0_1' twice")),
         (("--set", "model.heads=3"), says("512 is not a multiple of 3 heads")),
         (("--set", "model.dropout=[1,{"), says("not YAML")),
@@ -117,6 +121,11 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
 def test_what_is_wrong_is_one_line_and_leaves_no_study(sweep, tmp_path, words, message):
     message.check(sweep(*words).one_line)
     assert not [*tmp_path.iterdir()]
+
+
+def test_updates_are_swept_where_the_scale_changes_nothing(sweep, monkeypatch):
+    monkeypatch.setenv("FATHOM_CONFIG", '{"scale": "full"}')
+    assert sweep("--set", "training.updates=30000,60000").code == 0
 
 
 def test_a_mistyped_run_gets_the_nearest_name(sweep):

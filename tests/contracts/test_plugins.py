@@ -13,10 +13,13 @@ from fathom.config.yaml_values import from_plain
 from fathom.decode.contracts import check
 from fathom.io.errors import Findings
 from fathom.results.training_record import changed_code
+from tests.cli.conftest import call
 from tests.config.conftest import PROJECT
 from tests.support.refused import refused, says
 from tests.support.small_runs import encoded, specification, train_run
 from tests.support.specs import ROOT
+
+__all__ = ["call"]
 
 NAME = "stochastic_depth"
 STUDY = """\
@@ -148,6 +151,18 @@ def test_a_module_that_cannot_be_imported_is_named_with_its_line(mine):
     project_with(mine)
     with refused("ImportError: cannot import name 'hook'", where=f"mine/methods/{NAME}.py"):
         plugins.load("methods", NAME)
+
+
+def test_what_fails_while_it_runs_is_one_line_with_its_place(mine, call, monkeypatch):
+    write(mine, {"metrics/words.py": "def count(text):\n    return text.spilt()\n"})
+    project_with(mine)
+    count = plugins.load("metrics", "words").count
+    monkeypatch.chdir(mine.parent)
+    monkeypatch.setattr("fathom.cli.ask.open_scale", lambda *_, **__: count("a b"))
+    answer = call("list")
+    place = "fathom: mine/metrics/words.py:2: "
+    error = "AttributeError: 'str' object has no attribute 'spilt'; correct the code\n"
+    assert (answer.code, answer.err) == (1, place + error)
 
 
 def test_a_raised_recipe_is_another_identity_of_its_runs_alone(mine):

@@ -73,6 +73,7 @@ def _run(signal: Pending) -> None:
             raise Stopped(signal.number) from None
         if error := fault_of_machine(bug):
             _refuse(error)
+        _refuse_plugin(bug)
         _refuse_broken_config()
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
         say("fathom: this is a bug of fathom; please report it with the lines above")
@@ -98,6 +99,14 @@ def fault_of_machine(error: Exception) -> FathomError | None:
         return None
     where = str(error.filename or "disk")
     return FathomError(os.strerror(error.errno), where, remedies[error.errno])
+
+
+def _refuse_plugin(error: Exception) -> None:
+    """Exit as for a user's mistake where it is in the code of a method, metric or reader."""
+    from fathom.config.plugins import fault_of
+
+    if fault := fault_of(error):
+        _refuse(fault)
 
 
 def _refuse_broken_config() -> None:

@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from inspect import getmembers, isclass
 from pathlib import Path
-from traceback import extract_tb
+from traceback import extract_tb, walk_tb
 from types import ModuleType
 from typing import TypeVar
 
@@ -33,6 +33,7 @@ FATHOM = {
 _BUILD = FATHOM["methods"] / "build.py"  # finds the others
 GROUP = "fathom.plugins"
 _PACKAGE = "fathom_plugins"
+_REMEDY = "correct the code"
 # Modules of plugins by kind and name: the package, its folder and the file of each.
 _registered: dict[tuple[str, str], tuple[str, Path, Path]] = {}
 
@@ -115,7 +116,22 @@ def running(where: str) -> Iterator[None]:
         frames = extract_tb(error.__traceback__)
         *_, frame = [each for each in frames if "site-packages" not in each.filename] or frames
         what = f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
-        raise FathomError(what, where, "correct the code") from error
+        raise FathomError(what, where, _REMEDY) from error
+
+
+def fault_of(error: Exception) -> FathomError | None:
+    """Return the mistake at the last line of a plugin that an exception came through, if any."""
+    steps = walk_tb(error.__traceback__)
+    lines = [
+        (Path(frame.f_code.co_filename), line)
+        for frame, line in steps
+        if frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}.")
+    ]
+    if not lines:
+        return None
+    file, line = lines[-1]
+    here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return FathomError(f"{type(error).__name__}: {error}", f"{here}:{line}", _REMEDY)
 
 
 def _dotted(package: str, file: Path, folder: Path) -> str:
