@@ -76,10 +76,10 @@ class OpenProject:
         return tuple(matching(self._project.entries, pattern))
 
     def run(self, name: str, seed: int = 1, gates: str | None = None) -> "Run":
-        """Return a training, which need not have begun, by the name of a run, its folder or a row.
+        """Return a training, which need not have begun, by the name of a run or by a row.
 
-        A row is `<paper>_<table>: <row>`. Gates are plain, soft or hard; None takes those of the
-        run's validation.
+        A name is `<paper>/<run>`, also with `-<hash8>`; a row is `<paper>_<table>: <row>`. Gates
+        are plain, soft or hard; None takes those of the run's validation.
         """
         opened = OpenRun.of(self._project, self._paths, name, self._device)
         if opened.spec != self._project.spec(opened.spec.name, self._paths.scale):

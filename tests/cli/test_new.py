@@ -34,6 +34,16 @@ def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path
     assert (table.settings.against, project.run("mine/gated").data.dataset) == ("uneven", "pair")
 
 
+def test_a_new_study_is_named_in_config_which_is_not_written_over(new, call, tmp_path):
+    config = tmp_path / "config" / "config.yaml"
+    assert "new: mine/study.yaml, config/config.yaml\n" in new("mine", "--data", "pair").err
+    assert config.read_text(encoding="utf-8") == "papers: [mine]\n"
+    assert call("status", "mine").code == 0
+    answer = new("yours", "--data", "pair")
+    assert "yours/study.yaml\nname it in config/config.yaml: papers: [mine, yours]\n" in answer.err
+    assert config.read_text(encoding="utf-8") == "papers: [mine]\n"
+
+
 def test_without_a_run_it_has_the_one_that_the_scale_watches(new, tmp_path):
     assert new("mine").code == 0
     assert "static: {like: deep/static}" in (tmp_path / "mine" / "study.yaml").read_text()
@@ -81,7 +91,7 @@ def adopt(call, tmp_path, monkeypatch):
 
 def use(tmp_path, *studies):
     """Name studies in the working folder's config."""
-    (tmp_path / "config").mkdir()
+    (tmp_path / "config").mkdir(exist_ok=True)
     papers = ", ".join(studies or ["mine"])
     (tmp_path / "config" / "config.yaml").write_text(f"papers: [{papers}]\n", encoding="utf-8")
 
@@ -104,8 +114,8 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     assert "dropped: 2 that repeat others: line 6, line 7\n" in answer.err
     assert "kept, but look" not in answer.err
     assert "split by the hash of eng: 330 train, 40 valid, 30 test" in answer.err
+    assert "mine/datasets/mine.yaml, config/config.yaml\nnext: " in answer.err
     assert "next: snakemake mine --config papers=mine" in answer.err
-    use(tmp_path)
     assert call("validate").code == 0
     assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     splits = corpus(tmp_path)
@@ -115,6 +125,19 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
         "test": 30,
     }
     assert sorted(pair for pairs in splits.values() for pair in pairs) == sorted(PAIRS)
+
+
+@pytest.mark.parametrize("marked", ["my.fr", "my.en.gz"])
+def test_a_byte_order_mark_is_no_text(adopt, call, tmp_path, marked):
+    # Without the mark the first pair has an equal one.
+    pairs = [*PAIRS, PAIRS[0]]
+    mark = "\ufeff"
+    pairs[0] = tuple(mark * (of == marked) + side for of, side in zip(SAME, PAIRS[0], strict=True))
+    answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs)
+    assert "dropped: 1 that repeat others: line 401\n" in answer.err
+    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
+    prepared = [pair for pairs in corpus(tmp_path).values() for pair in pairs]
+    assert sorted(prepared) == sorted(PAIRS)
 
 
 def test_no_sentence_is_in_two_splits_and_more_text_holds_out_nearly_the_same(
@@ -170,7 +193,7 @@ def test_a_card_that_holds_out_too_much_is_refused(adopt, call, tmp_path):
 
 @pytest.mark.parametrize("name", ["my.tsv", "my.tsv.gz"])
 def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_path, name):
-    words = (*CODES, "--hold-out", "9+9", "--like", "uneven")
+    words = (*CODES, "--hold-out", "9+9", "--like", "deep/uneven")
     assert adopt(*words).code == 0
     table = "".join(f"{english}\tx\t{french}\n" for french, english in [*WRONG, *PAIRS]).encode()
     (tmp_path / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
@@ -231,6 +254,8 @@ def test_a_second_language_is_a_task_of_the_same_data_set_and_no_task_knows_held
     answer = call("adopt", "mine", "--text", *german, "--languages", "de-en")
     assert "mine: fra: split by the hash of eng: 370 train, 20 valid, 10 test\n" in answer.err
     assert "mine: deu: split by the hash of eng: 90 train, 20 valid, 10 test\n" in answer.err
+    assert "this is a new data set: its runs train again" in answer.err
+    assert "name it" not in answer.err
     assert (tmp_path / "mine" / "study.yaml").read_text(encoding="utf-8") == study
     tasks = prepared(call, tmp_path)
     keys = {
@@ -334,6 +359,8 @@ def test_no_edited_card_is_overwritten(adopt, call, tmp_path):
     ("words", "message"),
     [
         (CODES, says("'mine' has the task fra", remedy="adopt mine --again")),
+        (("--languages", "eng-deu"), says("share eng", remedy="deu-eng, and the files")),
+        (("--languages", "fra-deu"), says("all tasks of 'mine' share eng", remedy="fra-eng")),
         (("--languages", "deu-fra"), says("all tasks of 'mine' share eng", remedy="deu-eng")),
         ((*DEU, "--valid", *TWO, "--test", *TWO), says("are files, or none", where="--valid")),
         ((*DEU, "--like", "uneven"), says("the study is there", where="--like")),
@@ -365,15 +392,24 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
             {},
             says("validation and test are files", where="--hold-out"),
         ),
-        ((*CODES, "--valid", *SAME, "--test", *SAME), {}, says("no pairs for train")),
+        (
+            (*CODES, "--valid", *SAME, "--test", *SAME),
+            {},
+            says("402 with a held-out sentence in the second language); no pairs for train"),
+        ),
         (("--again",), {}, says("there is no adopted text", where="mine", remedy="--text")),
         (CODES, {"french": b"a\n"}, says("my.fr has 1 lines and my.en.gz 405", where="my.fr:2")),
         (
             CODES,
             {"french": b"a\nna \xe9\n"},
-            says("not UTF-8 at byte 4", where="my.fr:2", remedy="iconv"),
+            says("not UTF-8 at byte 4", where="my.fr:2", remedy="iconv -f <its encoding>"),
         ),
         (CODES, {}, says("200+200 of 400 pairs leave 0 for training", remedy="40+40 or fewer")),
+        (
+            CODES,
+            {"pairs": [("OK", "OK")] * 3},
+            says("3 pairs are dropped (3 equal on both sides); 200+200 of 0", remedy="more text"),
+        ),
         ((*CODES, "--hold-out", "9"), {}, says("not the numbers", remedy="500+500")),
         (
             (*CODES, "--hold-out", "9+9", "--like", "unevn"),
@@ -382,6 +418,8 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
         ),
         (CODES, {"name": "pair"}, says("there is a data set or source 'pair'")),
         (CODES, {"name": "deep"}, says("the name 'deep' is taken")),
+        (CODES, {"name": "sub/mine"}, says("'sub/mine': a name has", where="name")),
+        (CODES, {"name": "/tmp/mine"}, says("'/tmp/mine': a name has", where="name")),
         (CODES, {"name": "a" * 61}, says("has at most 64 small letters")),
         (CODES, {"name": "there"}, says("the folder is there already", where="there")),
     ],

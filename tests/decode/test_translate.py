@@ -193,6 +193,7 @@ def test_a_users_own_sentences_are_translated_as_the_test_sentences_are(paths):
     lines = sides(PLAIN.data)[0].sentences(paths.corpus(PLAIN.data), "kor", "test")
     assert translate_lines(run, "plain", "kor", lines, silent) == tested
     assert translate_lines(run, "plain", "kor", [], silent) == []
+    assert translate_lines(run, "plain", "kor", [" ", lines[0]], silent) == ["", tested[0]]
     with refused(nearest="kor"):
         translate_lines(run, "plain", "korr", lines, silent)
     with refused("diverged ("):

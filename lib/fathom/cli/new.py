@@ -11,7 +11,9 @@ from fathom.cli.terminal import report, suggest
 from fathom.config.measurement_keys import long_code
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
-from fathom.data.adopted import MOST_RATIO, MOST_WORDS, AdoptedText
+from fathom.config.switches import FILE
+from fathom.config.yaml_values import as_yaml
+from fathom.data.adopted import KINDS, AdoptedText
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, unknown
 from fathom.io.files import write_text
@@ -45,16 +47,6 @@ _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
 _LANGUAGES = "not two codes of languages", "ISO 639-3, as in fra-eng"
 _COLUMNS = "not two columns", "--columns 1,2"
 _HOLD_OUT = "not the numbers of pairs for validation and test", "--hold-out 500+500"
-# What is said of pairs and lines that are dropped, or kept but worth a look.
-_KINDS = {
-    "empty": "with an empty side",
-    "untranslated": "equal on both sides",
-    "repeated": "that repeat others",
-    "in_validation_or_test": "with a held-out sentence in the second language",
-    "crlf": "lines that end in CRLF",
-    "words": f"pairs with more than {MOST_WORDS} words on a side",
-    "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
-}
 Like = Annotated[
     list[str] | None,
     typer.Option(metavar="RUN", help="A run whose recipe is compared. May be given repeatedly."),
@@ -71,7 +63,8 @@ def new(
 
     Without --like it has the runs that the scale names as `new_study`, or
     the one that it watches.
-    A file that is there is never overwritten.
+    A file that is there is never overwritten. Without a config/config.yaml in
+    the working folder it is written, and names the study.
 
     Example: fathom new my_study --like m2o_diverse_12_12 --like m2o_diverse_ll_d_12_24
     """
@@ -80,20 +73,42 @@ def new(
     if data is not None and data not in project.datasets:
         raise unknown("data set", data, "--data", project.datasets)
     write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
-    report(f"new: {folder / 'study.yaml'}")
-    suggest(f"snakemake {name} --config papers={name}")
+    _finish(project, name, "new:", [folder / "study.yaml"])
 
 
 def new_folder(project: Project, name: str) -> Path:
     """Return the folder of a new study, which must not be there."""
-    if not NAME.fullmatch(name):
-        raise FathomError(f"'{name}': {NAME_RULE}", "name", "choose another name")
+    _require_name(name)
     if name in project.files.papers:
         place = project.files.name_of(project.files.folders[name])
         raise FathomError(f"the name '{name}' is taken by {place}", "name", "choose another name")
     if Path(name).exists():
         raise FathomError("the folder is there already", name, "choose another name")
     return Path(name)
+
+
+def _require_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise FathomError(f"'{name}': {NAME_RULE}", "name", "choose another name")
+
+
+def _finish(project: Project, name: str, verb: str, written: list[Path]) -> None:
+    """Name a study in a new config.yaml of the working folder, or say how to in a user's own.
+
+    Prints the files that are written, and what to type next.
+    """
+    papers, hint = project.switches.papers, ""
+    if Path(name).resolve() not in [Path(paper).resolve() for paper in papers]:
+        line = as_yaml({"papers": [*papers, name]})
+        if FILE.exists():
+            hint = f"name it in {FILE}: {line.strip()}"
+        else:
+            write_text(FILE, line)
+            written = [*written, FILE]
+    report(f"{verb} {', '.join(map(str, written))}")
+    if hint:
+        report(hint)
+    suggest(f"snakemake {name} --config papers={name}")
 
 
 def _study(project: Project, name: str, like: list[str] | None, data: str) -> str:
@@ -144,6 +159,7 @@ def adopt(
 
     Example: fathom adopt my_study --text my.fr my.en --languages fra-eng
     """
+    _require_name(name)
     project, study = open_project(), Path(name) / "study.yaml"
     adopted = AdoptedText(study.parent)
     card = adopted.card
@@ -169,10 +185,10 @@ def adopt(
     sizes, split = adopted.sizes(), adopted.card["split"]
     if not by_file:
         before = f"{split['valid']}+{split['test']}" if card else None
-        split["valid"], split["test"] = _split(hold_out or before, min(sizes))
+        split["valid"], split["test"] = _split(hold_out or before, *min(sizes))
     texts = adopted.texts()
     if not card:
-        pieces = next((size for most, size in _PIECES if sizes[0] < most), 32_000)
+        pieces = next((size for most, size in _PIECES if sizes[0][0] < most), 32_000)
         data = f"{{dataset: {name}, subwords: {{algorithm: unigram, joint: {pieces}}}}}"
         write_text(study, _study(project, name, like, data))
     written = [study] * (not card) + adopted.write()
@@ -180,8 +196,9 @@ def adopt(
     by = "file" if by_file else f"the hash of {adopted.card['pivot']}"
     for task, text_of_task in texts.items():
         _report(f"{name}: {task}", text_of_task, adopted.hints(task, text_of_task), by)
-    report(f"wrote {', '.join(map(str, written))}")
-    suggest(f"snakemake {name} --config papers={name}")
+    if card and not again:
+        report("this is a new data set: its runs train again, and old results stay")
+    _finish(project, name, "wrote", written)
 
 
 def _refuse(*faults: tuple[object, str, str, str]) -> None:
@@ -201,11 +218,14 @@ def _require_place(
     names = [f"{name}_{task}"] if card else [name, f"{name}_{task}"]
     taken = next((each for each in names if each in {*project.datasets, *project.sources}), "")
     where, shared = f"--languages {task}-{pivot}", card.get("pivot", pivot)
+    right = f"{task}-{shared}"
+    if task == shared:
+        right = f"{pivot}-{shared}, and the files or columns in this order"
     again = f"`fathom adopt {name} --again` reads its files again; others need another name"
     split = "validation and test of all tasks are files, or none are"
     _refuse(
+        (pivot != shared, where, f"all tasks of '{name}' share {shared}", f"write {right}"),
         (task in card.get("tasks", ()), where, f"'{name}' has the task {task}", again),
-        (pivot != shared, where, f"all tasks of '{name}' share {shared}", f"write {task}-{shared}"),
         (not same_split, "--valid", split, f"see split in {name}/datasets/{name}.yaml"),
         (taken, "name", f"there is a data set or source '{taken}'", "choose another name"),
         (not NAME.fullmatch(names[-1]), "name", f"'{names[-1]}': {NAME_RULE}", "shorten the name"),
@@ -221,7 +241,7 @@ def _report(start: str, text: TaskText[Pair], hints: dict[str, list[str]], by: s
             more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
             kept = "kept, but look" if kind in hints else "dropped"
             some = ", ".join(places[:3]) + more
-            report(f"{start}: {kept}: {len(places):,} {_KINDS[kind]}: {some}")
+            report(f"{start}: {kept}: {len(places):,} {KINDS[kind]}: {some}")
     parts = ", ".join(f"{len(pairs):,} {split}" for split, pairs in text.splits.items())
     report(f"{start}: split by {by}: {parts}")
 
@@ -234,14 +254,14 @@ def _two(pattern: str, text: str, option: str, what: str, example: str) -> tuple
     return match[1], match[2]
 
 
-def _split(hold_out: str | None, pairs: int) -> tuple[int, int]:
-    """Return how many pairs are held out for validation and test, at most half of them."""
+def _split(hold_out: str | None, pairs: int, loss: str) -> tuple[int, int]:
+    """Return how many pairs are held out, at most half; `loss` says which were dropped."""
     size = min(max(pairs // 50, 200), 2_000)
     number, hold_out = "([1-9][0-9]{0,8})", hold_out or f"{size}+{size}"
     valid, test = map(int, _two(rf"{number}\+{number}", hold_out, "--hold-out", *_HOLD_OUT))
     if 2 * (valid + test) > pairs:
         left, tenth = max(pairs - valid - test, 0), pairs // 10
-        what = f"{valid}+{test} of {pairs:,} pairs leave {left:,} for training"
+        what = f"{loss}{valid}+{test} of {pairs:,} pairs leave {left:,} for training"
         remedy = f"write --hold-out {tenth}+{tenth} or fewer" if tenth else "give more text"
         raise FathomError(what, f"--hold-out {hold_out}", remedy)
     return valid, test

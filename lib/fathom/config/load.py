@@ -45,7 +45,7 @@ def open_project(here: Path, check: bool | Check = False) -> Project:
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
     check = VARIABLE not in os.environ and check
-    return load(root, check=check, layers=layers(root, here.resolve()))
+    return load(root, check, layers(root, here.resolve()), here)
 
 
 def open_paths(
@@ -61,7 +61,9 @@ def open_paths(
     return Paths(open_results(here / folder if folder else folder), name)
 
 
-def load(root: Path, check: bool | Check = True, layers: Iterable[Value] = ()) -> Project:
+def load(
+    root: Path, check: bool | Check = True, layers: Iterable[Value] = (), here: Path = Path()
+) -> Project:
     """Read config/ under a folder.
 
     With `check`, what is wrong in each file alone is found first, or else what is wrong between
@@ -72,6 +74,7 @@ def load(root: Path, check: bool | Check = True, layers: Iterable[Value] = ()) -
         check: whether to check everything: all papers, and all runs at all scales; or what checks
             even more, `artefacts.check.beyond_config`.
         layers: switches that come after config.yaml's (config/switches.py).
+        here: the working folder, below which relative `papers` are.
 
     Raises:
         Findings: If the switches are wrong, or with `check` anything else.
@@ -82,7 +85,7 @@ def load(root: Path, check: bool | Check = True, layers: Iterable[Value] = ()) -
     switches, wrong = check_values(Switches, values)
     findings += wrong if not findings else []
     if switches is not None:
-        folders = [Path(folder).resolve() for folder in switches.papers]
+        folders = [(here / folder).resolve() for folder in switches.papers]
         papers = ((folder.name, folder) for folder in folders)
         findings += files.include(plugins.installed().items(), plugins.GROUP)
         findings += files.include(papers, values.place("papers"))

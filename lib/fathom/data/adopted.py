@@ -24,7 +24,17 @@ from fathom.io.records import identity, short
 
 # A pair is worth a look that has more words, or a side that is longer than this many of the other.
 MOST_WORDS, MOST_RATIO = 250, 3
-_REMEDY = "convert it, for example: iconv -f latin1 -t utf8"
+# What is said of pairs and lines that are dropped, or kept but worth a look.
+KINDS = {
+    "empty": "with an empty side",
+    "untranslated": "equal on both sides",
+    "repeated": "that repeat others",
+    "in_validation_or_test": "with a held-out sentence in the second language",
+    "crlf": "lines that end in CRLF",
+    "words": f"pairs with more than {MOST_WORDS} words on a side",
+    "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
+}
+_REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
 _HEAD = "# Written by `fathom adopt`, which overwrites no edited card: "
 Card = dict[str, Any]
 Files = Mapping[str, tuple[Path, ...]]
@@ -118,10 +128,11 @@ class AdoptedText:
         self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
         return [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
 
-    def sizes(self) -> list[int]:
-        """Return how many usable pairs each task has, without those in held-out files."""
+    def sizes(self) -> list[tuple[int, str]]:
+        """Return how many usable pairs each task has, without held-out files, and what is lost."""
         first = {source: pairs for (source, _), pairs in reversed(self.pairs.items())}
-        return [len(usable(first[source])[0]) for source in self.sources]
+        of_task = [usable(first[source]) for source in self.sources]
+        return [(len(kept), _loss(dropped)) for kept, dropped in of_task]
 
     def texts(self) -> dict[str, TaskText[Pair]]:
         """Return the text of all tasks as the reader splits it, and record its counts."""
@@ -131,7 +142,8 @@ class AdoptedText:
         for task, text in of_task.items():
             counts[task] = {split: len(text.splits[split]) for split in SPLITS}
             if empty := [split for split, count in counts[task].items() if not count]:
-                raise FathomError(f"no pairs for {empty[0]}", f"task {task}", "give more text")
+                what = f"{_loss(text.dropped_lines)}no pairs for {empty[0]}"
+                raise FathomError(what, f"task {task}", "give more text")
         return of_task
 
     def hints(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
@@ -159,6 +171,13 @@ class AdoptedText:
             body = as_yaml(card)
             write_text(path, f"{_HEAD}{short(identity(body))}\n{body}")
         return [*cards]
+
+
+def _loss(dropped: Mapping[str, list[int]]) -> str:
+    """Return how many pairs are dropped and why, as the begin of a message; nothing if none is."""
+    parts = [f"{len(lines):,} {KINDS[rule]}" for rule, lines in dropped.items() if lines]
+    count = sum(map(len, dropped.values()))
+    return f"{count:,} pairs are dropped ({', '.join(parts)}); " if parts else ""
 
 
 def _read_card(path: Path) -> Card:

@@ -16,6 +16,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import contextmanager
@@ -123,9 +124,12 @@ def _folder_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tup
                 yield file.name, stream
 
 
-def opened(path: Path) -> IO[bytes]:
-    """Open a file to read bytes; one that ends in `.gz` is unpacked."""
-    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else open(path, "rb")
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read bytes, after a byte order mark; one that ends in `.gz` is unpacked."""
+    with cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else open(path, "rb") as stream:
+        stream.seek(len(BOM_UTF8) if stream.read(len(BOM_UTF8)) == BOM_UTF8 else 0)
+        yield stream
 
 
 def _zip_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:

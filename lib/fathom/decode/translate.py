@@ -148,11 +148,15 @@ def translate_lines(
     report: Callable[[str], None],
     first: int = 1,
 ) -> list[str]:
-    """Translate a user's sentences; `report` and `first` are those of `TrainedRun.source_ids`."""
+    """Translate a user's sentences; `report` and `first` are those of `TrainedRun.source_ids`.
+
+    A line without text has none as translation.
+    """
     run.require_translating(task, gates)
     number, sources = run.task(task), run.source_ids(task, lines, report, first)
     answers = decode(run, gates, [*map(torch.tensor, sources)], [number] * len(sources))
-    return texts(run, answers)
+    pairs = zip(lines, texts(run, answers), strict=True)
+    return [text if line.strip() else "" for line, text in pairs]
 
 
 def split_lines(

@@ -244,8 +244,13 @@ def against_texts(
     points = (against.difference, against.low, against.high)
     return (
         *("" if value is None else signed(value, decimals) for value in points),
-        *("" if p is None else f"{p:.3f}" for p in (against.p, against.p_holm)),
+        *("" if p is None else _p(p) for p in (against.p, against.p_holm)),
     )
+
+
+def _p(p: float) -> str:
+    """Return a p with three decimals; no p is 0."""
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
 def _lines(
