@@ -217,7 +217,7 @@ def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch
     run, given = write_trained(PLAIN, paths), []
     monkeypatch.setattr(
         "fathom.decode.translate.hypotheses",
-        lambda _, sources, *others: given.extend(sources) or [],
+        lambda _, sources, *others: given.extend(sources) or [[]],
     )
     translate_lines(run, "plain", "kor", ["</s> <pad>"], silent)
     assert given[0].tolist().count(EOS) == 1
