@@ -13,6 +13,7 @@ import statistics
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,16 @@ class Rounding(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+@dataclass(frozen=True)
 class Emulated(MatmulPrecision):
     """TF32 on a CPU, within an update."""
+
+    exact: MatmulPrecision
+
+    @property
+    def multiple(self) -> int:
+        """That of an exact training, so that dropout has the same masks."""
+        return self.exact.multiple
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -60,11 +69,8 @@ class Emulated(MatmulPrecision):
 
 
 def emulate(device: torch.device, *_: object) -> MatmulPrecision:
-    """Return the precision of a training that rounds; training.json calls it what it calls TF32.
-
-    Dropout has the masks of an exact training.
-    """
-    return Emulated("high", choose_matmul_precision(device).errors)
+    """Return the precision of a training that rounds; training.json calls it what it calls TF32."""
+    return Emulated("high", {}, choose_matmul_precision(device))
 
 
 def by_seed(folder: Path) -> dict[str, dict[int, RunResults]]:

@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from benchmarks import tf32
 from fathom.config.paths import Paths
 from fathom.io.records import write_record
+from fathom.nn.network import HIGHEST
 from fathom.results.measurements import Number, Record
 from fathom.results.training_record import MeasurementFile
 from fathom.train import loop
@@ -75,12 +76,13 @@ def test_every_product_of_every_linear_layer_is_rounded_forward_and_backward(
         return linear(*args)
 
     monkeypatch.setattr(F, "linear", counted)
-    monkeypatch.setattr(loop, "choose_matmul_precision", lambda *_: Watched("high", {}))
+    monkeypatch.setattr(loop, "choose_matmul_precision", lambda *_: Watched("high", {}, HIGHEST))
     spec = latent(changes={"training": {"updates": 2}})
     ended = train_run(spec, tensors, tmp_path)
     # A layer multiplies once forward and twice backward; validation is not watched.
     assert products.count == 3 * sum(forward) > 0
-    assert ended["device"]["products"] == {"precision": "high", "errors": {}}
+    exact = {"precision": "highest", "errors": {}}
+    assert ended["device"]["products"] == {"precision": "high", "errors": {}, "exact": exact}
 
 
 SPEC = small_spec()

@@ -14,10 +14,9 @@ import torch
 from fathom.io.files import read_json
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
-from fathom.nn.cpu import MatmulPrecision
 from fathom.nn.weights import load_weights
 from fathom.results.run_state import read_state
-from fathom.train import environment, loop
+from fathom.train import environment
 from fathom.train.outcomes import validate
 from fathom.train.progress import Speed
 from fathom.train.ranks import Ranks
@@ -68,23 +67,6 @@ def test_a_masked_language_model_killed_twice_ends_bit_identical(tensors, tmp_pa
     spec = masked("latent_layers", ("encoder",), {"training": {"updates": 12}}, target_depth=1)
     attempts = require_exact_resume(spec, tensors, tmp_path, 5, 10)
     assert [each["from_update"] for each in attempts] == [0, 3, 9]
-
-
-@pytest.mark.slow
-def test_a_resumed_training_multiplies_as_it_began(tensors, tmp_path, monkeypatch):
-    """On a busy machine another start may find the other library faster."""
-
-    def choose(precision):
-        chosen = MatmulPrecision(precision, {"highest": 1e-6, "medium": 1e-6})
-        monkeypatch.setattr(loop, "choose_matmul_precision", lambda *_: chosen)
-
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    choose("medium")
-    train_run(latent(), tensors, whole)
-    train_and_be_killed(latent(), tensors, killed, 5)
-    choose("highest")
-    train_run(latent(), tensors, killed)
-    require_same_training(whole, killed)
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
 """The precision of float32 products; faster linear layers and dropout on a CPU.
 
 By default torch sends float32 products on a CPU to MKL. With the precision "medium" it sends them
-to oneDNN, about twice as fast on some machines, which may also round to bfloat16. Both depend on
-the machine, so `choose_matmul_precision` measures them. The setting belongs to the
+to oneDNN, about twice as fast on some machines, which may also round to bfloat16. Whether it does
+depends on the machine, so `choose_matmul_precision` measures it. The setting belongs to the
 process, and oneDNN is slow on products of many small or changing shapes, such as attention's, so
 it is set around the products of a linear layer alone.
 
@@ -11,11 +11,9 @@ probability is a multiple of 1 / 65,536, off by at most 1 / 131,072; values are 
 multiple leaves, so the expectation is exact. The draws follow from the state of torch's generator.
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
@@ -27,9 +25,6 @@ from torch.autograd.function import once_differentiable
 ONEDNN_ROWS = 128
 # Errors of two libraries that add in float32 differ by less; rounding to bfloat16 is 1,000 times.
 AS_GOOD = 2.0
-# The share of the time of "highest" that "medium" takes at most. It is about 0.5 or 1.0 by machine:
-# in the middle, so that a busy machine chooses as a quiet one does.
-FASTER, ROUNDS = 0.8, 3
 
 
 @dataclass(frozen=True)
@@ -41,20 +36,10 @@ class MatmulPrecision:
     # By precision, the largest error relative to the largest value; empty if none was measured.
     errors: dict[str, float]
 
-    def resumed(self, precision: str) -> "MatmulPrecision":
-        """Return that of a training that is resumed: the one it had, if it is as exact here."""
-        exact = precision in self.errors and _as_good(self.errors, precision)
-        return replace(self, precision=precision) if exact else self
-
     @property
     def multiple(self) -> int:
-        """What numbers of rows are rounded up to a multiple of.
-
-        Dropout draws for these rows too. So it depends on errors alone: where time decides, both
-        precisions have the same masks.
-        """
-        exact = "medium" in self.errors and _as_good(self.errors, "medium")
-        return ONEDNN_ROWS if exact else 1
+        """What numbers of rows are rounded up to a multiple of."""
+        return ONEDNN_ROWS if self.precision == "medium" else 1
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -73,24 +58,19 @@ class MatmulPrecision:
 def choose_matmul_precision(device: torch.device, tf32: bool = False) -> MatmulPrecision:
     """Return the precision of a device's linear layers; with `tf32`, "high" on CUDA.
 
-    On a CPU "medium" is chosen if its errors are as small as those of "highest" and it takes at
-    most FASTER of the time. torch before 2.9 cannot switch oneDNN alone, and keeps "highest".
-    Nothing is drawn from torch's own generator.
+    On a CPU "medium" is chosen if its errors are as small as those of "highest"; elsewhere "medium"
+    would round. torch before 2.9 cannot switch oneDNN alone, and keeps "highest". Nothing is drawn
+    from torch's own generator. Time decides nothing: the two differ in bits, and a training that is
+    resumed must choose again what it chose before.
     """
     if device.type == "cuda" and tf32:
         return MatmulPrecision("high", {})
     onednn = torch.backends.mkldnn
     if device.type != "cpu" or not onednn.is_available() or not hasattr(onednn, "matmul"):
         return MatmulPrecision("highest", {})
-    layer = _layer()
-    products = {name: partial(_products, layer, name) for name in ("highest", "medium")}
-    exact = _products([tensor.double() for tensor in layer], "highest")
-    errors = {name: _error(multiply(), exact) for name, multiply in products.items()}
-    # In turns, so that other work slows both.
-    times = [[_seconds(multiply) for multiply in products.values()] for _ in range(ROUNDS)]
-    highest, medium = map(min, zip(*times, strict=True))
-    better = _as_good(errors, "medium") and medium <= FASTER * highest
-    return MatmulPrecision("medium" if better else "highest", errors)
+    errors = {precision: _error(precision) for precision in ("highest", "medium")}
+    as_good = errors["medium"] <= AS_GOOD * errors["highest"]
+    return MatmulPrecision("medium" if as_good else "highest", errors)
 
 
 def linear(
@@ -151,36 +131,21 @@ def _product(left: Tensor, right: Tensor) -> Tensor:
         setting.fp32_precision = before
 
 
-def _as_good(errors: Mapping[str, float], precision: str) -> bool:
-    return errors[precision] <= AS_GOOD * errors["highest"]
-
-
-def _layer() -> list[Tensor]:
-    """Return input (256, 512), weight (384, 512) and upstream gradient (256, 384) of a layer."""
+def _error(precision: str) -> float:
+    """Return the largest error of a layer's value and gradients against float64, relative."""
     draws = torch.Generator().manual_seed(1)
-    return [torch.randn(shape, generator=draws) for shape in ((256, 512), (384, 512), (256, 384))]
+    x, weight, upstream = (
+        torch.randn(shape, generator=draws) for shape in ((256, 512), (384, 512), (256, 384))
+    )
 
+    def products(dtype: torch.dtype) -> list[Tensor]:
+        inputs = [x.to(dtype).requires_grad_(), weight.to(dtype).requires_grad_()]
+        y = linear(*inputs, precision=precision)
+        # Of a sum: for a gradient that is given, torch imports sympy, which takes a second.
+        return [y, *torch.autograd.grad((y * upstream.to(dtype)).sum(), inputs)]
 
-def _products(layer: list[Tensor], precision: str) -> list[Tensor]:
-    """Return the layer's value and its gradients by input and weight."""
-    *inputs, upstream = layer
-    inputs = [tensor.requires_grad_() for tensor in inputs]
-    y = linear(*inputs, precision=precision)
-    # Of a sum: for a gradient that is given, torch imports sympy, which takes a second.
-    return [y, *torch.autograd.grad((y * upstream).sum(), inputs)]
-
-
-def _error(products: list[Tensor], exact: list[Tensor]) -> float:
-    """Return the largest error of a layer's products, relative to the largest exact value."""
-    pairs = zip(products, exact, strict=True)
-    return max(((ours - true).abs().max() / true.abs().max()).item() for ours, true in pairs)
-
-
-def _seconds(multiply: Callable[[], object]) -> float:
-    """Return the CPU seconds of a layer's products."""
-    start = time.thread_time()
-    multiply()
-    return time.thread_time() - start
+    pairs = zip(products(torch.float32), products(torch.float64), strict=True)
+    return max(((ours - exact).abs().max() / exact.abs().max()).item() for ours, exact in pairs)
 
 
 WORDS = 2**16

@@ -159,9 +159,6 @@ class Training:
             self.update, self.seconds = state["update"], state["seconds"]
             self.pending.tokens, self.pending.exploding = state["tokens"], state["exploding"]
             torch.set_rng_state(state["rng"])
-            # Another start may measure other times; earlier versions measured none.
-            before = state.get("matmul", "medium")
-            self.network.set_matmul(self.network.matmul.resumed(before))
             self.speed.tokens = self.pending.tokens
             recorded = state.get("diagnostics", recorded)
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
@@ -204,7 +201,6 @@ class Training:
             "seconds": self.seconds,
             "exploding": self.pending.exploding,
             "rng": torch.get_rng_state(),
-            "matmul": self.network.matmul.precision,
             "diagnostics": self.diagnostics.state(),
         }
         training_state.save(self.checkpoints, state)
