@@ -111,7 +111,8 @@ def _claims(lines: Sequence[Mapping[str, str]]) -> str:
         about = line["paper"] == PAPER and f"{TABLE}[" in line["expression"]
         if about and line["answer"] in ANSWERED:
             name = " ".join(filter(None, (line["claim"], line["part"])))
-            numbers = (line["answer"], line["numbers"], line["reported_answer"])
+            ours = "our reading: " if line.get("reading") == "ours" else ""
+            numbers = (line["answer"], line["numbers"], ours + line["reported_answer"])
             table.append((name, f"`{line['expression']}`", *numbers))
     escaped = ([cell.replace("|", "\\|") for cell in cells] for cells in table)
     return "".join(f"| {' | '.join(cells)} |\n" for cells in escaped)

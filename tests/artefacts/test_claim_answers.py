@@ -289,7 +289,16 @@ VALUES = {
         ('mean(sd(C, "update"))', stdev(range(1, 9))),
         ('max(sd(P, "layer"))', stdev((0.8, 0.4, 0.1, 0.7))),
         ('max(sd(P, "task"))', stdev((0.6, 0.4))),
+        ('max(mean(P, "task"))', 0.85),
+        ('min(mean(P, "layer"))', 0.5),
+        ('min(max(P, "task"))', 0.2),
+        ('max(min(P, "layer"))', 0.2),
+        ('mean(first(mean(P, "task"), 0.25))', 0.85),  # the bottom layer comes first
         ("agreement(P)", 0.75),
+        ('alike(P, "a", "b")', 0.75),
+        ('alike(P, "a", "a")', 1.0),
+        ('max(others(alike(P), "a"))', 0.75),
+        ('alike(P, "a", "nowhere")', math.nan),  # a smaller scale may lack a row
         ('max(others(M, "a"))', 0.9),
         ('mean(others(M, "a"))', 0.8),
         # A curve of a failed training has the worst value.
@@ -297,6 +306,7 @@ VALUES = {
         ("mean(first(L, 0.25))", math.inf),
         ("end(0.5 * L - 1)", math.inf),
         ("min(1 - L)", -math.inf),
+        ('mean(max(L, "update"))', math.inf),
         ("spread(L)", math.nan),
         ('mean(sd(L, "update"))', math.nan),
         ("end(L) - mean(L) + end(C)", math.nan),

@@ -152,14 +152,17 @@ def test_the_head_counts_runs_cells_and_claims(compare):
         dates = [{"end": f"2026-01-0{day}T00:00:00+00:00"} for day in range(1, ended + 1)]
         files = [SimpleNamespace(file=SimpleNamespace(attempts=[date])) for date in dates]
         runs[name] = SimpleNamespace(ended=files, below_unigram=nats, learned=(nats or 0) > 0)
-    answers = [SimpleNamespace(answer="holds", reported_answer="fails")] * 3
+    answers = [SimpleNamespace(answer="holds", reported_answer="fails", reading="printed")] * 2
+    answers.append(SimpleNamespace(answer="holds", reported_answer="not printed", reading="ours"))
     listed = [TrainingCost("x", "cpu", 4, 2.0, 9, 1.0)]
     top = head({"table1": compare()}, runs, listed, answers)
     assert [top[name] for name in ("runs", "ended", "trainings", "hours")] == [4, 3, 4, 2.0]
     assert (top["learned"], top["nats"], top["last"]) == (2, [-0.5, 1.5], "2026-01-02")
     assert (top["cells"], top["judged"]) == (7, 7)
     assert [*top["claims"].values()] == [3]
-    assert [sign.words for sign in top["printed_claims"]] == ["fails"]
+    counts = [(sign.words, count) for sign, count in top["printed_claims"].items()]
+    assert counts == [("fails", 2)]
+    assert [sign.words for sign in top["our_readings"]] == ["not printed"]
 
 
 def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits():
@@ -215,6 +218,22 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert first.all("code")[1].text.endswith(", if trained(t)")
     numbers = [item.text for item in second.all("td")[0].all("ul")[1].all("li")]
     assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")
+
+
+def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artefacts):
+    part = replace(CLAIM, reported_answer="fails", answer="fails")
+    whole = "Deeper is better, and wider too."
+    read = replace(part, part="cs", reading="ours")
+    alone = replace(read, name="wider", part="", context=whole)
+    document = parsed(page(artefacts, own_project().papers["lamgd"], {}, [part, read, alone]))
+    both, one = (document.named(f"claim-{name}") for name in (CLAIM.name, "wider"))
+    chips = "✕ fails our reading: ✕ fails"
+    assert " ".join(both.all("td")[1].text.split()).startswith(chips)
+    assert [text in both.text for text in ("against the sentence", "against our reading")] == [1, 1]
+    assert " ".join(one.all("td")[1].text.split()).startswith("our reading: ✕ fails")
+    assert [text in one.text for text in ("against the sentence", "against our reading")] == [0, 1]
+    assert (whole in one.text, "In full" in both.text) == (True, False)
+    assert "our readings of them" in document.all("header")[0].text
 
 
 def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):

@@ -165,7 +165,7 @@ def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
     draw.claims(scale="tiny", results=tmp_path)
     with open(tmp_path / "tiny/claims.csv", encoding="utf-8", newline="") as stream:
         lines = [line for line in csv.DictReader(stream) if line["paper"] in PAPERS]
-    assert len(lines) == 95
+    assert len(lines) == 118
     assert {line["answer"] for line in lines} == {"not run"}
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == [
         "claims.csv",
@@ -185,8 +185,10 @@ def test_one_paper_or_one_table_can_be_printed_and_as_json(tmp_path, capsys):
     assert {claim["paper"] for claim in shown} == {"lamgd"}
     draw.claims(scale="tiny", results=tmp_path, table="lamgd_table6", as_json=True)
     shown = json.loads(capsys.readouterr().out)
-    assert [claim["name"] for claim in shown] == ["sharing_grows_with_k", "chosen_k_is_best"]
-    first = shown[0]
+    names = ["twelve_groups_share_three_quarters", "sharing_grows_with_k", "chosen_k_is_best"]
+    assert [claim["name"] for claim in shown] == names
+    assert [claim["reading"] for claim in shown] == ["printed", "printed", "ours"]
+    first = shown[1]
     assert (first["answer"], first["reported_answer"]) == ("not run", "holds")
     assert first["reported_evidence"][0]["difference"] == pytest.approx(-0.1)
     draw.claims(scale="tiny", results=tmp_path, table="lamgd_table1")

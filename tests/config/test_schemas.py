@@ -65,7 +65,7 @@ def test_a_claim_has_known_keys_and_answers(generated):
     validator = jsonschema.Draft202012Validator(generated["claims"])
     claim = {"sentence": "A is.", "section": "§1", "claim": "table1[1, 2] > 0", "supports": "holds"}
     assert not list(validator.iter_errors({"a": claim}))
-    for wrong in ({"supports": "hold"}, {"clame": "1 > 0"}, {"sentence": ""}):
+    for wrong in ({"supports": "hold"}, {"reading": "our"}, {"clame": "1 > 0"}, {"sentence": ""}):
         assert list(validator.iter_errors({"a": claim | wrong}))
 
 

@@ -8,11 +8,15 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.house.tree import ROOT, Source, library, listed, rule_files
 
+QUOTED = ("sentence", "context")
 NUMBERED = r"\b(?:tables?|figures?|tab\.|fig\.)[ ~_]?\d+"
+CLAIMS = "config/papers/deep/claims.yaml"
 DATA = "a paper is data, in config/papers/"
+CONJUNCTIONS = "and|but|or|nor|so|yet|as|while|whereas|where|when|because|since|if|though|although"
 OWN_FILE = "load it by its file's name"
 
 
@@ -29,6 +33,20 @@ def paper_names(root: Path) -> list[str]:
     word = re.compile("|".join([NUMBERED, *names_in(root, "papers/*/paper.yaml")]), re.IGNORECASE)
     findings = [line for source in library(root) for line in _named(source, word, DATA)]
     return findings + _in_rules(root, word, DATA)
+
+
+def broken_quotations(root: Path) -> list[str]:
+    """Return sentences of claims that their context lacks, or that break off within a clause."""
+    # Behind the last quoted word: the end, a punctuation mark or a conjunction.
+    end = rf"(?=\s*(?:$|[^\w\s]|(?:{CONJUNCTIONS})\b))"
+    findings = []
+    for path in sorted(root.glob("config/papers/*/claims.yaml")):
+        for name, claim in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+            sentence, context = (" ".join(claim.get(key, "").split()) for key in QUOTED)
+            parts = [re.escape(part.strip()) for part in re.split("…", sentence.rstrip(".)"))]
+            if context and not re.search(rf"\b{'.*?'.join(parts)}{end}", context):
+                findings.append(f"{path.relative_to(root)}: {name} is not what its context says")
+    return findings
 
 
 def method_names(root: Path) -> list[str]:
@@ -70,6 +88,32 @@ def _in_rules(root: Path, word: re.Pattern[str], remedy: str) -> list[str]:
 def test_no_code_knows_a_paper_or_a_method_but_its_own_file(rule):
     findings = rule(ROOT)
     assert not findings, listed(findings)
+
+
+def test_a_quoted_sentence_stands_in_its_context_up_to_the_end_of_a_clause():
+    findings = broken_quotations(ROOT)
+    assert not findings, listed(findings)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fits"),
+    [
+        ("we observed stable training … achieved better performance for 24 layers", True),
+        ("For 24 and 48 layer encoders, we observed stable training with 2x learning rate", True),
+        # It made a sentence on 24 layers one on 48.
+        ("For 24 and 48 layer encoders, we observed … achieved better performance", False),
+        ("achieved better performance for 24 layers … we observed stable training", False),
+        ("we observed a stable training", False),
+    ],
+)
+def test_a_quotation_that_breaks_off_is_found(small, sentence, fits):
+    context = (
+        "For 24 and 48 layer encoders, we observed stable training with 2x learning rate\n"
+        "  and achieved better performance for 24 layers."
+    )
+    text = yaml.safe_dump({"gains": {"sentence": sentence, "context": context}})
+    found = broken_quotations(small({"config/papers/deep/claims.yaml": text}))
+    assert found == ([] if fits else [f"{CLAIMS}: gains is not what its context says"])
 
 
 def test_a_paper_a_table_and_a_method_are_found(small):

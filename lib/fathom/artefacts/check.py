@@ -73,7 +73,7 @@ def _of_claims(printed: Printed, wrong: set[str]) -> Iterator[FathomError]:
     for claim in printed.project.claims.get(printed.paper.name, {}).values():
         for part in claim.parts:
             shown = claims.artefacts_of(part)
-            for finding in claims.findings(part, printed) if wrong.isdisjoint(shown) else ():
+            for finding in claims.findings(claim, part, printed) if wrong.isdisjoint(shown) else ():
                 if finding.where != part.supports_where or printed.unread.isdisjoint(shown):
                     yield finding
 

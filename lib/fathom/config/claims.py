@@ -7,7 +7,7 @@ from typing import Any
 from fathom.config.check import checked
 from fathom.config.files import Parts
 from fathom.config.merge import combinations, fill_text, placeholders
-from fathom.config.schema.paper import Answer, ClaimSettings
+from fathom.config.schema.paper import Answer, ClaimSettings, Reading
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, nearest, refuse, unknown
 
@@ -23,6 +23,7 @@ class ClaimPart:
     where: str
     guard_where: str
     supports_where: str
+    reading: Reading = "printed"  # `ours` where we draw it from a sentence that says less
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Claim:
     section: str
     parts: tuple[ClaimPart, ...]
     note: str = ""  # printed with the answer
+    context: str = ""  # all of the sentence, where it leaves words out
 
 
 def load(file: Value, paper: str) -> Mapping[str, Claim]:
@@ -48,7 +50,8 @@ def load(file: Value, paper: str) -> Mapping[str, Claim]:
         values = file.at((name,))
         settings = checked(ClaimSettings, values)
         parts = _parts(settings, values)
-        return Claim(paper, name, settings.sentence, settings.section, parts, settings.note)
+        quoted = settings.sentence, settings.section
+        return Claim(paper, name, *quoted, parts, settings.note, settings.context)
 
     claims = Parts((name for name, _ in file.items()), claim)
     refuse(claims.faults())
@@ -62,18 +65,18 @@ def _parts(settings: ClaimSettings, values: Value) -> tuple[ClaimPart, ...]:
     findings = [*_answer_faults(settings, [*chosen], values)]
     parts: list[ClaimPart] = []
     for name, names in chosen.items():
-        answer, path = settings.supports, ("supports",)
-        if isinstance(answer, dict):
-            answer, path = answer.get(name, "not printed"), ("supports", name)
+        answer, reading = settings.supports, settings.reading
+        path = ("supports", name) if isinstance(answer, dict) else ("supports",)
         try:
             part = ClaimPart(
                 name=name,
                 text=_text(settings.claim, names, values.place("claim")),
                 guard_text=_text(settings.guard or "", names, values.place("guard")),
-                supports=answer,
+                supports=answer.get(name, "not printed") if isinstance(answer, dict) else answer,
                 where=values.place("claim"),
                 guard_where=values.place("guard"),
                 supports_where=values.place(*path),
+                reading=reading.get(name, "printed") if isinstance(reading, dict) else reading,
             )
             parts.append(part)
         except FathomError as error:
@@ -93,14 +96,15 @@ def _text(text: str, names: Mapping[str, Any], where: str) -> str:
 def _answer_faults(
     settings: ClaimSettings, parts: list[str], values: Value
 ) -> Iterator[FathomError]:
-    """Yield parts without an answer, and answers without a part."""
-    answers = settings.supports
-    if not isinstance(answers, dict):
-        return
-    for part in answers:
-        if part not in parts:
-            yield unknown("part", part, values.place("supports", part), parts)
-    for part in parts:
-        if part not in answers:
-            what, remedy = f"no answer for part '{part}'", f"add `{part}: holds`"
-            yield FathomError(what, values.place("supports"), remedy)
+    """Yield parts without an answer or a reading, and answers and readings without a part."""
+    given = {"supports": (settings.supports, "holds"), "reading": (settings.reading, "ours")}
+    for key, (words, example) in given.items():
+        if not isinstance(words, dict):
+            continue
+        for part in words:
+            if part not in parts:
+                yield unknown("part", part, values.place(key, part), parts)
+        for part in parts:
+            if part not in words:
+                what, remedy = f"`{key}` lacks part '{part}'", f"add `{part}: {example}`"
+                yield FathomError(what, values.place(key), remedy)

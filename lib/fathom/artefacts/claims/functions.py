@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Literal
 
 from fathom.artefacts.claims import truths
@@ -30,7 +30,7 @@ from fathom.artefacts.figures.inputs import VALUE
 from fathom.io.errors import nearest
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 CHOSEN = 0.5  # a gate or a sample from here on takes its layer
 GAIN = "significant gain"
@@ -102,23 +102,26 @@ def _part(name: Literal["first", "last"], curve: Any, share: Any) -> Curve:
 
 def end(curve: Any) -> Sum:
     """Return the last value of a curve; a smaller scale may have no points of it."""
-    last_of = _curve(curve, "end").number
-    return last_of("end", lambda points: points.iloc[-1] if len(points) else math.nan)
+    return _curve(curve, "end").number("end", _last)
 
 
-def sd(curve: Any, axis: str) -> Curve:
-    """Return the standard deviation (n - 1) along an axis, for each place on the other axes."""
-    name = f"deviations over {axis} of {_curve(curve, 'sd', axes=(1, 2)).name}"
+def _last(points: "Series") -> float:
+    return points.iloc[-1] if len(points) else math.nan
+
+
+def _along(name: str, how: str, words: str, curve: Any, axis: str) -> Curve:
+    """Return what pandas computes along an axis, for each place on the other axes."""
+    full_name = f"{words} over {axis} of {_curve(curve, name, axes=(1, 2)).name}"
     if axis not in curve.axes:
         raise Unfit(f"{curve.name} has no axis '{axis}'", nearest(axis, curve.axes))
     axes = tuple(other for other in curve.axes if other != axis)
 
     def along(points: "DataFrame") -> "DataFrame":
         if not axes:
-            return points.head(1).assign(**{VALUE: points[VALUE].std()})
-        return points.groupby([*axes], sort=False, as_index=False).agg({VALUE: "std"})
+            return points.head(1).assign(**{VALUE: points[VALUE].agg(how)})
+        return points.groupby([*axes], sort=False, as_index=False).agg({VALUE: how})
 
-    return curve.chosen(name, along, axes=axes, worst=math.nan)
+    return curve.chosen(full_name, along, axes=axes, worst=math.nan if how == "std" else None)
 
 
 def agreement(picture: Any) -> Sum:
@@ -132,11 +135,40 @@ def agreement(picture: Any) -> Sum:
     return picture.chosen(picture.name, share).number("agreement", lambda points: points.iloc[0])
 
 
+def alike(picture: Any) -> Curve:
+    """Return the share of columns in which two rows are on one side of ½, as rows × rows."""
+    row, column = _curve(picture, "alike", axes=(2,)).axes
+    axes = (row, f"{row}_2")
+
+    def shares(points: "DataFrame") -> "DataFrame":
+        grid = points.pivot(index=row, columns=column, values=VALUE) >= CHOSEN
+        pairs = [
+            (first, second, float((grid.loc[first] == grid.loc[second]).mean()))
+            for first, second in product(grid.index, repeat=2)
+        ]
+        return type(points)(pairs, columns=[*axes, VALUE])
+
+    made = picture.chosen(f"alike of {picture.name}", shares, axes=axes, worst=math.nan)
+    return replace(made, rows=picture.rows)
+
+
+def _alike(picture: Any, row: str, other: str) -> Sum:
+    """Return the share of columns in which two rows are on one side of ½."""
+    shares = alike(picture)
+    first, second = shares.axes
+    for label in (row, other):
+        _need_row(picture, label)
+
+    def field(points: "DataFrame") -> "DataFrame":
+        return points.loc[(points[first] == row) & (points[second] == other)]
+
+    return shares.chosen(f"{shares.name} “{row}” “{other}”", field, axes=()).number("", _last)
+
+
 def others(picture: Any, row: str) -> Curve:
     """Return a row of a picture without the diagonal."""
     rows, columns = _curve(picture, "others", axes=(2,)).axes
-    if picture.rows and row not in picture.rows:
-        raise Unfit(f"{picture.name} has no row '{row}'", nearest(row, picture.rows))
+    _need_row(picture, row)
 
     def without(points: "DataFrame") -> "DataFrame":
         return points.loc[(points[rows] == row) & (points[columns] != row)]
@@ -175,9 +207,17 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "max": partial(_extreme, 1, "maximum"),
     "min": partial(_extreme, -1, "minimum"),
     "abs": abs_,
+    "sd": partial(_along, "sd", "std", "deviations"),
     "first": partial(_part, "first"),
     "last": partial(_part, "last"),
-} | {of.__name__: of for of in (mean, median, spread, end, sd, agreement, others)}
+} | {of.__name__: of for of in (mean, median, spread, end, agreement, alike, others)}
+# The same names with a label behind the first argument.
+LABELLED: dict[str, Callable[..., Any]] = {
+    "max": partial(_along, "max", "max", "maxima"),
+    "min": partial(_along, "min", "min", "minima"),
+    "mean": partial(_along, "mean", "mean", "means"),
+    "alike": _alike,
+}
 TRUTHS: dict[str, Callable[..., Truth]] = {
     "rising": partial(_ordered, "<", "rising"),
     "falling": partial(_ordered, ">", "falling"),
@@ -191,6 +231,12 @@ def _need(fits: bool, taker: str, needed: str, value: Any, remedy: str) -> None:
         if isinstance(value, Curve):
             given = ("one number", "a curve", "a picture")[len(value.axes)]
         raise Unfit(f"{taker} needs {needed}, and gets {given}", remedy)
+
+
+def _need_row(picture: Curve, row: str) -> None:
+    """Refuse a row that a picture does not have, where its rows are known."""
+    if picture.rows and row not in picture.rows:
+        raise Unfit(f"{picture.name} has no row '{row}'", nearest(row, picture.rows))
 
 
 def _several(values: Any, taker: str) -> Slice:

@@ -13,6 +13,7 @@ from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim, ClaimPart
 from fathom.config.paper import Paper
+from fathom.config.schema.paper import Reading
 from fathom.config.spec import full_name
 from fathom.io.errors import FathomError
 
@@ -39,6 +40,8 @@ class Judged:
     reported_evidence: tuple[Evidence, ...]
     artefacts: tuple[str, ...]  # the tables and figures that it shows
     note: str = ""  # what a reader must know with the answer
+    context: str = ""  # all of the sentence, where it leaves words out
+    reading: Reading = "printed"  # `ours` where we draw it from a sentence that says less
 
     @property
     def full_name(self) -> str:
@@ -47,8 +50,13 @@ class Judged:
 
     @property
     def against(self) -> bool:
-        """Whether our results go against the sentence."""
+        """Whether our results go against the sentence, or against our reading of it."""
         return self.answer == FAILS
+
+    @property
+    def reported_words(self) -> str:
+        """The answer of the paper's own cells, marked where it is that of our reading."""
+        return ("our reading: " if self.reading == "ours" else "") + self.reported_answer
 
     @property
     def basis(self) -> str:
@@ -98,6 +106,8 @@ def judged_part(
         reported_evidence=reported_evidence,
         artefacts=artefacts_of(part),
         note=" ".join(claim.note.split()),
+        context=" ".join(claim.context.split()),
+        reading=part.reading,
     )
 
 
@@ -118,8 +128,11 @@ def _answered(
     return (absent if found.answer == ABSENT else found.answer), found.evidence
 
 
-def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
-    """Yield what does not fit in a claim, or that `supports` is not what the cells answer."""
+def findings(claim: Claim, part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
+    """Yield what does not fit in a claim, or that `supports` is not what the cells answer.
+
+    Where a sentence leaves words out, or its paper's cells fail, a reader needs all of it.
+    """
     try:
         answer, evidence = _answered(part, printed, NOT_PRINTED)
     except FathomError as error:
@@ -131,6 +144,11 @@ def findings(part: ClaimPart, printed: Printed) -> Iterator[FathomError]:
         numbers = f" ({evidence[0].text})" if evidence else ""
         what = f"the paper's own cells answer '{answer}', not '{part.supports}'{numbers}"
         yield FathomError(what, part.supports_where, f"write {answer}, or correct the claim")
+    elif not (claim.context or printed.paper.is_study) and (
+        answer == FAILS or "…" in claim.sentence
+    ):
+        why = "cells of its paper fail" if answer == FAILS else "the sentence leaves words out (…)"
+        yield FathomError(why, part.where, "write all of the sentence as `context`")
 
 
 def _shown(part: ClaimPart) -> list[Reference]:

@@ -14,7 +14,7 @@ from inspect import Parameter, signature
 from itertools import pairwise
 from typing import Any, Protocol
 
-from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
+from fathom.artefacts.claims.functions import LABELLED, NUMBERS, TRUTHS
 from fathom.artefacts.claims.numbers import Sum, Term, Unfit, minus, plus, scaled, times
 from fathom.artefacts.claims.truths import Interval, Operator, Truth, compare, every, some
 from fathom.io.errors import FathomError, brief, nearest
@@ -133,7 +133,8 @@ class _Evaluation:
             case ast.Subscript():
                 return self.world.shown(_reference(node))
             case ast.Call(func=ast.Name(id=name)) if name not in TRUTHS:
-                return self._called(node, name, NUMBERS)
+                labelled = name in LABELLED and any(map(_is_text, node.args[1:]))
+                return self._called(node, name, LABELLED if labelled else NUMBERS)
             case ast.Name(id=name):
                 raise _refused(node, "needs rows or labels", f'write {name}["row", "column"]')
         raise _refused(node, "is not a number", "use + - *, cells and the functions of claims")
@@ -181,6 +182,10 @@ def _id(node: ast.expr) -> str:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
             return str(value)
     return ""
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _label(node: ast.expr) -> str:

@@ -32,11 +32,12 @@ def lines(claims: Iterable[Judged]) -> "DataFrame":
     """Return a line for each part of each claim, with all that decides it."""
     from pandas import DataFrame
 
-    columns = "paper claim part section sentence expression guard answer numbers basis"
+    columns = "paper claim part section sentence reading expression guard answer numbers basis"
     columns += " reported_answer reported_numbers reported_basis comparable scale"
     records = [
         vars(claim)
         | {"claim": claim.name, "basis": claim.basis, "reported_basis": claim.reported_basis}
+        | {"reading": claim.reading.removeprefix("printed")}  # as files without the column
         | {"numbers": _joined(claim.evidence), "reported_numbers": _joined(claim.reported_evidence)}
         for claim in claims
     ]
@@ -48,20 +49,25 @@ def summary(claims: Sequence[Judged]) -> list[str]:
     if not claims:
         return [NONE]
     names = {(claim.paper, claim.name) for claim in claims}
-    ours, printed = (
-        ", ".join(f"{count} {answer}" for answer, count in Counter(answers).most_common())
-        for answers in zip(*((each.answer, each.reported_answer) for each in claims), strict=True)
-    )
-    text = [
-        f"{len(names)} claims in {len(claims)} parts.",
-        f"Scale {claims[0].scale}: {ours}. The papers' own cells: {printed}.",
-        f"Answers that go against their sentence (fails): {sum(each.against for each in claims)}.",
-    ]
+    read = [claim for claim in claims if claim.reading == "ours"]
+    said = [claim for claim in claims if claim.reading == "printed"]
+    answers = f"Scale {claims[0].scale}: {_counts(claim.answer for claim in claims)}."
+    against = f"Answers that go against their sentence (fails): {sum(one.against for one in said)}"
+    if said:
+        answers += f" The papers' own cells: {_counts(claim.reported_answer for claim in said)}."
+    if read:
+        answers += f" Our readings of them: {_counts(claim.reported_answer for claim in read)}."
+        against += f"; against our reading of it: {sum(claim.against for claim in read)}"
+    text = [f"{len(names)} claims in {len(claims)} parts.", answers, f"{against}."]
     count = sum(not claim.comparable for claim in claims)
     if count:
         partly = PARTLY.format(count=count, all=len(claims))
         text.append(NOT_EVIDENCE if count == len(claims) else partly)
     return text
+
+
+def _counts(answers: Iterable[str]) -> str:
+    return ", ".join(f"{count} {answer}" for answer, count in Counter(answers).most_common())
 
 
 def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
@@ -84,10 +90,11 @@ def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
 
 def _row(claim: Judged) -> RowView:
     basis = f" ({claim.basis})" if claim.basis else ""
-    note = f"; note: {claim.note}" if claim.note else ""
-    texts = (f"“{claim.sentence}” ({claim.section}){note}", _joined(claim.evidence) + basis)
-    answers = (claim.answer, claim.reported_answer)
-    cells = [CellView(answer, verdict=answer.replace(" ", "-")) for answer in answers]
+    more = {"in full": f"“{claim.context}”" if claim.context else "", "note": claim.note}
+    notes = "".join(f"; {name}: {text}" for name, text in more.items() if text)
+    texts = (f"“{claim.sentence}” ({claim.section}){notes}", _joined(claim.evidence) + basis)
+    answers = ((claim.answer, claim.answer), (claim.reported_answer, claim.reported_words))
+    cells = [CellView(words, verdict=answer.replace(" ", "-")) for answer, words in answers]
     label = f"{claim.name} [{claim.part}]" if claim.part else claim.name
     return RowView(label, "result", (*cells, *(CellView(text, verdict="text") for text in texts)))
 
@@ -95,9 +102,12 @@ def _row(claim: Judged) -> RowView:
 def printed(claims: Iterable[Judged]) -> Iterator[str]:
     """Yield the lines of each claim for the terminal: answers, sentence, numbers."""
     for claim in claims:
-        against = ", against the sentence" if claim.against else ""
-        yield f"{claim.full_name}: {claim.answer}{against} (paper's cells: {claim.reported_answer})"
+        against = f", against {'our reading' if claim.reading == 'ours' else 'the sentence'}"
+        answer = claim.answer + (against if claim.against else "")
+        yield f"{claim.full_name}: {answer} (paper's cells: {claim.reported_words})"
         yield f"  “{claim.sentence}” ({claim.section})"
+        if claim.context:
+            yield f"  in full: “{claim.context}”"
         if claim.note:
             yield f"  note: {claim.note}"
         yield from _numbers("", claim.evidence)

@@ -127,7 +127,10 @@ def head(
         "learned": sum(run.learned for run in ended),
         "nats": [*dict.fromkeys((nats[0], nats[-1]))] if nats else [],  # below the unigram baseline
         "claims": answer_bar(claim.answer for claim in claims),
-        "printed_claims": answer_bar(claim.reported_answer for claim in claims),
+        "printed_claims": answer_bar(
+            one.reported_answer for one in claims if one.reading == "printed"
+        ),
+        "our_readings": answer_bar(one.reported_answer for one in claims if one.reading == "ours"),
     }
 
 

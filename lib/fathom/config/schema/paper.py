@@ -94,15 +94,20 @@ class StudySettings(PaperSettings):
 # claims.yaml
 
 Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
+Reading = Literal["printed", "ours"]
 
 
 class ClaimSettings(Section):
     """An entry of claims.yaml."""
 
     sentence: Text = Doc("As in the paper.")
+    context: str = Doc("All of the sentence; needed if words are left out (…), or cells fail.", "")
     section: str = Doc("Where it is.")
     for_: Annotated[Any, Field(alias="for")] = Doc("One claim for each combination.", None)
     claim: str = Doc("What must hold.")
+    reading: Reading | dict[str, Reading] = Doc(
+        "Whether the sentence says it (printed) or we draw it (ours); or for each part.", "printed"
+    )
     note: str = Doc("What a reader must know with the answer, such as what else differs.", "")
     guard: str | None = Doc("Where it is false, the claim is undecided.", None)
     supports: Answer | dict[str, Answer] = Doc(
