@@ -44,6 +44,14 @@ def test_a_new_study_is_named_in_config_which_is_not_written_over(new, call, tmp
     assert config.read_text(encoding="utf-8") == "papers: [mine]\n"
 
 
+def test_a_study_without_a_data_set_is_not_named_and_stops_no_verb(new, call, tmp_path):
+    answer = new("mine")
+    assert "write your data set as `data` in the study" in answer.err
+    assert "then name it in config/config.yaml: papers: [mine]\n" in answer.err
+    assert not (tmp_path / "config").exists()
+    assert call("list").code == call("validate").code == 0
+
+
 def test_without_a_run_it_has_the_one_that_the_scale_watches(new, tmp_path):
     assert new("mine").code == 0
     assert "static: {like: deep/static}" in (tmp_path / "mine" / "study.yaml").read_text()

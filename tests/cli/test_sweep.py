@@ -43,6 +43,7 @@ def made(tmp_path):
 def test_a_run_for_each_combination_is_compared_with_the_unchanged_run(sweep, made):
     answer = sweep(*SET, "--seeds", "2")
     assert answer.code == 0, answer
+    assert answer.err.startswith("sweep: sweep/study.yaml, config/config.yaml\n")
     assert "next: snakemake sweep --config papers=sweep seeds=2\n" in answer.err
     targets = made()
     assert "0 of 10 trainings found, 10 to train" in found(targets, "sweep")[0]
@@ -108,6 +109,7 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
     (tmp_path / "config").mkdir(exist_ok=True)
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine]\n", encoding="utf-8")
     answer = sweep("--set", "model.dropout=0.2", run="mine/uneven")
+    assert "\nname it in config/config.yaml: papers: [mine, sweep]\n" in answer.err
     assert "next: snakemake sweep --config 'papers=[mine,sweep]' seeds=3\n" in answer.err
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine, sweep]\n", encoding="utf-8")
     assert '"pair"' in call("show", "sweep/dropout_0_2", "--json").out

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.new import new_folder
+from fathom.cli.new import finish, new_folder
 from fathom.cli.options import Run, open_project
-from fathom.cli.terminal import report, suggest
 from fathom.config.load import load
 from fathom.config.switches import layers
 from fathom.config.yaml_values import Value, from_plain
@@ -62,9 +61,7 @@ def sweep(
         shutil.rmtree(file.parent)
         at = str(file.absolute())
         refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
-    report(f"sweep: {file}")
-    shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
-    suggest(f"snakemake {name} --config {shown} seeds={seeds}")
+    finish(project, name, "sweep:", [file], f" seeds={seeds}")
 
 
 def _study(like: str, changes: list[str], data: str | None, seeds: int) -> str:
