@@ -91,8 +91,14 @@ def test_a_value_that_is_added_to_the_file_trains_its_own_runs_alone(sweep, made
 
 def test_the_value_that_the_run_has_at_this_scale_may_be_one_of_them(sweep, made):
     weight = load(PROJECT, check=False).run("deep/uneven", "small").method.kl_weight
-    assert sweep("--set", f"method.kl_weight={weight:g},1e-1").code == 0
-    assert "sweep/kl_weight_0_1" in made().names_of("sweep")
+    answer = sweep("--set", f"method.kl_weight={weight:g},1e-1")
+    assert (
+        f"sweep/kl_weight_{weight:g} is deep/uneven at scale small, and trained once" in answer.err
+    )
+    targets = made()
+    assert "sweep/kl_weight_0_1" in targets.names_of("sweep")
+    assert "0 of 4 trainings found, 4 to train" in found(targets, "sweep")[0]
+    assert targets.spec(f"sweep/kl_weight_{weight:g}").name == "deep/uneven"
 
 
 def test_on_another_text_the_unchanged_run_is_trained_on_it_too(sweep, made):

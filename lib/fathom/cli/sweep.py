@@ -9,6 +9,7 @@ import typer
 
 from fathom.cli.new import finish, new_folder
 from fathom.cli.options import Run, open_project
+from fathom.cli.terminal import report
 from fathom.config.load import load
 from fathom.config.switches import layers
 from fathom.config.yaml_values import Value, from_plain
@@ -56,11 +57,15 @@ def sweep(
     papers = [*project.switches.papers, name]
     given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
     try:
-        load(project.root, layers=given)
+        loaded = load(project.root, layers=given)
     except FathomError as error:
         shutil.rmtree(file.parent)
         at = str(file.absolute())
         refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
+    scale = project.switches.scale
+    for swept in loaded.runs_of(name):
+        if (same := loaded.spec(swept, scale).name) != swept:
+            report(f"{swept} is {same} at scale {scale}, and trained once")
     finish(project, name, "sweep:", [file], f" seeds={seeds}")
 
 

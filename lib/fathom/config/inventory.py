@@ -256,6 +256,8 @@ class Inventory:
     def spec(self, name: str, scale: str | None = None) -> Spec:
         """Return what a run is at a scale, or (None) with the papers' own settings.
 
+        A run of a `for` of a study with the settings of another run is that run, trained once.
+
         Raises:
             FathomError: If a setting is wrong or does not go with others, or a data set or run that
                 it names does not exist.
@@ -285,7 +287,23 @@ class Inventory:
         if scale is None and self.files.is_study(name.partition("/")[0]):
             wrong = []  # what a study writes must go with the rest at the scale that is asked for
         refuse(FathomError(what, places(key), remedy) for key, what, remedy in wrong)
+        return self._trained_as(spec, scale)
+
+    def _trained_as(self, spec: Spec, scale: str | None) -> Spec:
+        """Return the run that a study's run of a `for` equals at a scale, or the run itself."""
+        if not self._is_of_for(spec.name) or not self.files.is_study(spec.paper):
+            return spec
+        names = [full_name(spec.paper, each) for each in self.entry(spec.name).ancestors[:-1]]
+        names += [each for each in self.runs_of(spec.paper) if not self._is_of_for(each)]
+        for name in filter(self.has_run, names):
+            with suppress(FathomError):  # a mistake in another run
+                equal = self.spec(name, scale)
+                if equal == replace(spec, paper=equal.paper, run=equal.run):
+                    return equal
         return spec
+
+    def _is_of_for(self, name: str) -> bool:
+        return "<" in str(self.entry(name).values.key)
 
     def _place(self, name: str, values: Value) -> Callable[[Key], str]:
         """Return what says where a setting of a run is; a study's is in the run, if it is lent."""
