@@ -44,6 +44,7 @@ tables:
 """
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
+_NO_DATA = "write your data set as `data` in the study (fathom list datasets); then "
 _LANGUAGES = "not two codes of languages", "ISO 639-3, as in fra-eng"
 _COLUMNS = "not two columns", "--columns 1,2"
 _HOLD_OUT = "not the numbers of pairs for validation and test", "--hold-out 500+500"
@@ -73,10 +74,7 @@ def new(
     if data is not None and data not in project.datasets:
         raise unknown("data set", data, "--data", project.datasets)
     write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
-    first = (
-        "" if data else "write your data set as `data` in the study (fathom list datasets); then "
-    )
-    finish(project, name, "new:", [folder / "study.yaml"], first=first)
+    finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
 
 
 def new_folder(project: Project, name: str) -> Path:
