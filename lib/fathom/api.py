@@ -10,7 +10,7 @@ from fnmatch import filter as matching
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import judged
@@ -27,7 +27,7 @@ from fathom.config.switches import one_seed
 from fathom.decode import ready
 from fathom.decode.open_run import OpenRun
 from fathom.io import metrics
-from fathom.io.errors import FathomError
+from fathom.io.errors import FathomError, brief
 from fathom.io.screen import say
 from fathom.results import measurements
 from fathom.results.run_state import run_state
@@ -54,7 +54,9 @@ def open(
     None takes what config.yaml says. Relative `results` are below the folder. Networks compute on
     the device: auto, cpu, cuda or cuda:<n>.
     """
-    ready.require_device(device)
+    _require(folder, str | Path, "folder", "give the path of a folder")
+    _require(results, str | Path | None, "results", "give the path of a folder")
+    ready.require_device(str(device))
     here, project = Path(folder), open_project(Path(folder))
     return OpenProject(Artefacts(project, open_paths(project, scale, results, here)), device)
 
@@ -73,15 +75,23 @@ class OpenProject:
 
     def runs(self, pattern: str = "*") -> tuple[str, ...]:
         """Return the names of runs, `<paper>/<run>`, that match a pattern such as `*/m2o_*`."""
+        _require(pattern, str, "runs", "give a pattern such as '*/m2o_*'")
         return tuple(matching(self._project.entries, pattern))
 
-    def run(self, name: str, seed: int = 1, gates: str | None = None) -> "Run":
+    def run(self, name: str | Path, seed: int = 1, gates: str | None = None) -> "Run":
         """Return a training, which need not have begun, by the name of a run or by a row.
 
-        A name is `<paper>/<run>`, also with `-<hash8>`; a row is `<paper>_<table>: <row>`. Gates
-        are plain, soft or hard; None takes those of the run's validation.
+        A name is `<paper>/<run>`, also with `-<hash8>`; a row is `<paper>_<table>: <row>`. A path
+        is a training's `folder`, whose seed counts. Gates are plain, soft or hard; None takes those
+        of the run's validation.
         """
-        opened = OpenRun.of(self._project, self._paths, name, self._device)
+        if isinstance(name, Path) and name.name.isdecimal():
+            run = self.run("/".join(name.parts[-3:-1]), int(name.name), gates)
+            if run.folder.resolve() != name.resolve():
+                raise FathomError("a folder of other results", str(name), f"give '{run.name}'")
+            return run
+        _require(name, str, "run", "give `<paper>/<run>`, a row or a training's folder")
+        opened = OpenRun.of(self._project, self._paths, str(name), self._device)
         if opened.spec != self._project.spec(opened.spec.name, self._paths.scale):
             remedy = "open the project with its scale"
             raise FathomError("a run of another scale", f"{name}, {self._paths.scale}", remedy)
@@ -92,6 +102,7 @@ class OpenProject:
 
         `interval` is half of the 95 % interval over test sentences; `words` replace a value.
         """
+        _require(target, str, "table", "give `<paper>_<table>`")
         table = find(self._project.papers, target, "table")
         return _frame(judged_numbers(self._artefacts.compared(*table)))
 
@@ -138,6 +149,7 @@ class Run:
         decoding, run = ready.require_decoder(self._spec), self._trained
         self._opened.require_decodable(self._gates)
         if beam is not None:
+            _require(beam, SupportsIndex, self.name, "give a whole number as `beam`")
             if beam < 1:
                 raise FathomError(f"a beam of {beam}", self.name, "give 1 or more")
             decoding = decoding.model_copy(update={"beam": beam})
@@ -149,7 +161,7 @@ class Run:
         """Return the NLL of the target of each pair of source and target: `nats` and `tokens`."""
         from fathom.decode.user_text import nll_of_pairs
 
-        return nll_of_pairs(self._trained, self._gates, self._task(task), pairs, say)
+        return nll_of_pairs(self._trained, self._gates, self._task(task), _pairs(pairs), say)
 
     def states(self, lines: Iterable[str], task: str | None = None) -> "list[ndarray]":
         """Return what the encoder computes of each sentence, (layers + 1, pieces, width).
@@ -230,8 +242,10 @@ def test(
     """
     ready.require_name(metric, plugins.names("metrics"), "metric", "metric")
     ready.require_name(split, ready.SPLITS, "held-out split", "split")
-    sides, chosen = [[each] if isinstance(each, Run) else [*each] for each in (a, b)], []
+    sides, chosen = [[*each] if isinstance(each, Iterable) else [each] for each in (a, b)], []
     for runs in sides:
+        for run in runs:
+            _require(run, Run, "test", "give what project.run(name) returns, or a list of it")
         if len({(run.name, run._gates) for run in runs}) != 1:
             remedy = "give a run, or its trainings with several seeds and the same gates"
             raise FathomError(f"{len(runs)} trainings that are not of one run", "test", remedy)
@@ -252,4 +266,23 @@ def _frame(lines: Iterable[Any], columns: list[str] | None = None) -> "DataFrame
 def _texts(lines: Iterable[str]) -> list[str]:
     if isinstance(lines, str):
         raise FathomError("a sentence alone", "lines", "give a list of sentences")
-    return [*lines]
+    _require(lines, Iterable, "lines", "give a list of sentences")
+    texts = [*lines]
+    for text in texts:
+        _require(text, str, "lines", "give a list of sentences")
+    return texts
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    _require(pairs, Iterable, "pairs", "give a list of (source, target)")
+    texts = [_texts(pair) for pair in pairs]
+    for pair in texts:
+        if len(pair) != 2:
+            raise FathomError(f"{len(pair)} texts", "pairs", "give a list of (source, target)")
+    return [(source, target) for source, target in texts]
+
+
+def _require(value: object, kind: Any, where: str, remedy: str) -> None:
+    if not isinstance(value, kind):
+        what = f"'{brief(value)}' has the type {type(value).__name__}"
+        raise FathomError(what, where, remedy)

@@ -47,7 +47,7 @@ def card():
         record = TrainingRecord.model_validate(training())
         found = RunResults(Path("1"), run, 1, record, files)
         paths = Paths(Path("results"), scale)
-        return model_card(project, project.spec(run, scale), paths, found)
+        return model_card(project, project.spec(run, scale), paths, found, "transformers")
 
     return of
 
@@ -56,6 +56,7 @@ def test_the_head_is_yaml_with_the_languages(card):
     _, head, _ = card().split("---\n", 2)
     about = yaml.safe_load(head)
     assert about["pipeline_tag"] == "translation"
+    assert about["library_name"] == "transformers"
     assert about["language"][:3] == ["bos", "eng", "mar"]
 
 

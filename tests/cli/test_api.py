@@ -32,7 +32,7 @@ PUBLIC = {
     "OpenProject": "class",
     "OpenProject.claims": f"(self, paper: str) {FRAME}",
     "OpenProject.papers": "property",
-    "OpenProject.run": "(self, name: str, seed: int = 1, gates: str | None = None) -> 'Run'",
+    "OpenProject.run": "(self, name: str | Path, seed: int = 1, gates: str | None = None) -> 'Run'",
     "OpenProject.runs": "(self, pattern: str = '*') -> tuple[str, ...]",
     "OpenProject.table": f"(self, target: str) {FRAME}",
     "ParameterGroup": "class",
@@ -158,6 +158,7 @@ def test_a_project_has_papers_runs_tables_and_claims(project, runs):
     assert project.run(RUN, seed=2).outcome == "not started"
     assert static.settings["model.width"] == 16
     assert (static.folder / "training.json").is_file()
+    assert project.run(project.run(RUN, seed=2).folder).folder == static.folder.parent / "2"
     cells = project.table("sample_table1").set_index(["row", "column"])
     scores = static.scores().set_index(["measurement", "task"])
     cell = cells.loc[("Static", "bos")]
@@ -261,6 +262,26 @@ def test_every_cell_of_the_notebook_runs(summarised, monkeypatch):
         (lambda project, run: run.translate(LINES), "has 2 tasks", "name one as `task`: bos, kor"),
         (lambda project, run: run.translate("ta lo", "bos"), "a sentence alone", "give a list"),
         (lambda project, run: run.translate(LINES, "bos", beam=0), "a beam of 0", "give 1 or more"),
+        (lambda project, run: run.translate([1], "bos"), "'1' has the type int", "give a list"),
+        (lambda project, run: run.translate(1, "bos"), "'1' has the type int", "give a list"),
+        (lambda project, run: run.translate(LINES, "bos", beam="5"), "the type str", "a whole"),
+        (lambda project, run: run.nll([("ta",)], "bos"), "1 texts", "(source, target)"),
+        (lambda project, run: run.nll(1, "bos"), "'1' has the type int", "(source, target)"),
+        (lambda project, run: project.run(1), "'1' has the type int", "<paper>/<run>"),
+        (lambda project, run: project.run(run.folder.parent), "PosixPath", "training's folder"),
+        (
+            lambda project, run: project.run("elsewhere" / run.folder.relative_to(ROOT.root)),
+            "a folder of other results",
+            f"give 'sample/{RUN}'",
+        ),
+        (lambda project, run: project.runs(1), "'1' has the type int", "a pattern"),
+        (lambda project, run: project.table(1), "'1' has the type int", "<paper>_<table>"),
+        (lambda project, run: project.claims(1), "no paper '1'", "valid names: sample"),
+        (lambda project, run: fathom.test("name", run), "the type str", "project.run(name)"),
+        (lambda project, run: fathom.test(run, 1), "'1' has the type int", "project.run(name)"),
+        (lambda project, run: fathom.test(run, run, metric=1), "no metric '1'", "bleu"),
+        (lambda project, run: fathom.open(1), "'1' has the type int", "the path of a folder"),
+        (lambda project, run: fathom.open(ROOT, device=1), "no device '1'", "cuda"),
         (lambda project, run: run.states(LINES, "fra"), "no task 'fra'", "bos, kor"),
         (lambda project, run: run.scores("tset"), "no held-out split 'tset'", "'test'"),
         (lambda project, run: run.scores("valid"), "no such file", "`fathom score"),

@@ -44,6 +44,14 @@ def test_a_new_study_is_named_in_config_which_is_not_written_over(new, call, tmp
     assert config.read_text(encoding="utf-8") == "papers: [mine]\n"
 
 
+def test_a_study_without_a_data_set_is_not_named_and_stops_no_verb(new, call, tmp_path):
+    answer = new("mine")
+    assert "write your data set as `data` in the study" in answer.err
+    assert "then name it in config/config.yaml: papers: [mine]\n" in answer.err
+    assert not (tmp_path / "config").exists()
+    assert call("list").code == call("validate").code == 0
+
+
 def test_without_a_run_it_has_the_one_that_the_scale_watches(new, tmp_path):
     assert new("mine").code == 0
     assert "static: {like: deep/static}" in (tmp_path / "mine" / "study.yaml").read_text()
@@ -287,10 +295,14 @@ def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_
     assert "dropped: 4 with a held-out sentence in the second language: line 13" in answer.err
     assert "look: 1 pairs that differ in length by more than 3 to 1: valid.de:2\n" in answer.err
     assert "mine: fra: split by file: 396 train, 2 valid, 1 test\n" in answer.err
-    files = ("--valid", *write(tmp_path, "v", [("v", "Sentence 10")]))
+    assert "in test, too" not in answer.err
+    files = ("--valid", *write(tmp_path, "v", [("v", "Sentence 10"), ("t", "Sentence 15")]))
     files += ("--test", *write(tmp_path, "t", [("t", "Sentence 15")]))
     german = write(tmp_path, "my", GERMAN)
-    assert call("adopt", "mine", "--text", *german, "--languages", "deu-eng", *files).code == 0
+    answer = call("adopt", "mine", "--text", *german, "--languages", "deu-eng", *files)
+    assert "mine: deu: kept, but look: 1 pairs of validation that are in test, too: v.de:2\n" in (
+        answer.err
+    )
     tasks = prepared(call, tmp_path)
     assert tasks["fra"]["valid"] == [("la 7", "Sentence 7"), ("", "sentence 300")]
     held = [pair for task in tasks.values() for pair in [*task["valid"], *task["test"]]]

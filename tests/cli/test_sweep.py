@@ -6,6 +6,7 @@ from fathom.artefacts.check import findings
 from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config.load import load
 from fathom.config.paths import Paths
+from fathom.config.tables import setting_numbers
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import refuse
 from fathom.io.records import write_record
@@ -42,6 +43,7 @@ def made(tmp_path):
 def test_a_run_for_each_combination_is_compared_with_the_unchanged_run(sweep, made):
     answer = sweep(*SET, "--seeds", "2")
     assert answer.code == 0, answer
+    assert answer.err.startswith("sweep: sweep/study.yaml, config/config.yaml\n")
     assert "next: snakemake sweep --config papers=sweep seeds=2\n" in answer.err
     targets = made()
     assert "0 of 10 trainings found, 10 to train" in found(targets, "sweep")[0]
@@ -57,6 +59,19 @@ def test_a_run_for_each_combination_is_compared_with_the_unchanged_run(sweep, ma
     run = targets.project.run("sweep/kl_weight_0_1_dropout_0_4", "small")
     assert (run.method.kl_weight, run.model.dropout) == (0.1, 0.4)
     assert run.training.updates == targets.project.run("deep/uneven", "small").training.updates
+
+
+@pytest.mark.parametrize(
+    ("key", "values"), [("training.updates", (150, 600)), ("model.width", (64, 128))]
+)
+def test_a_swept_value_is_the_one_that_was_asked_for_and_the_rest_is_the_scales(
+    sweep, made, key, values
+):
+    assert sweep("--set", f"{key}={values[0]},{values[1]}").code == 0
+    project = made().project
+    runs = [f"sweep/{key.rpartition('.')[2]}_{value}" for value in values]
+    base, *swept = (setting_numbers(project.run(run, "small")) for run in ("deep/uneven", *runs))
+    assert swept == [base | {key: value, "seeds": 3} for value in values]
 
 
 def test_a_value_that_is_added_to_the_file_trains_its_own_runs_alone(sweep, made, tmp_path):
@@ -76,8 +91,14 @@ def test_a_value_that_is_added_to_the_file_trains_its_own_runs_alone(sweep, made
 
 def test_the_value_that_the_run_has_at_this_scale_may_be_one_of_them(sweep, made):
     weight = load(PROJECT, check=False).run("deep/uneven", "small").method.kl_weight
-    assert sweep("--set", f"method.kl_weight={weight:g},1e-1").code == 0
-    assert "sweep/kl_weight_0_1" in made().names_of("sweep")
+    answer = sweep("--set", f"method.kl_weight={weight:g},1e-1")
+    assert (
+        f"sweep/kl_weight_{weight:g} is deep/uneven at scale small, and trained once" in answer.err
+    )
+    targets = made()
+    assert "sweep/kl_weight_0_1" in targets.names_of("sweep")
+    assert "0 of 4 trainings found, 4 to train" in found(targets, "sweep")[0]
+    assert targets.spec(f"sweep/kl_weight_{weight:g}").name == "deep/uneven"
 
 
 def test_on_another_text_the_unchanged_run_is_trained_on_it_too(sweep, made):
@@ -94,6 +115,7 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
     (tmp_path / "config").mkdir(exist_ok=True)
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine]\n", encoding="utf-8")
     answer = sweep("--set", "model.dropout=0.2", run="mine/uneven")
+    assert "\nname it in config/config.yaml: papers: [mine, sweep]\n" in answer.err
     assert "next: snakemake sweep --config 'papers=[mine,sweep]' seeds=3\n" in answer.err
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine, sweep]\n", encoding="utf-8")
     assert '"pair"' in call("show", "sweep/dropout_0_2", "--json").out
@@ -108,11 +130,10 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
         (("--set", "model.dropout=0.1,2"), says("2 is too large")),
         (("--set", "model.dropout"), says("no values", where="--set model.dropout",
                                             remedy="write model.dropout=0.1,0.3")),
-        (("--set", "training.updates=20,40"),
-         says("scale small leaves such runs unscaled", where="--set training.updates",
-              remedy="updates: {<group>: 20}")),
+        (("--set", "training.schedule.warmup=20,400"),
+         says("a warm-up of 400 updates, and the run has 300", where="schedule.warmup")),
         (("--set", "model.dropout=0.1,0.10"), says("`for` gives the name 'dropout_0_1' twice")),
-        (("--set", "model.heads=3"), says("512 is not a multiple of 3 heads")),
+        (("--set", "model.heads=3"), says("64 is not a multiple of 3 heads")),
         (("--set", "model.dropout=[1,{"), says("not YAML")),
         ((*SET, "--data", "piar"), says("no data set 'piar'", nearest="pair")),
         ((*SET, "--name", "deep"), says("the name 'deep' is taken by config/papers/deep")),
@@ -121,11 +142,6 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
 def test_what_is_wrong_is_one_line_and_leaves_no_study(sweep, tmp_path, words, message):
     message.check(sweep(*words).one_line)
     assert not [*tmp_path.iterdir()]
-
-
-def test_updates_are_swept_where_the_scale_changes_nothing(sweep, monkeypatch):
-    monkeypatch.setenv("FATHOM_CONFIG", '{"scale": "full"}')
-    assert sweep("--set", "training.updates=30000,60000").code == 0
 
 
 def test_a_mistyped_run_gets_the_nearest_name(sweep):

@@ -58,7 +58,9 @@ def test_a_run_is_written_for_a_program(trained, own, call, program):
     assert (answer.code, answer.out) == (0, "")
     assert f"{program}: new" in answer.err
     assert read_record(folder / "new" / "export.json")["program"] == program
-    assert f"# sample/{RUN}, seed 1" in (folder / "new" / "README.md").read_text(encoding="utf-8")
+    card = (folder / "new" / "README.md").read_text(encoding="utf-8")
+    assert f"# sample/{RUN}, seed 1" in card
+    assert f"library_name: {program}\n" in card
 
 
 def test_the_layers_of_a_task_are_written_without_gates(gated, own, call):

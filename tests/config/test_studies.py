@@ -66,7 +66,7 @@ def test_a_study_of_ten_lines_is_valid_and_moves_no_other_run(read, sample):
 def test_a_number_is_written_as_a_name_in_names_and_as_itself_in_settings_and_labels(read):
     values = {"0.1": "0_1", "5.0e-3": "0_005", "4": "4", "0.00001": "0_00001"}
     text = STUDY.replace("[2, 3]", f"[{', '.join(values)}]").replace("KL 3", "KL 0.1")
-    again = "  again_<p>: {for: {p: [0.1]}, like: thick_<p>, method: {target_depth: 5.0}}\n  alone"
+    again = "  again_<p>: {for: {p: [0.1]}, like: thick_<p>, method: {target_depth: 4.0}}\n  alone"
     project = read(text.replace("  alone", again, 1))
     table = project.papers["mine"].tables["table1"]
     runs = {cell.row: cell.source for cell in project.cells(table) if cell.row != "flat"}
@@ -95,8 +95,8 @@ def test_a_line_of_a_figure_is_repeated_for_the_runs_of_its_for_as_a_row_is(read
 def test_a_value_of_a_for_may_be_the_one_that_another_run_has(read):
     """Which value that is differs with the scale, and its row has it at every scale."""
     project = read(STUDY.replace("[2, 3]", "[10, 3]"), scale="small")
-    equal = {project.spec(f"mine/{run}", "small").identity for run in ("flat", "thick_10")}
-    assert len(equal) == 1
+    assert project.spec("mine/thick_10", "small") == project.spec("mine/flat", "small")
+    assert project.spec("mine/thick_10").name == "mine/thick_10"
 
 
 def test_a_run_of_another_study_is_lent_with_its_text_and_scaled_as_there(read, tmp_path):
@@ -154,10 +154,30 @@ def test_a_run_scales_as_its_lender_does_but_for_what_the_study_writes(read):
     assert project.run("mine/thick_3", "small").method.kl_weight == 3.0
 
 
-def test_a_run_whose_updates_the_study_writes_is_used_as_written_unless_it_has_scales(read):
-    project = read()
-    assert project.spec("mine/alone", "small").identity == project.spec("mine/alone").identity
-    assert project.not_built("mine/alone", "small") == ""
+@pytest.mark.parametrize(
+    ("written", "path", "value"),
+    [
+        ("training: {updates: 600}", "training.updates", 600),
+        ("training: {validate_every: 40}", "training.validate_every", 40),
+        ("training: {schedule: {warmup: 20}}", "training.schedule.warmup", 20),
+        ("model: {width: 128}", "model.width", 128),
+        ("layers: 8/12", "model.encoder_layers", 8),
+    ],
+)
+def test_what_a_study_writes_is_used_as_written_and_the_rest_scales_as_the_lender(
+    read, written, path, value
+):
+    project = read(WORDS.replace("training: {updates: 300}", written), check=False)
+    for scale in ("small", "long"):
+        lender, alone = (shown(project, run, scale) for run in ("deep/static", "mine/alone"))
+        assert alone[path].value == value
+        assert alone[path].where.endswith("mine/study.yaml:7")
+        changed = {key for key in alone if alone[key].value != lender[key].value}
+        assert changed - {"model.decoder_layers", "seeds", "model.dropout"} == {path}
+        assert project.not_built("mine/alone", scale) == ""
+
+
+def test_the_scales_of_a_study_change_what_it_writes(read):
     scales = "scales:\n  small: {updates: {main: 7}, rules: [{set: {training.clip: 3.0}}]}\n"
     project = read(STUDY + scales, check=False)
     training = project.run("mine/alone", "small").training

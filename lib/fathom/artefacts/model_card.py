@@ -19,8 +19,8 @@ from fathom.results.tree import RunResults
 _SCORES = tuple(f"{name}.test" for name in (*METRICS, "nll", "perplexity"))
 
 
-def model_card(project: Project, spec: Spec, paths: Paths, run: RunResults) -> str:
-    """Return the model card of a training as Markdown."""
+def model_card(project: Project, spec: Spec, paths: Paths, run: RunResults, library: str) -> str:
+    """Return as Markdown the model card of a training that is written for a library."""
     dataset, tasks = project.datasets[spec.data.dataset], list(spec.data.tasks)
     languages = [language for task in tasks for language in dataset.languages_of(task)]
     scores = {key: part for key, part in run.measurements.items() if key.startswith(_SCORES)}
@@ -30,6 +30,7 @@ def model_card(project: Project, spec: Spec, paths: Paths, run: RunResults) -> s
         .get_template("model_card.md")
         .render(
             spec=spec,
+            library=library,
             run=run,
             scale=paths.scale,
             scale_title=project.scales[paths.scale].title,

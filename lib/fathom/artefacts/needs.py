@@ -115,7 +115,9 @@ class Needs:
         keys: dict[str, dict[str, None]] = {}
         for artefact in self.artefacts.values():
             for run, needed in artefact.keys.items():
-                keys.setdefault(run, {}).update(dict.fromkeys(needed))
+                # A run of a study may be trained as another one.
+                for name in {run, self.project.spec(run, self.scale).name}:
+                    keys.setdefault(name, {}).update(dict.fromkeys(needed))
         return {run: tuple(needed) for run, needed in keys.items()}
 
     def decodings(self, run: str) -> tuple[tuple[str, str], ...]:

@@ -243,20 +243,22 @@ Method = Annotated[str, typer.Argument(help="A method, as `fathom list methods` 
 def contracts(method: Method, as_json: Json = False) -> None:
     """Check on a tiny network what every method promises.
 
-    One line a contract, with the largest difference where numbers differ; exit
-    code 1 if any is broken. It reads the method's card and code alone.
+    One line a contract, with the largest difference where numbers differ, or
+    `not used` where the method lacks what it is about; exit code 1 if any is
+    broken. It reads the method's card and code alone.
 
     Example: fathom contracts layerdrop
     """
-    from fathom.decode.contracts import CONTRACTS, check
+    from fathom.decode.contracts import CONTRACTS, check, is_used
 
     project = open_project()
     if method not in project.methods:
         raise unknown("method", method, "contracts", project.methods)
-    found = check(project.methods[method])
+    card = project.methods[method]
+    found = check(card)
     lines = (
-        f"{'broken' if what else 'kept':6}  {name:{max(map(len, found))}}  "
-        f"{CONTRACTS[name].__doc__} {'; '.join(what)}".rstrip()
+        f"{'broken' if what else 'kept' if is_used(name, card) else 'not used':8}  "
+        f"{name:{max(map(len, found))}}  {CONTRACTS[name].__doc__} {'; '.join(what)}".rstrip()
         for name, what in found.items()
     )
     answer(as_json, found, lines)

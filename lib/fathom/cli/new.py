@@ -44,6 +44,7 @@ tables:
 """
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
+_NO_DATA = "write your data set as `data` in the study (fathom list datasets); then "
 _LANGUAGES = "not two codes of languages", "ISO 639-3, as in fra-eng"
 _COLUMNS = "not two columns", "--columns 1,2"
 _HOLD_OUT = "not the numbers of pairs for validation and test", "--hold-out 500+500"
@@ -63,8 +64,8 @@ def new(
 
     Without --like it has the runs that the scale names as `new_study`, or
     the one that it watches.
-    A file that is there is never overwritten. Without a config/config.yaml in
-    the working folder it is written, and names the study.
+    A file that is there is never overwritten. With --data, config/config.yaml in
+    the working folder is written if it is missing, and names the study.
 
     Example: fathom new my_study --like m2o_diverse_12_12 --like m2o_diverse_ll_d_12_24
     """
@@ -73,7 +74,7 @@ def new(
     if data is not None and data not in project.datasets:
         raise unknown("data set", data, "--data", project.datasets)
     write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
-    _finish(project, name, "new:", [folder / "study.yaml"])
+    finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
 
 
 def new_folder(project: Project, name: str) -> Path:
@@ -92,23 +93,28 @@ def _require_name(name: str) -> None:
         raise FathomError(f"'{name}': {NAME_RULE}", "name", "choose another name")
 
 
-def _finish(project: Project, name: str, verb: str, written: list[Path]) -> None:
+def finish(
+    project: Project, name: str, verb: str, written: list[Path], switches: str = "", first: str = ""
+) -> None:
     """Name a study in a new config.yaml of the working folder, or say how to in a user's own.
 
-    Prints the files that are written, and what to type next.
+    Prints the files that are written, and what to type next, with more `switches`. A study that
+    lacks something is not named, or all verbs would refuse it: `first` says what to do before.
     """
-    papers, hint = project.switches.papers, ""
+    papers, hint = [*project.switches.papers], ""
     if Path(name).resolve() not in [Path(paper).resolve() for paper in papers]:
-        line = as_yaml({"papers": [*papers, name]})
-        if FILE.exists():
-            hint = f"name it in {FILE}: {line.strip()}"
+        papers.append(name)
+        line = as_yaml({"papers": papers})
+        if FILE.exists() or first:
+            hint = f"{first}name it in {FILE}: {line.strip()}"
         else:
             write_text(FILE, line)
             written = [*written, FILE]
     report(f"{verb} {', '.join(map(str, written))}")
     if hint:
         report(hint)
-    suggest(f"snakemake {name} --config papers={name}")
+    shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
+    suggest(f"snakemake {name} --config {shown}{switches}")
 
 
 def _study(project: Project, name: str, like: list[str] | None, data: str) -> str:
@@ -198,7 +204,7 @@ def adopt(
         _report(f"{name}: {task}", text_of_task, adopted.hints(task, text_of_task), by)
     if card and not again:
         report("this is a new data set: its runs train again, and old results stay")
-    _finish(project, name, "wrote", written)
+    finish(project, name, "wrote", written)
 
 
 def _refuse(*faults: tuple[object, str, str, str]) -> None:

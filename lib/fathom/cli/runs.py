@@ -272,7 +272,7 @@ def export(
     export(opened.trained(seed, "cpu"), program, folder, task, report_of(spec.folder))
     results_of_run = read_run(opened.paths.run(spec, seed))
     if results_of_run is not None:
-        card = model_card(opened.project, spec, opened.paths, results_of_run)
+        card = model_card(opened.project, spec, opened.paths, results_of_run, program)
         write_text(folder / "README.md", card)
 
 

@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.new import new_folder
+from fathom.cli.new import finish, new_folder
 from fathom.cli.options import Run, open_project
-from fathom.cli.terminal import report, suggest
+from fathom.cli.terminal import report
 from fathom.config.load import load
-from fathom.config.project import Project
-from fathom.config.scales import UPDATES
 from fathom.config.switches import layers
 from fathom.config.yaml_values import Value, from_plain
 from fathom.io.errors import FathomError, findings_in, refuse
@@ -51,35 +49,24 @@ def sweep(
     """
     project = open_project()
     like = project.run_name(run)
-    _refuse_changes(project, like, changes)
+    for key, _, values in (change.partition("=") for change in changes):
+        if not values.strip():
+            raise FathomError("no values", f"--set {key}", f"write {key}=0.1,0.3")
     file = new_folder(project, name) / "study.yaml"
     write_text(file, _study(like, changes, data, seeds))
     papers = [*project.switches.papers, name]
     given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
     try:
-        load(project.root, layers=given)
+        loaded = load(project.root, layers=given)
     except FathomError as error:
         shutil.rmtree(file.parent)
         at = str(file.absolute())
         refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
-    report(f"sweep: {file}")
-    shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
-    suggest(f"snakemake {name} --config {shown} seeds={seeds}")
-
-
-def _refuse_changes(project: Project, like: str, changes: list[str]) -> None:
-    """Refuse a key without values, and updates where the run's other settings are scaled down."""
     scale = project.switches.scale
-    scaled = project.resolved(like, scale) is not project.resolved(like)
-    for key, _, values in (change.partition("=") for change in changes):
-        where = f"--set {key}"
-        if not values.strip():
-            raise FathomError("no values", where, f"write {key}=0.1,0.3")
-        if tuple(key.split(".")) == UPDATES and scaled:
-            what = f"scale {scale} leaves such runs unscaled, so they would train the paper's model"
-            part = f"scales: {{{scale}: {{updates: {{<group>: {values.partition(',')[0]}}}}}}}"
-            remedy = f"write a study with `{part}` and a `group` for each run"
-            raise FathomError(what, where, f"{remedy} (docs/adding_a_paper.md)")
+    for swept in loaded.runs_of(name):
+        if (same := loaded.spec(swept, scale).name) != swept:
+            report(f"{swept} is {same} at scale {scale}, and trained once")
+    finish(project, name, "sweep:", [file], f" seeds={seeds}")
 
 
 def _study(like: str, changes: list[str], data: str | None, seeds: int) -> str:

@@ -243,7 +243,7 @@ class Inventory:
         if not papers.paper:
             return papers
         values = self.scale_values(scale, papers.paper)
-        entry = scaled(papers, self.scale(scale, papers.paper), values)
+        entry = scaled(papers, self.scale(scale, papers.paper), values, self._lent_updates(name))
         if entry is papers.entry:
             return papers
         return resolve(name, entry, self.methods, papers.paper)
@@ -255,6 +255,8 @@ class Inventory:
     @kept
     def spec(self, name: str, scale: str | None = None) -> Spec:
         """Return what a run is at a scale, or (None) with the papers' own settings.
+
+        A run of a `for` of a study with the settings of another run is that run, trained once.
 
         Raises:
             FathomError: If a setting is wrong or does not go with others, or a data set or run that
@@ -282,8 +284,26 @@ class Inventory:
         if base is not None:
             wrong += start_faults(spec, self.spec(base, scale))
         places = self._place(name, values)
+        if scale is None and self.files.is_study(name.partition("/")[0]):
+            wrong = []  # what a study writes must go with the rest at the scale that is asked for
         refuse(FathomError(what, places(key), remedy) for key, what, remedy in wrong)
+        return self._trained_as(spec, scale)
+
+    def _trained_as(self, spec: Spec, scale: str | None) -> Spec:
+        """Return the run that a study's run of a `for` equals at a scale, or the run itself."""
+        if not self._is_of_for(spec.name) or not self.files.is_study(spec.paper):
+            return spec
+        names = [full_name(spec.paper, each) for each in self.entry(spec.name).ancestors[:-1]]
+        names += [each for each in self.runs_of(spec.paper) if not self._is_of_for(each)]
+        for name in filter(self.has_run, names):
+            with suppress(FathomError):  # a mistake in another run
+                equal = self.spec(name, scale)
+                if equal == replace(spec, paper=equal.paper, run=equal.run):
+                    return equal
         return spec
+
+    def _is_of_for(self, name: str) -> bool:
+        return "<" in str(self.entry(name).values.key)
 
     def _place(self, name: str, values: Value) -> Callable[[Key], str]:
         """Return what says where a setting of a run is; a study's is in the run, if it is lent."""
@@ -308,17 +328,23 @@ class Inventory:
     def scaled_as(self, name: str) -> str | None:
         """Return the paper whose scales a run has; None for a run that every scale uses as written.
 
-        A study without scales of its own takes those of the papers that lend its recipes, but not
-        where it writes a run's updates itself.
+        A study without scales of its own takes those of the papers that lend its recipes.
         """
         paper = name.partition("/")[0]
         if not self.files.is_study(paper) or self.files.read("scales", paper).value:
             return paper
-        entry = self.entry(name)
-        if entry.values.at(UPDATES).file == entry.values.file:
-            return None
-        lenders = [each for each in entry.ancestors if "/" in each]
+        lenders = self._lenders(name)
         return self.scaled_as(lenders[-1]) if lenders else None
+
+    def _lenders(self, name: str) -> list[str]:
+        """Return what a run is like in other papers, by full names, the nearest last."""
+        return [each for each in self.entry(name).ancestors if "/" in each]
+
+    def _lent_updates(self, name: str) -> int | str | None:
+        """Return the updates of the recipe that a run is like, before any study's."""
+        found = (self.entry(each).values.find(*UPDATES) for each in reversed(self._lenders(name)))
+        lent = (each for each in found if each and not each.file.endswith("study.yaml"))
+        return next((each.plain for each in lent), None)
 
     def start_name(self, name: str) -> str | None:
         """Return the full name of the run that a run starts from, if it does.

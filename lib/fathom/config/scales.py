@@ -87,28 +87,31 @@ def _of_paper(paper: str, part: Value) -> Value:
     return part.over(inside)
 
 
-def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
+def scaled(resolved: Resolved, scale: Scale, file: Value, lent: int | str | None) -> Entry:
     """Return a run's entry at a scale; the entry itself if nothing changes.
 
     The data set comes first, then ratios by unit and the group's updates, then the rules, of which
     a later one wins. The run has the paper's own settings; `file` are the scale's values. Of what a
-    study writes, the rules of its own `scales` alone change anything.
+    study writes, its own `scales` alone change anything but the data set; where it writes the
+    updates, `lent` are those that the recipe has without it.
     """
     entry, run = resolved.entry, resolved.run
     changes: dict[Key, Value] = {}
     for key in ("dataset", "pieces_of"):
         if (dataset := getattr(run.data, key)) in scale.datasets:
             changes["data", key] = file.at(("datasets", dataset))
-    changes |= _by_unit(resolved, scale, file)
+    by_unit = _by_unit(resolved, scale, file, lent)
+    changes |= {path: new for path, new in by_unit.items() if _may_change(path, resolved, new)}
     for number, rule in enumerate(scale.rules):
         if not applies(rule, resolved):
             continue
         for dotted in rule.set:
             path = tuple(dotted.split("."))
-            if _may_set(path, resolved, file.at(("rules", number)).file):
+            new = file.at(("rules", number, "set", dotted))
+            if _may_change(path, resolved, new) and _may_set(path, resolved):
                 # What was set before loses its place too, so that a later rule comes later.
                 changes.pop(path, None)
-                changes[path] = file.at(("rules", number, "set", dotted))
+                changes[path] = new
     values = entry.values
     for path, value in changes.items():
         if value.plain != values.get(*path):
@@ -116,11 +119,14 @@ def scaled(resolved: Resolved, scale: Scale, file: Value) -> Entry:
     return entry if values is entry.values else Entry(entry.name, values, entry.ancestors)
 
 
-def _may_set(path: Key, resolved: Resolved, rule_file: str) -> bool:
-    """Return whether a rule may set a path: of a method only what no run or family gives."""
+def _may_change(path: Key, resolved: Resolved, new: Value) -> bool:
+    """Return whether a scale may change a path: what a study writes only by the same file."""
     given = resolved.entry.values.find(*path)
-    if given is not None and given.file.endswith("study.yaml") and given.file != rule_file:
-        return False
+    return given is None or not given.file.endswith("study.yaml") or given.file == new.file
+
+
+def _may_set(path: Key, resolved: Resolved) -> bool:
+    """Return whether a rule may set a path: of a method only what no run or family gives."""
     if path[0] != "method":
         return True
     exists = len(path) == 2 and path[1] in fields_of(type(resolved.run.method))
@@ -160,13 +166,16 @@ def leaves(section: Section, above: Key = ()) -> Iterator[tuple[Key, Any, dict[s
             yield (*above, key), value, extra if isinstance(extra, dict) else {}
 
 
-def _by_unit(resolved: Resolved, scale: Scale, file: Value) -> dict[Key, Value]:
+def _by_unit(
+    resolved: Resolved, scale: Scale, file: Value, lent: int | str | None
+) -> dict[Key, Value]:
     """Return the changes of the scale's ratios, and of the updates of the run's group."""
     changes: dict[Key, Value] = {}
-    run, paper = resolved.run, resolved.paper
-    group, whole = run.group or "", run.training.updates
+    run, paper, group = resolved.run, resolved.paper, resolved.run.group or ""
     updates = scale.updates.get(paper, {}).get(group)
     updates_place = file.at(("updates", paper, group))
+    written = not _may_change(UPDATES, resolved, updates_place)
+    whole = lent if written and lent is not None else run.training.updates
     for path, value, extra in leaves(run):
         unit = extra.get("unit")
         if unit in scale.times and value:

@@ -33,6 +33,7 @@ KINDS = {
     "crlf": "lines that end in CRLF",
     "words": f"pairs with more than {MOST_WORDS} words on a side",
     "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
+    "both": "pairs of validation that are in test, too",
 }
 _REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
 _HEAD = "# Written by `fathom adopt`, which overwrites no edited card: "
@@ -149,7 +150,8 @@ class AdoptedText:
     def hints(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
         """Return the places of a task's lines and pairs that are kept but worth a look, by kind."""
         dropped = {number for numbers in text.dropped_lines.values() for number in numbers}
-        found: dict[str, list[str]] = {"crlf": [], "words": [], "ratio": []}
+        found: dict[str, list[str]] = {"crlf": [], "words": [], "ratio": [], "both": []}
+        files, test = self.card["split"]["valid"], {*text.splits["test"]}
         for (source, names), pairs in self.pairs.items():
             if source == f"{self.name}_{task}":
                 paths = [self._path(source, name) for name in names]
@@ -158,6 +160,8 @@ class AdoptedText:
                 for number, pair in enumerate(pairs, 1):
                     short, long = sorted(map(len, pair))
                     place = [f"{paths[0]}:{number}"] * (number not in dropped)
+                    in_both = isinstance(files, list) and names[0] in files and pair in test
+                    found["both"] += place * in_both
                     found["ratio"] += place * (short * MOST_RATIO < long)
                     found["words"] += place * (max(len(s.split()) for s in pair) > MOST_WORDS)
                 dropped = set()  # held-out files, which come next, lose nothing

@@ -358,6 +358,15 @@ _ALL = (settings, hooks, training, draws, resume, batches, mixed, gradient, neut
 CONTRACTS = {each.__name__: each for each in (*_ALL, counts, depth)}
 
 
+def is_used(contract: str, card: MethodCard) -> bool:
+    """Return whether a method has what a contract is about."""
+    if contract == "weights":
+        return load(card.name).initialise is Method.initialise
+    return {"neutral": card.about.neutral is not None, "depth": card.about.gates}.get(
+        contract, True
+    )
+
+
 def examples(card: MethodCard) -> list[ExampleNetwork]:
     """Return a card's example, and one for each value of settings with named values."""
     choices = [

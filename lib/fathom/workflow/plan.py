@@ -117,7 +117,7 @@ class Plan:
         """
         names = dict.fromkeys(run for name in names for run in self.targets.with_start(name))
         return {
-            (name, seed): Planned(
+            (self._specs[name].name, seed): Planned(
                 self._costs[name],
                 run_state(self.targets.paths.run(self._specs[name], seed)),
                 self._seconds(name, seed),

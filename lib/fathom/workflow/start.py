@@ -84,12 +84,12 @@ def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
 
 def _stale(targets: Targets, target: str) -> Iterator[str]:
     """Yield how many trainings were made by an older recipe, and what happens to them."""
-    stale = [
-        name
+    stale = {
+        (targets.spec(name).name, seed)
         for name in targets.names_of(target)
         for seed in targets.seeds(name)
         if targets.is_stale(targets.spec(name), seed)
-    ]
+    }
     if stale:
         again = targets.project.switches.retrain == "stale"
         verdict = "trained again from nothing" if again else "kept; --config retrain=stale"
