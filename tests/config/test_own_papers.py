@@ -128,3 +128,13 @@ def test_the_entries_on_divergence_have_the_limits_of_the_settings(own_project, 
     assert f"{limits.exploded_above:g} nats " in entry.ours
     assert f" {limits.exploded_for} updates in a row" in entry.ours
     assert entry.settings == ("outcome",)
+
+
+def test_first_weights_of_masked_language_models_keep_berts_share_of_their_width(own_project):
+    names = [name for name in own_project.entries if "/masked_" in name]
+    for scale in own_project.scales:
+        for name in names:
+            model = own_project.spec(name, scale).model
+            wanted = 0.02 * (768 / model.width) ** 0.5
+            assert model.initial_deviation == pytest.approx(wanted, rel=0.01), (scale, name)
+    assert len(names) == 9

@@ -131,6 +131,12 @@ class Model(Section):
     block: Annotated[int, Ge(3), Le(MOST)] | None = Doc(
         "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
     )
+    initial_deviation: Annotated[Positive, UnhashedValue(0.02)] = Doc(
+        "Standard deviation of a masked language model's first weights; smaller widths need a "
+        "larger one, 0.02 · √(768 / width).",
+        0.02,
+        source=DEVLIN,
+    )
 
 
 class BatchSettings(Section):
