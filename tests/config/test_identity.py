@@ -113,6 +113,13 @@ def test_a_renamed_setting_keeps_its_old_name_in_the_identity():
     assert hashed(before(updates=3)) == hashed(after(updates=3))
 
 
+@pytest.mark.parametrize(("number", "was"), [("all", False), (1, True), (4, 4)])
+def test_tasks_per_update_is_hashed_as_the_truth_that_it_was(number, was):
+    hashed = small_spec({"training": {"tasks_per_update": number}}).training.identity()
+    assert hashed["one_task_per_batch"] is was
+    assert "tasks_per_update" not in hashed
+
+
 def test_numbers_are_canonical():
     assert hashed(Training(updates=3, clip=0)) == hashed(Training(updates=3, clip=-0.0)) == BASE
 

@@ -83,8 +83,8 @@ def test_a_text_that_was_rebuilt_makes_other_runs_of_those_on_it_alone(own_proje
 
 def test_five_seeds_are_trained_where_a_paper_prints_a_deviation(own_project):
     runs = [name for name in own_project.entries if name.split("/")[0] in PAPERS]
-    assert len(runs) == 136
-    assert sum(len(own_project.seeds(name, "paper")) for name in runs) == 160
+    assert len(runs) == 137
+    assert sum(len(own_project.seeds(name, "paper")) for name in runs) == 161
 
 
 # Choices that no value of runs.yaml and no setting of a card shows, by paper and entry.
@@ -128,3 +128,13 @@ def test_the_entries_on_divergence_have_the_limits_of_the_settings(own_project, 
     assert f"{limits.exploded_above:g} nats " in entry.ours
     assert f" {limits.exploded_for} updates in a row" in entry.ours
     assert entry.settings == ("outcome",)
+
+
+def test_first_weights_of_masked_language_models_keep_berts_share_of_their_width(own_project):
+    names = [name for name in own_project.entries if "/masked_" in name]
+    for scale in own_project.scales:
+        for name in names:
+            model = own_project.spec(name, scale).model
+            wanted = 0.02 * (768 / model.width) ** 0.5
+            assert model.initial_deviation == pytest.approx(wanted, rel=0.01), (scale, name)
+    assert len(names) == 9

@@ -20,7 +20,11 @@ SHOWN = ("path", "value", "where", "source", "paper", "changed")
 CELL = ("block", "row", "column", "id", "kind", "source", "key", "task", "tasks", "gates")
 CELL += ("metric", "metric_known", "ours")
 # Settings that were added later, with the value that is not hashed; with it they are left out.
-ADDED = {"training.schedule.start": 0.0, "training.schedule.lowest": 0.0}
+ADDED = {
+    "training.schedule.start": 0.0,
+    "training.schedule.lowest": 0.0,
+    "model.initial_deviation": 0.02,
+}
 
 
 def runs(project):

@@ -101,6 +101,22 @@ def test_masks_are_those_of_both_stacks_by_site_and_group(records):
     assert {rule_of(key) for key in records} == {"sharing"}
 
 
+def test_the_size_of_phi_and_its_ties_show_a_task_that_was_in_no_update(paths):
+    run = write_trained(GROUPS, paths)
+    with torch.no_grad():
+        for method in run.network("plain").methods.values():
+            sites = method.phi.size(1)
+            method.phi.copy_(torch.tensor([[3.0, -1, 2, 0], [0, 0, 0, 0], [0.5, 0.25, 0, 0.25]])
+                             .unsqueeze(1).expand(-1, sites, -1))  # fmt: skip
+            # At one site of each stack the second and the third value differ.
+            method.phi[2, 0, 1] = 0.75
+    found = sharing_records(run)
+    assert numbers(found["phi_size"]) == pytest.approx([1.5, 0, 0.25 + 0.5 / sites / 4])
+    assert found["phi_least"].all.value == 0
+    assert numbers(found["ties"]) == [0, 2 * sites, 2 * sites - 2]
+    assert found["ties"].all.value == 4 * sites - 2
+
+
 def test_a_method_without_masks_is_refused(paths):
     with refused("its method has no masks of groups"):
         sharing_records(write_trained(trained_spec(), paths))

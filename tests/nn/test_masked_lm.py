@@ -9,7 +9,6 @@ from fairseq.data import Dictionary
 from fairseq.models.roberta import RobertaEncoder
 from fairseq.models.roberta.model import base_architecture, roberta_prenorm_architecture
 
-from fathom.nn.masked_lm.network import DEVIATION
 from fathom.nn.network import count_parameters
 from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import (
@@ -135,12 +134,14 @@ def test_the_output_is_the_embedding_unless_it_is_not_shared(sharing):
     assert model.encoder.head.output_projection.bias.shape == (ENTRIES + 1,)
 
 
-def test_weights_start_as_berts_and_the_method_is_left_alone():
-    model = network(method("latent_layers", ("encoder",)), size(width=64, ffn=96), tasks=3)
+@pytest.mark.parametrize("deviation", [0.02, 0.0566])
+def test_weights_start_as_berts_and_the_method_is_left_alone(deviation):
+    shape = size(width=64, ffn=96, initial_deviation=deviation)
+    model = network(method("latent_layers", ("encoder",)), shape, tasks=3)
     stack = model.encoder
     for weight in (stack.embed_tokens.weight[4:], stack.layers[1].self_attn.k_proj.weight,
                    stack.layers[2].fc2.weight, stack.embed_positions.weight[2:]):  # fmt: skip
-        assert weight.std().item() == pytest.approx(DEVIATION, rel=0.15)
+        assert weight.std().item() == pytest.approx(deviation, rel=0.15)
     assert not stack.layers[0].fc1.bias.any()
     assert not stack.embed_tokens.weight[PAD].any()
     assert not stack.embed_positions.weight[PAD].any()

@@ -165,7 +165,7 @@ class Run:
             spec.training.batch,
             spec.training.shares,
             seed,
-            spec.training.one_task_per_batch,
+            spec.training.tasks_per_update,
         )
 
     def micro_batches(self, number, micro=1, only=None):

@@ -81,7 +81,7 @@ def test_one_to_many_training_killed_once_ends_bit_identical(tmp_path, place):
 @pytest.mark.parametrize("name", ["group_dropout", "adapters"])
 def test_a_run_of_one_task_an_update_ends_bit_identical_after_a_kill(tensors, tmp_path, name):
     own = {"groups": 4, "active": 3} if name == "group_dropout" else {"bottleneck": 8}
-    training = {"one_task_per_batch": True, "shares": "proportional", "updates": 12}
+    training = {"tasks_per_update": 1, "shares": "proportional", "updates": 12}
     spec = specification(name, ("encoder", "decoder"), {"training": training}, **own)
     require_exact_resume(spec, tensors, tmp_path, 8)
 

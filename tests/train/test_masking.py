@@ -15,7 +15,7 @@ from fathom.train.batches.masking import (
     predicted,
     texts,
 )
-from fathom.train.batches.sampler import AllTasks, OneTask
+from fathom.train.batches.sampler import AllTasks, DrawnTasks
 from tests.support.refused import refused
 
 MASKING = Masking(chosen=0.15, masked=0.8, random=0.1)
@@ -194,12 +194,12 @@ def test_updates_that_might_be_empty_are_errors():
 
 def test_an_update_of_one_task_holds_the_next_blocks_of_that_task():
     sizes = [lengths(60, 100, seed=1), lengths(25, 100, seed=2)]
-    tasks = OneTask(300, [0.7, 0.3], seed=1)
+    tasks = DrawnTasks(300, [0.7, 0.3], seed=1)
     drawn, seen = BlockSampler(sizes, tasks, 1), [[], []]
     for update in range(1, 12):
         members = drawn.update(update)
         [task] = {task for task, _ in members}
-        assert (task,) == tasks.at(update)[0]
+        assert [(task,)] == [part for part, _ in tasks.at(update)]
         seen[task] += [block for _, block in members]
     for own, of_task in zip(seen, sizes, strict=True):
         assert len(set(own)) == min(len(own), len(of_task))

@@ -44,10 +44,10 @@ from tests.support.small_runs import (
 )
 from tests.support.states import state
 
-ONE_TASK = {"training": {"one_task_per_batch": True}}
+ONE_TASK = {"training": {"tasks_per_update": 1}}
 RUNS = [
     latent(),
-    latent(ONE_TASK),
+    latent({"training": {"tasks_per_update": 3}}),
     specification("adapters", ("encoder", "decoder"), ONE_TASK, bottleneck=8),
 ]
 
@@ -89,7 +89,9 @@ def trains(folder, options=SWITCHES, spec=None, at=lambda training: None):
     return run
 
 
-@pytest.mark.parametrize("spec", RUNS, ids=["latent", "latent of one task", "adapters of one task"])
+@pytest.mark.parametrize(
+    "spec", RUNS, ids=["latent", "latent of three drawn tasks", "adapters of one task"]
+)
 def test_two_processes_make_the_updates_that_one_makes(tensors, spec):
     ((_, _, alone, values),) = start_together(tensors, 1, updates_of(spec, 3))
     both = start_together(tensors, 2, updates_of(spec, 3))

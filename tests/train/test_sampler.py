@@ -36,8 +36,8 @@ def batch(tokens=TOKENS, per="task", pool=POOL):
     return BatchSettings(tokens=tokens, per=per, pool=pool)
 
 
-def sampler(seed=SEED, shares="equal", one_task=False, **differences):
-    return Sampler(TARGET, SOURCE, batch(**differences), shares, seed, one_task)
+def sampler(seed=SEED, shares="equal", per_update="all", **differences):
+    return Sampler(TARGET, SOURCE, batch(**differences), shares, seed, per_update)
 
 
 def tokens_by_task(members):
@@ -49,14 +49,15 @@ def tokens_by_task(members):
 
 
 POOLS = pytest.mark.parametrize("pool", [POOL, 1])
+DRAWS = pytest.mark.parametrize("per_update", ["all", 1, 5])
 
 
 @POOLS
-@pytest.mark.parametrize("one_task", [False, True])
+@DRAWS
 @pytest.mark.parametrize("n", [1, 16, 17, 137, 5000])
-def test_an_update_is_the_same_however_it_is_reached(pool, one_task, n):
-    fresh = sampler(pool=pool, one_task=one_task).update(n)
-    used = sampler(pool=pool, one_task=one_task)
+def test_an_update_is_the_same_however_it_is_reached(pool, per_update, n):
+    fresh = sampler(pool=pool, per_update=per_update).update(n)
+    used = sampler(pool=pool, per_update=per_update)
     for other in (n + 40, max(1, n - 30), n + 1):
         used.update(other)
     assert used.update(n) == used.update(n) == fresh
@@ -103,9 +104,9 @@ def test_shares_are_exact_over_many_updates(pool):
 
 
 @POOLS
-@pytest.mark.parametrize("one_task", [False, True])
-def test_epochs_become_the_updates_that_read_the_largest_task_as_often(pool, one_task):
-    one = sampler(pool=pool, one_task=one_task)
+@DRAWS
+def test_epochs_become_the_updates_that_read_the_largest_task_as_often(pool, per_update):
+    one = sampler(pool=pool, per_update=per_update)
     assert one.updates_until(70) == 70
     updates = one.updates_until("3 epochs")
     assert one.updates_until("1 epoch") == one.updates_until("1 epochs")
@@ -117,13 +118,13 @@ def test_epochs_follow_the_shares():
     of_all = Sampler(lengths, lengths, batch(), "proportional", SEED)
     # The largest task has three quarters of the tokens of the update: 2 · 128 · ¾.
     assert of_all.updates_until("64 epochs") == 64 * 3000 / 192
-    one = Sampler(lengths, lengths, batch(), "proportional", SEED, one_task=True)
+    one = Sampler(lengths, lengths, batch(), "proportional", SEED, 1)
     # It has all 128 tokens of three updates in four.
     assert one.updates_until("64 epochs") == pytest.approx(64 * 3000 / 128 * 4 / 3, rel=0.05)
 
 
 def test_an_update_of_one_task_is_cut_from_that_tasks_text():
-    one = sampler(tokens=1024, per="update", shares="proportional", one_task=True)
+    one = sampler(tokens=1024, per="update", shares="proportional", per_update=1)
     held = Counter()
     for n in range(1, 200):
         members = one.update(n)
@@ -138,7 +139,7 @@ def test_an_update_of_one_task_is_cut_from_that_tasks_text():
 def test_the_only_task_gives_the_same_updates_in_both_ways():
     lengths = [TARGET[0]], [SOURCE[0]]
     every, one = (
-        Sampler(*lengths, batch(), "equal", 2**40, one_task) for one_task in (False, True)
+        Sampler(*lengths, batch(), "equal", 2**40, per_update) for per_update in ("all", 1)
     )
     assert [every.update(n) for n in range(1, 40)] == [one.update(n) for n in range(1, 40)]
 
@@ -229,8 +230,8 @@ def test_a_stretch_found_alone_equals_the_stretch_found_in_turn():
 PAIRS = (100, 300, 40)
 
 
-def drawn(shares="proportional", seed=SEED):
-    return tasks_of_updates(PAIRS, batch(pool=1), shares, seed, one_task=True)
+def drawn(shares="proportional", seed=SEED, parts=1):
+    return tasks_of_updates(PAIRS, batch(pool=1), shares, seed, parts)
 
 
 def test_shares_are_by_lines_or_equal_and_tokens_for_each_task_or_in_all():
@@ -275,7 +276,40 @@ def test_another_seed_draws_other_tasks():
 def test_the_updates_before_with_the_same_task_are_counted():
     one, counts = drawn(), [0, 0, 0]
     for n in range(1, 300):
-        (task,), before = one.at(n)
+        [((task,), before)] = one.at(n)
         assert before == counts[task] == one.times(task, n - 1)
         counts[task] += 1
         assert one.update_of(task, counts[task]) == n
+
+
+def test_the_tasks_of_one_part_are_drawn_as_ever():
+    # Frozen: another draw here is another order of data in every run of one task an update.
+    tasks = [task for n in range(1, 21) for (task,), _ in drawn().at(n)]
+    assert tasks == [1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 2, 1, 1, 1, 0, 2]
+
+
+# [lamgd Alg. 1]
+def test_parts_are_drawn_by_their_shares_one_after_another():
+    """4 updates of 5 parts have the tasks, and the counts before them, of 20 updates of one."""
+    one, five = drawn(), drawn(parts=5)
+    assert [part for n in range(1, 5) for part in five.at(n)] == [
+        part for n in range(1, 21) for part in one.at(n)
+    ]
+    assert five.tokens == [TOKENS / 5] * 3
+    counts = np.array([drawn(parts=16).times(task, 1000) for task in range(3)])
+    expected = 16_000 * np.array(PAIRS) / sum(PAIRS)
+    # χ² with two degrees of freedom is above 18.4 with probability 1e-4.
+    assert ((counts - expected) ** 2 / expected).sum() < 18.4
+    assert counts.sum() == 16_000
+    assert five.update_of(1, five.times(1, 7) + 1) > 7 >= five.update_of(1, five.times(1, 7))
+
+
+def test_an_update_of_several_parts_is_the_parts_of_as_many_updates():
+    settings = {"per": "update", "shares": "proportional"}
+    many = sampler(tokens=2048, per_update=8, **settings)
+    one = sampler(tokens=256, per_update=1, **settings)
+    for n in (1, 2, 40):
+        parts = [one.update(number) for number in range(8 * n - 7, 8 * n + 1)]
+        assert many.update(n) == [member for part in parts for member in part]
+        assert len({task for task, _ in many.update(n)}) > 2
+    assert many.passes(25) == one.passes(200)

@@ -75,7 +75,7 @@ def test_adapters_of_more_tasks_start_from_a_base_that_stays_to_the_bit(
     for side in ("source", "target"):
         name = f"dictionary.{side}.txt"
         assert (text / name).read_bytes() == (tensors / name).read_bytes()
-    spec = replace(tuned(one_task_per_batch=True, updates=8), data=data)
+    spec = replace(tuned(tasks_per_update=1, updates=8), data=data)
     record = train_run(spec, text, tmp_path, start=trained)
     before, after = weights(trained), weights(tmp_path)
     assert all(torch.equal(after[name], value) for name, value in before.items())

@@ -114,7 +114,7 @@ def test_phi_takes_the_gradient_of_its_last_inner_update_alone(tensors):
     assert torch.equal(whole.network.decoder.method.alpha, last.network.decoder.method.alpha)
 
 
-ONE_TASK = {"training": {"one_task_per_batch": True}}
+ONE_TASK = {"training": {"tasks_per_update": 1}}
 OF_A_TASK = [
     latent(ONE_TASK),
     latent(ONE_TASK, inner_updates=2),

@@ -16,9 +16,9 @@ from tests.support.refused import refused
 from tests.support.small_runs import Run, latent, masked, specification, update_batches
 
 
-def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, one_task=False):
+def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, per_update="all"):
     """Return the batches of a masked language model."""
-    changes = {"batch": {"tokens": 2000}, "one_task_per_batch": one_task}
+    changes = {"batch": {"tokens": 2000}, "tasks_per_update": per_update}
     changes["shares"] = shares or {"temperature": 0.3}
     spec = masked(changes={"training": changes})
     return update_batches(spec, tensors, ranks, tokens_per_device, seed)
@@ -99,14 +99,12 @@ def test_a_process_that_shares_nothing_draws_dropout_in_one_stream(tensors):
     assert update_batches(latent(), tensors, tokens_per_device=60).micro_batches(3).numbers == ()
 
 
-ONE_TASK = {"training": {"one_task_per_batch": True}}
-
-
 @pytest.mark.parametrize("shares", ["equal", "proportional"])
 @pytest.mark.parametrize("per", ["task", "update"])
-def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
-    batch = {"tokens": 150, "per": per}
-    spec = latent({"training": ONE_TASK["training"] | {"shares": shares, "batch": batch}})
+@pytest.mark.parametrize("parts", [1, 2])
+def test_micro_batches_of_an_update_share_its_drawn_tasks(tensors, shares, per, parts):
+    training = {"tasks_per_update": parts, "shares": shares}
+    spec = latent({"training": training | {"batch": {"tokens": 150, "per": per}}})
     whole, cut = update_batches(spec, tensors), update_batches(spec, tensors, tokens_per_device=40)
     drawn = set()
     for update in range(1, 30):
@@ -114,10 +112,10 @@ def test_all_micro_batches_of_an_update_hold_its_one_task(tensors, shares, per):
         assert one.tokens == many.tokens == pytest.approx(150, abs=60)
         assert len(many.batches) == min(-(-one.tokens // 40), len(rows(one)))
         assert rows(one) == rows(many)
-        [task] = one.tasks.tolist()
-        assert {row[0] for row in rows(one)} == {task}
-        drawn.add(task)
-    assert drawn == {0, 1, 2}
+        assert one.tasks.tolist() == many.tasks.tolist() == sorted({row[0] for row in rows(one)})
+        drawn.add(tuple(one.tasks.tolist()))
+    assert {len(tasks) for tasks in drawn} == {*range(1, parts + 1)}
+    assert {task for tasks in drawn for task in tasks} == {0, 1, 2}
 
 
 def test_another_update_hides_other_pieces_of_the_same_block(tensors):
@@ -169,7 +167,7 @@ def test_an_update_that_predicts_nothing_is_an_error(tensors):
 
 
 def test_an_update_may_hold_one_task_that_is_drawn_by_its_share(tensors):
-    made = made_of(tensors, one_task=True)
+    made = made_of(tensors, per_update=1)
     counts = np.zeros(3)
     for update in range(1, 60):
         parts = made.micro_batches(update)
@@ -177,7 +175,7 @@ def test_an_update_may_hold_one_task_that_is_drawn_by_its_share(tensors):
         assert {row[0] for row in rows(parts)} == {task}
         counts[task] += 1
     assert counts.min() > 5
-    cut = made_of(tensors, tokens_per_device=500, one_task=True).micro_batches(7)
+    cut = made_of(tensors, tokens_per_device=500, per_update=1).micro_batches(7)
     assert rows(cut) == rows(made.micro_batches(7))
     assert len(cut.batches) > 1
 

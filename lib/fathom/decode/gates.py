@@ -1,5 +1,6 @@
 """What methods of a trained network select: layers by gates, groups of units by masks."""
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -40,9 +41,7 @@ def gate_records(run: TrainedRun) -> dict[str, Record]:
             "undecided": (None, (alpha.abs() < UNDECIDED).double().mean(dim=1)),
         }
         for name, (unit, values) in by_task.items():
-            numbers = zip(run.tasks, values.tolist(), strict=True)
-            tasks = {task: Number(value=float(value)) for task, value in numbers}
-            records[f"{name}.{stack}"] = Record(unit=unit, tasks=tasks)
+            records[f"{name}.{stack}"] = Record(unit=unit, tasks=_by_task(run, values))
         layers = [str(layer + 1) for layer in range(alpha.size(1))]
         records[f"gates.{stack}"] = Record(
             axes=("task", "layer"),
@@ -64,12 +63,15 @@ def gate_rows(run: TrainedRun) -> Iterator[tuple[str, str, int, float]]:
 
 
 def sharing_records(run: TrainedRun) -> dict[str, Record]:
-    """Return the records `similarity`, `sharing` and `masks`, from the weights that are decoded.
+    """Return what the masks of groups are, from the weights that are decoded.
 
     `similarity` is the share of active groups that two tasks have in common, over the sites of all
     stacks together: the heat map of Pham, Yvon and Crego (2022), §4.3. `sharing` is its mean over
     all pairs of different tasks, and by task over the pairs with that task: the sharing rate of
-    their §4.4, which prints 0.63 for 8 active groups of 16, where chance gives 0.5.
+    their §4.4, which prints 0.63 for 8 active groups of 16, where chance gives 0.5. `masks` are
+    the masks themselves. `phi_size` is a task's mean of |Φ| over sites and groups, and `phi_least`
+    the smallest of these: 0 if a task was in no update. `ties` counts the sites at which the k-th
+    and the next Φ are equal, so that the order of the groups decides.
 
     [lamgd sharing_rate]
 
@@ -78,10 +80,12 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
     """
     run.require_finished()
     masks: dict[str, Tensor] = {}  # of each stack, (N, sites, n) of 0 and 1
+    logits: list[Tensor] = []  # Φ of each stack, as `masks`
     for stack, method in run.network(run.spec.gates[0]).methods.items():
         readings = method.diagnostics()
         if "masks" in readings:
             masks[stack] = readings["masks"].values.cpu()
+            logits.append(readings["phi"].values.double().cpu())
     if not masks:
         remedy = "choose a run of group dropout"
         raise FathomError("its method has no masks of groups", run.name, remedy)
@@ -95,17 +99,29 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
     shared = similarity(joined)  # (N, N)
     # The diagonal, 1 for each task, is no pair.
     by_task = (shared.sum(dim=1) - shared.diagonal()) / (len(names) - 1)
-    numbers = zip(names, by_task.tolist(), strict=True)
+    phi, active = torch.cat(logits, dim=1), joined > 0
+    sizes = phi.abs().mean(dim=(1, 2))
+    kth = phi.masked_fill(~active, math.inf).amin(dim=2)
+    following = phi.masked_fill(active, -math.inf).amax(dim=2)
+    ties = (kth == following).sum(dim=1)
     pairs = len(names) * (len(names) - 1) // 2
     return {
         "similarity": Record(axes=("task", "task"), labels={"task": names}, values=shared.tolist()),
         "sharing": Record(
-            tasks={task: Number(value=value) for task, value in numbers},
-            all=Number(value=by_task.mean().item(), n=pairs),
+            tasks=_by_task(run, by_task), all=Number(value=by_task.mean().item(), n=pairs)
         ),
+        "phi_size": Record(tasks=_by_task(run, sizes)),
+        "phi_least": Record(all=Number(value=sizes.min().item())),
+        "ties": Record(tasks=_by_task(run, ties), all=Number(value=float(ties.sum()))),
         "masks": Record(
             axes=("task", "site", "group"),
             labels={"task": names, "site": sites, "group": groups},
             values=joined.tolist(),
         ),
     }
+
+
+def _by_task(run: TrainedRun, values: Tensor) -> dict[str, Number]:
+    """Return a number of each task, (N,)."""
+    pairs = zip(run.tasks, values.tolist(), strict=True)
+    return {task: Number(value=float(value)) for task, value in pairs}

@@ -126,7 +126,7 @@ class UpdateBatches(RunBatches):
             training.batch,
             training.shares,
             self.seed,
-            training.one_task_per_batch,
+            training.tasks_per_update,
         )
 
     def _collated(
@@ -146,8 +146,8 @@ class MaskedUpdateBatches(RunBatches):
         self.masking, self.entries = masking, len(tensors.source_dictionary)
         self.texts = texts(tensors, "train", block_tokens)
         lines = [text.lines for text in self.texts]
-        single = training.one_task_per_batch
-        tasks = tasks_of_updates(lines, training.batch, training.shares, self.seed, single)
+        number = training.tasks_per_update
+        tasks = tasks_of_updates(lines, training.batch, training.shares, self.seed, number)
         return BlockSampler([text.lengths for text in self.texts], tasks, self.seed)
 
     def _collated(

@@ -131,6 +131,12 @@ class Model(Section):
     block: Annotated[int, Ge(3), Le(MOST)] | None = Doc(
         "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
     )
+    initial_deviation: Annotated[Positive, UnhashedValue(0.02)] = Doc(
+        "Standard deviation of a masked language model's first weights; smaller widths need a "
+        "larger one, 0.02 · √(768 / width).",
+        0.02,
+        source=DEVLIN,
+    )
 
 
 class BatchSettings(Section):
@@ -249,6 +255,9 @@ def length(given: int | str) -> int:
     return int(str(given).split()[0])
 
 
+TasksPerUpdate = Count | Literal["all"]
+
+
 class TrainingSettings(Section):
     """The optimisation of one run; counts are updates of Θ."""
 
@@ -261,8 +270,10 @@ class TrainingSettings(Section):
         "proportional",
         source="the size of the text",
     )
-    one_task_per_batch: bool = Doc(
-        "Whether an update holds one task only; `shares` are how likely each one is then.", False
+    tasks_per_update: Annotated[TasksPerUpdate, UnhashedValue(was="one_task_per_batch")] = Doc(
+        "Equal parts of an update, each of one task that is drawn by its share; all: every update "
+        "holds every task.",
+        "all",
     )
     label_smoothing: BelowOne = Doc("Mass spread over the vocabulary.", 0.0)
     schedule: Annotated[
@@ -283,6 +294,12 @@ class TrainingSettings(Section):
         "Updates or `1 epoch` between saved weights; null: at validations.", None, unit="updates"
     )
     keep_weights: Whole = Doc("Of the last saved weights how many are kept, to average them.", 0)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what is hashed; 1 and `all` as the truth of before there were other numbers."""
+        hashed = super().identity()
+        number = self.tasks_per_update
+        return hashed | {"one_task_per_batch": {1: True, "all": False}.get(number, number)}
 
 
 class Start(Section):

@@ -6,6 +6,7 @@ the embeddings are normalised, and there is no last norm. Both have equally many
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -22,9 +23,6 @@ from fathom.nn.transformer.stacks import TransformerEncoder, output_table
 with fairseq_files():
     from fairseq.modules.learned_positional_embedding import LearnedPositionalEmbedding
     from fairseq.utils import get_activation_fn
-
-# The standard deviation of BERT's initial weights, for any width.
-DEVIATION = 0.02
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,8 @@ class MaskedEncoder(TransformerEncoder):
             self.embed_positions = learned_table(self.dictionary, model.block, model.width)
         post = model.norm == "post"
         self.embedding_norm = nn.LayerNorm(model.width) if post else nn.Identity()
-        self.embed_tokens.apply(initialise)
-        self.embed_positions.apply(initialise)
-        self.layers.apply(initialise)
+        for part in (self.embed_tokens, self.embed_positions, self.layers):
+            part.apply(partial(initialise, deviation=model.initial_deviation))
         self.head = PredictionHead(model, self.embed_tokens)
 
     def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
@@ -137,11 +134,11 @@ def learned_table(
 
 
 @torch.no_grad()
-def initialise(module: nn.Module) -> None:
+def initialise(module: nn.Module, deviation: float) -> None:
     """Give a module of the stack BERT's initial weights, as fairseq's init_bert_params does."""
     if isinstance(module, nn.Linear):
-        module.weight.normal_(0.0, DEVIATION)
+        module.weight.normal_(0.0, deviation)
         nn.init.zeros_(module.bias)
     if isinstance(module, nn.Embedding):
-        module.weight.normal_(0.0, DEVIATION)
+        module.weight.normal_(0.0, deviation)
         module.weight[module.padding_idx].zero_()

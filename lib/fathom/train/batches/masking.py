@@ -102,8 +102,8 @@ class BlockSampler(Order):
         # A stretch as long as the longest block always contains the start of a block.
         longest = [int(of_task.max()) for of_task in lengths]
         certain = [tokens >= most for tokens, most in zip(self._quotas, longest, strict=True)]
-        if not (all(certain) if tasks.single else any(certain)):
-            needed = max(longest) if tasks.single else min(longest)
+        if not (all(certain) if tasks.drawn else any(certain)):
+            needed = max(longest) if tasks.drawn else min(longest)
             raise FathomError(
                 "an update could have no block",
                 "training.batch.tokens",
@@ -115,9 +115,11 @@ class BlockSampler(Order):
 
         A task whose share is smaller than a block is in some of the updates. Updates count from 1.
         """
-        tasks, before = self._tasks.at(n)
         members = [
-            (task, block) for task in tasks for block in self._stretch(task, before).tolist()
+            (task, block)
+            for tasks, before in self._tasks.at(n)
+            for task in tasks
+            for block in self._stretch(task, before).tolist()
         ]
         return sorted(members, key=self.length)
 

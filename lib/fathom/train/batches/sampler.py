@@ -11,9 +11,9 @@ P = 1 sentences are used in the order of the stream.
 A task's tokens in an update differ from its share by at most (1 + 1 / P) times its longest sentence
 and half a token, because chunks and blocks end between sentences.
 
-If an update holds one task only (`OneTask`), each task has its own blocks: P updates that
-hold this task, or fewer, so that a block is no longer than a pass. Else copies of a sentence, which
-have one length, would meet in an update.
+If tasks are drawn (`DrawnTasks`), an update has n equal parts of one task each. Each task has its
+own blocks: P parts that hold this task, or fewer, so that a block is no longer than a pass. Else
+copies of a sentence, which have one length, would meet in an update.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from fathom.config.schema.run import BatchSettings, Temperature, length
+from fathom.config.schema.run import BatchSettings, TasksPerUpdate, Temperature, length
 from fathom.io.errors import FathomError
 
 # The second word of every seed, so that draws are independent: orders of texts and of ranks, and
@@ -82,80 +82,93 @@ class Stream:
 
 
 class AllTasks:
-    """Every update holds all tasks.
+    """Every update holds all tasks, in one part.
 
     Attributes:
-        tokens: (N,) a task's target tokens in an update that holds it.
-        single: whether an update holds one task only.
+        tokens: (N,) a task's target tokens in a part that holds it.
+        parts: of an update.
+        drawn: whether a part holds one task, which is drawn.
     """
 
-    single = False
+    drawn = False
 
-    def __init__(self, tokens: Sequence[float]):
-        self.tokens = list(tokens)
+    def __init__(self, tokens: Sequence[float], parts: int = 1):
+        self.tokens, self.parts = list(tokens), parts
         self._every_task = tuple(range(len(self.tokens)))
 
-    def at(self, update: int) -> tuple[tuple[int, ...], int]:
-        """Return the tasks of an update, and how many updates before it held them."""
-        return self._every_task, update - 1
+    def at(self, update: int) -> list[tuple[tuple[int, ...], int]]:
+        """Return the tasks of each part of an update, and how many parts before it held them."""
+        return [(self._every_task, update - 1)]
 
     def times(self, task: int, updates: int) -> int:
-        """Return how many of the first `updates` updates hold a task."""
+        """Return how many parts of the first `updates` updates hold a task."""
         return updates
 
     def update_of(self, task: int, time: int) -> int:
-        """Return the update that is a task's `time`-th; both count from 1."""
+        """Return the update with a task's `time`-th part; both count from 1."""
         return time
 
 
-class OneTask(AllTasks):
-    """Every update holds one task, drawn with the probability of its share.
+class DrawnTasks(AllTasks):
+    """Every part of an update holds one task, drawn with the probability of its share.
 
-    This is line 2 of lamgd's Alg. 1, whose gradients are those of methods/group_dropout. Shares are
-    (N,), up to a common factor.
+    With one part this is line 2 of lamgd's Alg. 1, whose gradients are those of
+    methods/group_dropout. Draws are independent, so parts of an update may hold the same task.
+    Shares are (N,), up to a common factor; `tokens` are those of an update.
     """
 
-    single = True
+    drawn = True
 
-    def __init__(self, tokens: int, shares: Sequence[float], seed: int):
-        super().__init__([tokens] * len(shares))
+    def __init__(self, tokens: int, shares: Sequence[float], seed: int, parts: int = 1):
+        super().__init__([tokens / parts] * len(shares), parts)
         bounds = np.cumsum(shares)
         self._bounds, self._seed = bounds / bounds[-1], seed
-        self._drawn = np.zeros(0, dtype=np.int64)
+        self._tasks = self._before = np.zeros(0, dtype=np.int64)
 
-    def at(self, update: int) -> tuple[tuple[int, ...], int]:
-        """Return the task of an update, and how many updates before it held that task."""
-        drawn = self._first(update)
-        task = int(drawn[-1])
-        return (task,), int(np.count_nonzero(drawn[:-1] == task))
+    def at(self, update: int) -> list[tuple[tuple[int, ...], int]]:
+        """Return the task of each part of an update, and how many parts before it held it."""
+        tasks = self._first(update)[-self.parts :]
+        before = self._before[(update - 1) * self.parts : update * self.parts]
+        return [((task,), held) for task, held in zip(tasks.tolist(), before.tolist(), strict=True)]
 
     def times(self, task: int, updates: int) -> int:
-        """Return how many of the first `updates` updates hold a task."""
+        """Return how many parts of the first `updates` updates hold a task."""
         return int(np.count_nonzero(self._first(updates) == task))
 
     def update_of(self, task: int, time: int) -> int:
-        """Return the update that is a task's `time`-th; both count from 1."""
-        drawn = self._first(time)
-        while np.count_nonzero(drawn == task) < time:
-            drawn = self._first(2 * len(drawn))
-        return int(np.flatnonzero(drawn == task)[time - 1]) + 1
+        """Return the update with a task's `time`-th part; both count from 1."""
+        updates = -(-time // self.parts)
+        while self.times(task, updates) < time:
+            updates *= 2
+        return int(np.flatnonzero(self._first(updates) == task)[time - 1]) // self.parts + 1
 
     def _first(self, updates: int) -> np.ndarray:
-        """Return the tasks of the first `updates` updates, (updates,)."""
-        if updates > len(self._drawn):
+        """Return the tasks of the parts of the first `updates` updates, (updates · parts,)."""
+        parts = updates * self.parts
+        if parts > len(self._tasks):
             # A longer draw starts with the shorter one. Twice as many, so that few draws are made.
             stream = np.random.PCG64(np.random.SeedSequence((self._seed, _TASKS)))
-            uniform = (stream.random_raw(2 * updates) >> 11) * 2.0**-53
-            self._drawn = np.searchsorted(self._bounds, uniform, side="right")
-        return self._drawn[:updates]
+            uniform = (stream.random_raw(2 * parts) >> 11) * 2.0**-53
+            self._tasks = np.searchsorted(self._bounds, uniform, side="right")
+            self._before = np.zeros_like(self._tasks)
+            for task in range(len(self.tokens)):
+                held = np.flatnonzero(self._tasks == task)
+                self._before[held] = np.arange(len(held))
+        return self._tasks[:parts]
 
 
 def tasks_of_updates(
-    lines: Sequence[int], batch: BatchSettings, shares: Shares, seed: int, one_task: bool
+    lines: Sequence[int],
+    batch: BatchSettings,
+    shares: Shares,
+    seed: int,
+    per_update: TasksPerUpdate,
 ) -> AllTasks:
     """Return which of N tasks each update of a run holds."""
     tokens = task_tokens(lines, batch, shares)
-    return OneTask(batch.tokens, tokens, seed) if one_task else AllTasks(tokens)
+    if per_update == "all":
+        return AllTasks(tokens)
+    return DrawnTasks(batch.tokens, tokens, seed, per_update)
 
 
 def task_tokens(lines: Sequence[int], batch: BatchSettings, shares: Shares) -> list[float]:
@@ -237,7 +250,7 @@ class Sampler(Order):
     Args:
         target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
         source_lengths: the same for the source.
-        one_task: whether an update holds one task only, drawn by its share.
+        per_update: how many tasks an update draws by their shares; "all" holds every task.
     """
 
     def __init__(
@@ -247,7 +260,7 @@ class Sampler(Order):
         batch: BatchSettings,
         shares: Shares,
         seed: int,
-        one_task: bool = False,
+        per_update: TasksPerUpdate = "all",
     ):
         self.seed = seed
         self._target = [np.asarray(lengths, dtype=np.int64) for lengths in target_lengths]
@@ -258,20 +271,21 @@ class Sampler(Order):
         if 0 in lines:
             what = f"task {lines.index(0)} has no training pairs"
             raise FathomError(what, "tensors", "check the counts in corpus.json")
+        tasks = tasks_of_updates(lines, batch, shares, seed, per_update)
         pools = [batch.pool] * len(lines)
-        if one_task:
-            passes = [int(lengths.sum()) // batch.tokens for lengths in self._target]
-            pools = [max(1, min(batch.pool, updates)) for updates in passes]
-        tasks = tasks_of_updates(lines, batch, shares, seed, one_task)
+        if tasks.drawn:
+            passes = [lengths.sum() // tasks.tokens[0] for lengths in self._target]
+            pools = [max(1, min(batch.pool, int(parts))) for parts in passes]
         super().__init__(self._target, tasks, seed, pools, lines.index(max(lines)))
-        # With one task per update, a block of each task is in use.
-        self._block = lru_cache(maxsize=2 * len(lines) if one_task else 1)(self._updates)
+        # If tasks are drawn, a block of each is in use.
+        self._block = lru_cache(maxsize=2 * len(lines) if tasks.drawn else 1)(self._parts)
 
     def update(self, n: int) -> list[Member]:
         """Return the sentences of update n as (task, sentence); updates count from 1."""
-        tasks, before = self._tasks.at(n)
-        block, place = divmod(before, self._pools[tasks[0]])
-        members = self._block(tasks, block)[place]
+        members: list[Member] = []
+        for tasks, before in self._tasks.at(n):
+            block, place = divmod(before, self._pools[tasks[0]])
+            members += self._block(tasks, block)[place]
         if not members:
             raise FathomError(
                 f"update {n} has no sentence",
@@ -280,8 +294,8 @@ class Sampler(Order):
             )
         return members
 
-    def _updates(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
-        """Return the updates of a block of some tasks."""
+    def _parts(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
+        """Return the parts of updates in a block of some tasks."""
         pool = self._pools[tasks[0]]
         ranks: list[list[Member]] = [[] for _ in range(pool)]
         for task in tasks:
