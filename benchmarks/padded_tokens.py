@@ -7,6 +7,7 @@ their number, is more than its limit. Run it on encoded text of many tasks:
     python benchmarks/padded_tokens.py results/tensors/po_wheels_diverse-4733ce81 --tokens 4096
 
 It prints both directions of the pairs: target tokens of an update in all, and each task's share.
+`--joined` takes the text of all tasks as one pair, as an example of bilingual translation.
 """
 
 import argparse
@@ -82,10 +83,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tensors", type=Path, help="a folder of results/tensors")
     parser.add_argument("--tokens", type=int, default=4096, help="of a task in an update")
+    parser.add_argument("--joined", action="store_true", help="take all tasks as one")
     options = parser.parse_args()
     tensors = load(options.tensors)
     splits = tensors.splits("train")
     sides = [[each.source_lengths for each in splits], [each.target_lengths for each in splits]]
+    tasks = list(tensors.tasks)
+    if options.joined:
+        sides, tasks = [[np.concatenate(side)] for side in sides], ["all"]
     counts: dict[str, Count] = {"fairseq": of_fairseq, "fathom": of_fathom}
     for direction, (source, target) in (("as encoded", sides), ("reversed", sides[::-1])):
         means = {name: count(source, target, options.tokens) for name, count in counts.items()}
@@ -93,7 +98,7 @@ def main() -> None:
         lines = [f"{direction}: {ratio:.1f} times as many target tokens in an update here"]
         for name, mean in means.items():
             shares = (100 * mean / mean.sum()).round(1).tolist()
-            shown = ", ".join(f"{t} {s}" for t, s in zip(tensors.tasks, shares, strict=True))
+            shown = ", ".join(f"{t} {s}" for t, s in zip(tasks, shares, strict=True))
             lines.append(f"  {name}: {mean.sum():.0f} target tokens; % of each task: {shown}")
         sys.stdout.write("\n".join([*lines, ""]))
 

@@ -526,6 +526,11 @@ MISTAKES = {
         ("a silent value of another family", "[base, latent_layers, table1, figure1]",
          "[adapters]",
          f"{RUNS}: families.base.training.clip", "silent"),
+        ("a default without a deviation", "    - training.weight_decay\n", "",
+         f"{RUNS}:30: runs.static", "training.weight_decay static and 12 more runs settings"),
+        ("a default of a run that no deviation applies to", "applies: [paper]",
+         "applies: [gates]",
+         f"{RUNS}:30: runs.static", "data.target_token, model.residuals, static settings"),
     ],
     CSV: [
         ("a table without reported cells", None, None, "", "numbers"),
@@ -566,6 +571,7 @@ MISTAKES = {
 ROWS = {row[0]: (file, *row[1:]) for file, rows in MISTAKES.items() for row in rows}
 # What these break has another finding elsewhere: a run that nothing uses, a cell without a number.
 SEVERAL = {
+    "a default of a run that no deviation applies to",
     "a feed-forward layer without a width",
     "a group without updates",
     "a mark without a source",

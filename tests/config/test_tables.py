@@ -241,7 +241,7 @@ def test_a_figure_like_another_has_its_kind_and_its_own_title(sample):
 
 
 def test_an_entry_on_a_deviation_keeps_its_parts(sample):
-    (entry,) = sample.papers["deep"].deviations
+    entry = sample.papers["deep"].deviations[0]
     assert (entry.name, entry.released, entry.settings) == (
         "clip",
         "Nothing is clipped.",

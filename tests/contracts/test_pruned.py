@@ -143,6 +143,7 @@ def test_layers_that_are_removed_give_the_same_hypotheses_in_fairseqs_own_transf
 
 
 def test_ctranslate2_gives_the_same_hypotheses_of_the_layers_that_each_task_keeps(run, skipped):
+    pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
     sources = sentences(SENTENCES, seed=0)
     tasks = [number for number in range(len(TASKS)) for _ in sources]
     best = exports(run, "hard").best(sources * len(TASKS), tasks)

@@ -3,7 +3,6 @@
 import tarfile
 from io import BytesIO
 
-import ctranslate2
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
@@ -16,6 +15,7 @@ from tests.cli.conftest import call, invoke
 from tests.support.refused import says
 from tests.support.small_project import RUN, paths, write_config
 
+ctranslate2 = pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
 __all__ = ["call"]
 
 SOURCE = """\

@@ -134,6 +134,7 @@ def test_fairseqs_generator_finds_the_same(run_with, place):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_ctranslate2_finds_the_same_after_the_same_log_probabilities(run_with, place):
+    pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
     run = run_with(place)
     sources, tasks = asked(run)
     caps = [SEARCH.cap(len(source) - 1) for source in sources]

@@ -1,5 +1,5 @@
 from datetime import datetime
-from hashlib import sha256
+from hashlib import md5, sha256
 
 import pytest
 
@@ -156,6 +156,24 @@ def test_the_next_address_is_tried_and_one_error_names_what_each_gave(site, arch
     right = site.put("/right", content=content)
     fetch(source(archive, "talks", mirrors=[*wrong, right]), places, lines.append)
     assert read_record(places[0] / "source.json")["address"] == right
+
+
+def test_a_file_with_another_md5_than_the_published_one_is_not_even_recorded(
+    site, unpublished, archive, places, lines
+):
+    content = archive.read_bytes()
+    known = unpublished.model_copy(update={"md5": md5(content).hexdigest()})
+    site.put("/talks.tar.gz", content=altered(content))
+    with pytest.raises(FathomError, match="its md5 is"):
+        fetch(known, places, lines.append)
+    put(places, "talks.tar.gz", altered(content))
+    with pytest.raises(FathomError, match="its md5 is"):
+        fetch(known, places, lines.append)
+    assert left(places) == []
+    put(places, "talks.tar.gz", content)
+    fetch(known, places, lines.append)
+    assert fetched(known, places[0]).read_bytes() == content
+    assert any("the right MD5, no SHA-256 is published" in line for line in lines)
 
 
 def test_a_part_that_was_altered_on_disk_is_not_trusted(site, talks, archive, places, lines):

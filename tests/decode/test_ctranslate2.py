@@ -33,6 +33,8 @@ from tests.support.small_corpus import TASKS, silent
 from tests.support.taught import sentences, write_sentences
 from tests.support.trained import ACTIVE, CPU, built, gated, set_gates, write_run, write_tensors
 
+pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
+
 
 def checked(changes, paths, name="latent_layers", **settings):
     """Export what hard gates keep of a network, and compare; raise an error if it differs."""

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import ctranslate2
 import pytest
 import sentencepiece
+import torch
 from fairseq import options
 from fairseq.checkpoint_utils import load_model_ensemble, load_model_ensemble_and_task
 from fairseq.data.indexed_dataset import (
@@ -21,10 +21,12 @@ from torch.serialization import get_unsafe_globals_in_checkpoint
 from fathom.config.paths import Paths
 from fathom.data.sides import sides
 from fathom.data.subwords import join
+from fathom.decode.export.comparison import CHECKED, require_equal
 from fathom.decode.export.export import export
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
 from fathom.io.records import hashes, read_record
+from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.trained import (
@@ -147,6 +149,7 @@ def test_the_folder_for_fairseq_has_checkpoint_dictionaries_pieces_and_a_record(
 
 
 def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_path, monkeypatch):
+    ctranslate2 = pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
     export(mild, "ctranslate2", tmp_path / "exported", None, silent)
     translator = ctranslate2.Translator(str(tmp_path / "exported"), device="cpu")
     (result,) = translator.translate_batch([["▁ta"]], max_decoding_length=5)
@@ -156,6 +159,32 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
     with refused("the log-probabilities of CTranslate2 differ by", where="bos"):
         export(mild, "ctranslate2", tmp_path / "refused", None, silent)
     assert not (tmp_path / "refused").exists()
+
+
+class WrongFromPiece20:
+    """A program with our network, until a target has more than 20 pieces."""
+
+    name, remedy = "another program", "do without it"
+
+    def __init__(self, network):
+        self._network = network
+
+    @torch.no_grad()
+    def log_probabilities(self, source, target, start):
+        previous = target.roll(1)
+        previous[0] = start
+        logits = padded_logits(self._network, source[None], previous[None], torch.tensor([0]))
+        right = logits[0].log_softmax(1).gather(1, target[:, None])[:, 0]
+        right[20:] -= 1
+        return right
+
+
+def test_an_error_far_into_a_sentence_is_found(mild):
+    pairs, network = mild.tensors.split("kor", "valid"), mild.network("plain")
+    short = sorted(pairs.target_lengths)[:CHECKED]
+    assert short[-1] < 20 < max(pairs.target_lengths)
+    with refused("the log-probabilities of another program differ by 1 nats", where="here"):
+        require_equal(WrongFromPiece20(network), network, 0, pairs, "here")
 
 
 def test_tasks_that_keep_different_layers_need_one_to_be_named(latent, tmp_path):
@@ -193,6 +222,7 @@ def one_to_many(folder, place):
 
 @pytest.mark.slow
 def test_whoever_gives_ctranslate2_the_token_first_gets_our_hypotheses(tmp_path):
+    ctranslate2 = pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
     run, folder = one_to_many(tmp_path, "decoder"), tmp_path / "exported"
     export(run, "ctranslate2", folder, None, silent)
     tokens = read_record(folder / "export.json")["target_tokens"]["decoder"]

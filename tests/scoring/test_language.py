@@ -10,6 +10,8 @@ from fathom.scoring import right_language
 from fathom.scoring.right_language import (
     UNIFORM,
     CharacterModel,
+    Checked,
+    Share,
     check,
     collapsed,
     language_of,
@@ -143,6 +145,13 @@ def test_a_task_needs_half_of_its_references_share(corpus):
     assert check(DATA, corpus, "test", mixed).doubt == ""
 
 
+@pytest.mark.parametrize(("right", "passes"), [(35, True), (25, False)])
+def test_where_few_references_are_in_their_language_fewer_hypotheses_need_be(right, passes):
+    references = dict.fromkeys(TASKS, Share(60, 100))
+    found = Checked(dict.fromkeys(TASKS, Share(right, 100)), references, {})
+    assert (found.doubt == "") == passes
+
+
 def test_texts_without_letters_have_no_language_and_a_task_of_them_fails(corpus):
     empty = {task: ["12"] * len(references(corpus, task)) for task in TASKS}
     found = check(DATA, corpus, "test", empty)
@@ -174,6 +183,20 @@ def test_tasks_with_the_same_hypotheses_of_common_sources_have_a_doubt(tmp_path)
         ("bel", "kor"): 0.0,
     }
     assert "bos and kor" in found.doubt
+
+
+def test_two_tasks_with_one_target_language_may_have_the_same_hypotheses(tmp_path):
+    corpus = with_common_sources(tmp_path, right_language.COMMON)
+    # A second task of bos, with the same text.
+    (corpus / "more").symlink_to(corpus / "bos")
+    record_corpus(corpus)
+    tasks = [[task, LANGUAGES[task]] for task in TASKS] + [["more", "bos"]]
+    definition = {"tasks": tasks, "pivot": "eng"}
+    data = small_data(definition, direction="one_to_many", target_token="decoder")
+    hypotheses = written(corpus)
+    found = check(data, corpus, "test", hypotheses | {"more": hypotheses["bos"]})
+    assert ("bos", "more") not in found.equal
+    assert found.doubt == ""
 
 
 def test_few_common_sources_say_nothing(tmp_path):

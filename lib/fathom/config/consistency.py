@@ -367,7 +367,9 @@ def _paper(project: Project, paper: Paper) -> Iterator[FathomError]:
     if (file := paper.file("runs")) is not None:
         entries = project.runs_files[paper.name]
         silent = deviations.silent_faults(paper.deviations, file, entries, about, shown_in)
-        for finding in silent:
+        settings = {name: project.run(full_name(paper.name, name)) for name in entries.runs}
+        defaults = deviations.default_faults(paper.deviations, entries, settings, shown_in)
+        for finding in chain(silent, defaults):
             absent = paper.file("deviations") is None
             yield _missing(project, paper, "deviations", finding) if absent else finding
 

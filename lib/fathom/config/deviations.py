@@ -1,17 +1,21 @@
 """What a paper leaves open or what is done differently, and why: deviations.yaml.
 
 A value of runs.yaml or paper.yaml whose source says that it is not the paper's must be explained
-by an entry.
+by an entry, and so must a setting that a run leaves at its default.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from fathom.config.check import checked
 from fathom.config.files import Parts
+from fathom.config.merge import Entry
 from fathom.config.runs import RunsFile, unknown_setting
+from fathom.config.scales import leaves
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.paper import DeviationSettings
+from fathom.config.schema.run import RunSettings
 from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import FathomError, nearest, refuse
 
@@ -23,6 +27,8 @@ _OF_ENTRIES = ("like", "layers")
 OF_PAPER = ("metric", "marks")
 # Keys that are no choices of a paper, unless the source names them or the line has no others.
 _NO_CHOICES = {"name", "run", "for", "like", "group", "seeds"}
+# Sections whose defaults need no entry: a method's card has its sources, and the rest is measuring.
+_NO_DEFAULTS = ("method", "outcome", "scoring")
 
 
 class Deviation(DeviationSettings):
@@ -104,27 +110,63 @@ def silent_faults(
         paper: paper.yaml.
         shown: the tables and figures that show a run, by its name.
     """
-    # What an entry may apply to where it explains a family or run, by its key: the family or run
-    # itself, what it is like, its method, and what shows it.
     names: dict[Key, set[str]] = {}
     for entry in (*entries.families.values(), *entries.runs.values()):
-        method = str(entry.values.get("method", "name"))
-        here = {method, *entry.ancestors, *shown.get(entry.name, ())}
-        names.setdefault(entry.values.key, set()).update(here)
+        names.setdefault(entry.values.key, set()).update(_names(entry, shown))
     parts = [part for key in ("families", "runs") for _, part in runs.at((key,)).items()]
     parts += [part for key in OF_PAPER if (part := paper.find(key))]
     for part in parts:
-        applying = {PAPER, *names.get(part.key, ())}
-        fitting = [entry for entry in deviations if applying.intersection(entry.applies)]
-        settings = [setting for entry in fitting for setting in entry.settings]
+        settings = _settings(deviations, names.get(part.key, {PAPER}))
         above = 0 if part.key[0] in OF_PAPER else len(part.key)
         for path, value in _open_values(part, above).items():
-            if not any(_covers(setting, path) for setting in settings):
+            if not _covered(path, settings):
                 what = "the paper is silent, and deviations.yaml says nothing"
                 remedy = f"name {path} in the `settings` of an entry"
                 remedy += " with applies: [paper]" if part.key[0] in OF_PAPER else ""
                 remedy += ", or what is silent in the comment"
                 yield FathomError(what, value.where, remedy)
+
+
+def default_faults(
+    deviations: Collection[Deviation],
+    entries: RunsFile,
+    settings: Mapping[str, RunSettings],
+    shown: Mapping[str, Collection[str]],
+) -> Iterator[FathomError]:
+    """Yield the settings that runs leave at a default, and that no entry explains.
+
+    Null leaves a setting out, and a run that is like one of another paper has what its entries
+    explain. `settings` are those of each run; the rest is as for `silent_faults`.
+    """
+    groups: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for name, entry in entries.runs.items():
+        explained = _settings(deviations, _names(entry, shown))
+        defaults = [
+            dotted
+            for path, value, extra in leaves(settings[name])
+            if value is not None and path[0] not in _NO_DEFAULTS and "no_choice" not in extra
+            if entry.values.find(*path) is None
+            if not _covered(dotted := ".".join(map(str, path)), explained)
+        ]
+        if defaults and not any("/" in ancestor for ancestor in entry.ancestors):
+            groups[tuple(defaults)].append(entry)
+    for defaults, (first, *others) in groups.items():
+        also = f" and {len(others)} more runs" if others else ""
+        what = f"no entry of deviations.yaml explains defaults of {first.name}{also}"
+        remedy = "in the `settings` of an entry, or write the paper's values"
+        yield FathomError(what, first.values.where, f"name {', '.join(defaults)} {remedy}")
+
+
+def _names(entry: Entry, shown: Mapping[str, Collection[str]]) -> set[str]:
+    """Return what an entry of deviations.yaml may apply to where it explains a family or run."""
+    method = str(entry.values.get("method", "name"))
+    return {PAPER, method, *entry.ancestors, *shown.get(entry.name, ())}
+
+
+def _settings(deviations: Iterable[Deviation], names: Collection[str]) -> list[str]:
+    """Return the settings of all entries that apply to one of some names."""
+    fitting = (entry for entry in deviations if {*names}.intersection(entry.applies))
+    return [setting for entry in fitting for setting in entry.settings]
 
 
 def _open_values(section: Value, above: int) -> dict[str, Value]:
@@ -169,6 +211,9 @@ def _named(part: str, values: Iterable[Value], above: int) -> list[Value]:
     return [value for value in values if words.intersection(map(str, value.key[above:]))]
 
 
-def _covers(setting: str, path: str) -> bool:
-    """Return whether a setting is a value, a part that holds it, or a part of it."""
-    return f"{path}.".startswith(f"{setting}.") or f"{setting}.".startswith(f"{path}.")
+def _covered(path: str, settings: Iterable[str]) -> bool:
+    """Return whether one of some settings is a value, a part that holds it, or a part of it."""
+    return any(
+        f"{path}.".startswith(f"{setting}.") or f"{setting}.".startswith(f"{path}.")
+        for setting in settings
+    )

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +98,7 @@ class _Expected:
     bytes: int | None
     sha256: str | None
     whose: str  # in words, with a place for the value
+    md5: str | None = None  # published
 
     def require(self, path: Path, where: str, remedy: str) -> str:
         """Return a file's checksum."""
@@ -106,6 +106,8 @@ class _Expected:
         if self.bytes not in (None, size):
             what = f"{size:,} bytes, not {self.whose.format(f'{self.bytes:,}')}"
             raise FathomError(what, where, remedy)
+        if self.md5 not in (None, md5 := sha256(path, "md5")):
+            raise FathomError(f"its md5 is {md5}, not the published {self.md5}", where, remedy)
         checksum = sha256(path)
         if self.sha256 not in (None, checksum):
             what = f"its sha256 is {checksum}, not {self.whose.format(self.sha256)}"
@@ -116,13 +118,15 @@ class _Expected:
 def _expected(source: Source, folder: Path) -> dict[str, _Expected]:
     """Return what each file must be: what is published, or what the first fetch recorded."""
     first = _first(folder)
+    md5 = source.md5 if isinstance(source, OneFile) else None
 
     def of(name: str, checks: Checks | None) -> _Expected:
         if checks is not None:
-            return _Expected(checks.bytes, checks.sha256, "the published {}")
+            return _Expected(checks.bytes, checks.sha256, "the published {}", md5)
         # The size of several files is not recorded; their checksums are.
         size = first.get("bytes") if isinstance(source, OneFile) else None
-        return _Expected(size, first["files"].get(name), "the {} of the first fetch (first.json)")
+        whose = "the {} of the first fetch (first.json)"
+        return _Expected(size, first["files"].get(name), whose, md5)
 
     return {name: of(name, checks) for name, checks in source.contents.items()}
 
@@ -168,7 +172,8 @@ class _Fetching:
             if expected.sha256 is None:
                 recorded = _first(folder)["files"] | {name: checksums[name]}
                 write_record(folder / FIRST, {"bytes": size, "files": recorded})
-                words = f"no checksum is published; {folder / FIRST} records {checksums[name]}"
+                words = "no checksum is" if expected.md5 is None else "the right MD5, no SHA-256 is"
+                words += f" published; {folder / FIRST} records {checksums[name]}"
             self.report(f"{source.name}: {name}: {size:,} bytes, {words}")
         self.report(f"{source.name}: licence {source.licence}. {source.notice}")
         record: dict[str, object] = {
@@ -234,12 +239,14 @@ class _Fetching:
         for address in source.addresses(name):
             size = f", {expected.bytes:,} bytes" if expected.bytes else ""
             self.report(f"{source.name}: {without_secrets(address)}{size}")
+            complete = False
             try:
                 download(address, part, expected.bytes, self.report, self.limits)
+                complete = True
                 checksum = expected.require(part, address, "this address has another file")
             except FathomError as error:
                 failures.append(error)
-                if part.exists() and part.stat().st_size >= (expected.bytes or inf):
+                if complete:
                     forget(part)
             else:
                 part.replace(self.folder / name)

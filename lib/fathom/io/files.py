@@ -120,7 +120,7 @@ def require_no_pipe(path: Path, remedy: str) -> None:
         raise FathomError("not a file", str(path), remedy)
 
 
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as 64 hexadecimal digits."""
+def sha256(path: Path, algorithm: str = "sha256") -> str:
+    """Return the SHA-256 of a file, or another checksum, in hexadecimal digits."""
     with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, algorithm).hexdigest()

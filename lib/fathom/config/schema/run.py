@@ -136,6 +136,7 @@ class Model(Section):
         "larger one, 0.02 · √(768 / width).",
         0.02,
         source=DEVLIN,
+        no_choice=True,  # A translation model has none.
     )
 
 
@@ -288,12 +289,18 @@ class TrainingSettings(Section):
         source="half precision makes divergences of its own",
     )
     validate_every: Count | Epochs = Doc(
-        "Updates, or `1 epoch`, between validations and saves.", 500, unit="updates", source="ours"
+        "Updates, or `1 epoch`, between validations and saves.",
+        500,
+        unit="updates",
+        source="ours",
+        no_choice=True,
     )
     save_every: Count | Epochs | None = Doc(
         "Updates or `1 epoch` between saved weights; null: at validations.", None, unit="updates"
     )
-    keep_weights: Whole = Doc("Of the last saved weights how many are kept, to average them.", 0)
+    keep_weights: Whole = Doc(
+        "Of the last saved weights how many are kept, to average them.", 0, no_choice=True
+    )
 
     def identity(self) -> dict[str, Any]:
         """Return what is hashed; 1 and `all` as the truth of before there were other numbers."""
@@ -332,6 +339,7 @@ class Decoding(Section):
         "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
         "fathom",
         source="ours",
+        no_choice=True,
     )
     average_of: Count = Doc(
         "Number of the last saved weights whose mean is decoded.", 1, source="the last checkpoint"
@@ -349,6 +357,7 @@ class Decoding(Section):
         "Layers that hard gates keep at least, the likeliest first.",
         0,
         source="the papers keep what the probability says",
+        no_choice=True,
     )
 
     def cap(self, source_pieces: int) -> int:

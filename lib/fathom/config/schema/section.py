@@ -17,7 +17,14 @@ AsTuple = Strict(False)
 PATTERN = "pattern"
 
 
-def Doc(text: str, default: Any = ..., *, unit: str | None = None, source: str = "") -> Any:
+def Doc(
+    text: str,
+    default: Any = ...,
+    *,
+    unit: str | None = None,
+    source: str = "",
+    no_choice: bool = False,
+) -> Any:
     """Describe a setting; all of it also appears in the generated JSON Schema.
 
     Args:
@@ -25,8 +32,10 @@ def Doc(text: str, default: Any = ..., *, unit: str | None = None, source: str =
         default: its value where config gives none; without one, config must give it.
         unit: "layers", "width" or "updates" where a scale multiplies the value.
         source: where the default is from.
+        no_choice: whether a paper need not explain the default in deviations.yaml.
     """
-    extra: Any = {key: value for key, value in (("unit", unit), ("source", source)) if value}
+    said = {"unit": unit, "source": source, "no_choice": no_choice}
+    extra: Any = {key: value for key, value in said.items() if value}
     return Field(default, description=text, json_schema_extra=extra or None)
 
 

@@ -65,6 +65,9 @@ class OneFile(Source):
     file: Annotated[str, Field(pattern=FILE)] = Doc("The published name; by hand, too.")
     bytes: Bytes | None = Doc("The published size of the file.", None)
     sha256: Checksum | None = Doc("The published SHA-256 of the file.", None)
+    md5: Annotated[str | None, Field(pattern="^[0-9a-f]{32}$")] = Doc(
+        "The published MD5 of the file; it names no corpus.", None
+    )
 
     @model_validator(mode="after")
     def _publishes_both_or_none(self) -> "OneFile":
