@@ -112,7 +112,7 @@ class Artefacts:
         )
 
     def run(self, name: str) -> RunFiles:
-        """Return the training, of a run's first seed, that figures draw."""
+        """Return the trainings of a run, which figures draw."""
         return RunFiles(self.source(name), self.project.spec(name, self.scale).training.updates)
 
     def require(self, paper: Paper, spec: Table | Figure) -> None:
@@ -129,9 +129,9 @@ class Artefacts:
                 if not path.is_file():
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         for name in artefact.series:
-            run = self.run(name)
-            if not (run.folder / "training.json").is_file():
-                missing[f"{run.name} seed {run.seed}"] = None
+            for run in self.run(name).trainings:
+                if not (run.folder / "training.json").is_file():
+                    missing[f"{run.name} seed {run.seed}"] = None
         if not missing:
             return
         target = artefact.target

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
 LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
 NOTES = 6  # that are printed
+BESIDE = 4  # panels of a line
 _METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 
@@ -81,13 +82,17 @@ def style() -> "dict[RcKeyType, Any]":
 
 
 def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
-    """Return a figure as wide as the text, and its panels from left to right."""
+    """Return a figure as wide as the text, and its panels from left to right.
+
+    More than BESIDE are in lines below each other; `height` is that of a line.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
-    drawing = Drawing(figsize=(WIDTH, height), layout="constrained")
+    lines = -(-count // BESIDE)
+    drawing = Drawing(figsize=(WIDTH, height * lines), layout="constrained")
     FigureCanvasAgg(drawing)
-    return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
+    return drawing, list(drawing.subplots(lines, -(-count // lines), squeeze=False).flat)[:count]
 
 
 def titled(
@@ -100,12 +105,18 @@ def titled(
     for panel, title in zip(axes, titles, strict=True):
         lines = frame.loc[frame["panel"] == title]
         panel.set_title(title, loc="left")
-        words = "".join(lines["words"].unique())
+        words, lines = with_numbers(lines)
         if words:
             panel.set(xticks=[], yticks=[])
             panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
         else:
             yield panel, title, lines
+
+
+def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
+    """Return the lines of a csv that have numbers, and if there are none the words of the seeds."""
+    rest = lines.loc[lines["words"] == ""]
+    return "; ".join(dict.fromkeys(lines["words"])) if rest.empty else "", rest
 
 
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
