@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
 
 from fathom.artefacts.figures.inputs import Inputs
+from fathom.artefacts.table.sources import other_text
 from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
 from fathom.io.files import replacing
@@ -124,7 +125,10 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str
     drawing.suptitle(
         label(figure.name, figure.settings.title), x=0.01, ha="left", fontsize="medium"
     )
-    lines = [f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."]
+    sources = [run.source for run in inputs.runs.values()]
+    sources += [source for table in inputs.tables.values() for source in table.sources.values()]
+    about = f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."
+    lines = wrap(about + other_text(sources), LINE)
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
     words = [figure.settings.caption, ". ".join(shown) + "." if shown else ""]

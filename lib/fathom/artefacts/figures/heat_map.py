@@ -22,16 +22,7 @@ from fathom.artefacts.figures.inputs import (
     smoothing_notes,
 )
 from fathom.config.measurement_keys import UNDECIDED
-from fathom.config.schema.figures import (
-    LOWEST,
-    MASKS,
-    MEASUREMENT,
-    NONE,
-    UPDATE,
-    HeatMap,
-    Map,
-    series_named,
-)
+from fathom.config.schema.figures import LOWEST, MASKS, NONE, UPDATE, HeatMap, Map, series_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +88,7 @@ def _with_gates(name: str, run: RunFiles, frame: "DataFrame") -> "DataFrame":
     series = series_named(name)
     if not series.gates:
         return frame
-    measured = series.place == MEASUREMENT
+    measured = UPDATE not in frame
     gates = frame if measured else run.read(series_named(f"{ALPHA}.{series.gates}"))
     if gates is None:
         return frame
