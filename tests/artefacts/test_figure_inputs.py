@@ -152,11 +152,12 @@ def test_a_series_or_a_measurement_of_another_run_is_refused(tmp_path):
         small.read(SERIES["gates.decoder"])
 
 
-def test_seeds_that_are_not_drawn_are_noted(tmp_path):
+def test_seeds_that_are_not_drawn_are_noted_once(tmp_path):
     small = run(tmp_path, seeds=(2, 5), unused=(7,))
-    end(small)
-    assert small.seed == 2
-    assert small.notes(SERIES["nll.train"]) == ["seed 2 is drawn, and not 5, 7"]
+    for seed in small.trainings:
+        end(seed)
+    notes = [seed.notes(SERIES["nll.train"]) for seed in small.trainings]
+    assert notes == [["seed 7 is trained and not shown"], []]
 
 
 def test_an_axis_names_a_series_in_words_and_several_by_what_they_share():
@@ -165,6 +166,9 @@ def test_an_axis_names_a_series_in_words_and_several_by_what_they_share():
     stacks = ["gradient_norm.encoder", "gradient_norm.decoder"]
     assert shared_title(stacks) == "gradient norm"
     assert shared_title(stacks[:1]) == "gradient norm, encoder"
+    assert shared_title(["samples.decoder", "probability.decoder"]) == (
+        "samples / probability, decoder"
+    )
 
 
 @pytest.fixture

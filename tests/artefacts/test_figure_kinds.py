@@ -8,10 +8,12 @@ from importlib import import_module
 import matplotlib
 import numpy as np
 import pytest
+from pandas import DataFrame
 
 from fathom.artefacts.figures import drawing, heat_map, kinds, labelled_points, lines
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import difference
+from fathom.results.measurements import Record
 from fathom.results.recipe import RECIPE
 from tests.support.small_figures import (
     BARS,
@@ -23,6 +25,7 @@ from tests.support.small_figures import (
     inputs,
     run,
     write_array,
+    write_arrays,
     write_metrics,
     write_series,
 )
@@ -136,7 +139,66 @@ def test_a_drawing_of_lines_has_its_panels_and_names_its_axes(tmp_path, small):
     assert [line.get_color() for line in train.lines] == ["red", "black"]
 
 
+def test_a_line_is_the_median_of_its_seeds_with_their_range_and_names_those_that_lack_it(tmp_path):
+    small = run(tmp_path, seeds=(1, 2, 3, 4))
+    for seed, nll in ((1, 4.0), (2, 9.0), (3, 5.0)):
+        write_metrics(small.with_seed(seed), [(1, 0.1, nll, None, None), (2, 0.2, nll, None, None)])
+    text = "kind: lines, series: nll.train, x: update, lines: {a: small}"
+    frame = numbers(tmp_path, text, small)
+    assert frame.loc[frame["seed"] == 4, "note"].tolist() == ["a, seed 4: not run"]
+    axes = axes_of(tmp_path, text, [small])[0]
+    assert list(axes.lines[0].get_ydata()) == [5.0, 5.0]
+    bounds = axes.collections[0].get_paths()[0].get_extents()
+    assert (bounds.ymin, bounds.ymax) == (4.0, 9.0)
+    assert words(axes.get_legend().texts) == ["a"]
+
+
 # Heat maps
+
+
+def gated(folder, alphas, series="samples"):
+    """Return a run with the α of two layers of one task by seed, and samples of ½."""
+    files = run(folder, seeds=tuple(alphas))
+    for seed, of_layers in alphas.items():
+        for name, values in ((f"decoder_{series}", (0.5, 0.5)), ("decoder_alpha", of_layers)):
+            rows = [(100, ("bos", str(at + 1)), value) for at, value in enumerate(values)]
+            write_series(files.with_seed(seed), name, ("task", "layer"), rows)
+    return files
+
+
+def hatched(axes):
+    """Return the fields of each hatch as row and column."""
+    places = {}
+    for collection in axes.collections:
+        corners = [path.vertices.min(axis=0) for path in collection.get_paths()]
+        fields = [(int(row + 0.5), int(column + 0.5)) for column, row in corners]
+        places[collection.get_hatch()] = fields
+    return places
+
+
+def test_gates_that_are_undecided_or_differ_between_seeds_are_hatched_and_counted(tmp_path):
+    """The colours had the range of the data: a p of .48 read as skipped, one of .52 as selected."""
+    small = gated(tmp_path, {1: (0.09, 2.0), 2: (-0.05, -1.0)})
+    axes = axes_of(tmp_path, f"{SAMPLES}, range: [0, 1]", [small])
+    assert hatched(axes[0]) == {heat_map.HATCHED: [(0, 0)], heat_map.DISAGREE: [(0, 1)]}
+    assert axes[0].images[0].get_clim() == (0.0, 1.0)
+    assert "½" in words(axes[1].get_yticklabels())
+    note = numbers(tmp_path, SAMPLES, small)["note"][0]
+    assert "gates whose α is smaller than 0.1 in size: A 50%" in note
+    assert "seeds differ in the side of ½: A 50%" in note
+
+
+def test_the_probability_is_that_of_alpha_and_measured_gates_give_their_alpha(tmp_path):
+    small = gated(tmp_path, {1: (0.09, 2.0)})
+    frame = numbers(tmp_path, SAMPLES.replace("samples", "probability"), small)
+    p = [1 / (1 + math.exp(-alpha)) for alpha in (0.09, 2.0)]
+    assert frame["value"].tolist() == pytest.approx(p)
+    labels = {"task": ["bos"], "layer": ["1", "2"]}
+    write_array(small, "gates.decoder", "gates", ("task", "layer"), labels, [p])
+    text = SAMPLES.replace("samples", "gates").replace(", at: 100%", "")
+    frame = numbers(tmp_path, text, small)
+    assert frame["alpha"].tolist() == pytest.approx([0.09, 2.0])
+    assert frame["undecided"].tolist() == [1.0, 0.0]
 
 
 def test_fields_are_of_one_place_in_the_training(tmp_path, small):
@@ -203,7 +265,40 @@ def test_a_panel_without_numbers_says_why(tmp_path, text):
     assert words(axes_of(tmp_path, text, [run(tmp_path)])[0].texts) == ["not run"]
 
 
+def test_masks_of_tasks_without_an_update_are_hatched_and_hollow(tmp_path):
+    """Ties give them the first groups at all sites, so untrained tasks were "identical"."""
+    small, labels = run(tmp_path), {"task": ["bos", "fra"]}
+    first, other = [[1, 1, 0], [1, 1, 0]], [[1, 1, 0], [0, 1, 1]]
+    axes = {"site": ["encoder 1", "encoder 2"], "group": ["1", "2", "3"]}
+    records = {
+        "masks": Record(axes=("task", *axes), labels=labels | axes, values=[first, other]),
+        "similarity": Record(
+            axes=("task", "task"), labels=labels, values=[[1.0, 0.75], [0.75, 1.0]]
+        ),
+    }
+    write_arrays(small, "sharing", records)
+    map_axes = axes_of(tmp_path, SIMILARITY, [small])[0]
+    assert sorted(hatched(map_axes)[heat_map.HATCHED]) == [(0, 1), (1, 0), (1, 1)]
+    assert numbers(tmp_path, SIMILARITY, small)["note"][0].endswith("A: no update of bos (hatched)")
+    assert numbers(tmp_path, MASKS, small)["note"][0].endswith("A: no update of bos (hollow)")
+    hollow = [
+        line
+        for line in axes_of(tmp_path, MASKS, [small])[0].lines
+        if line.get_markerfacecolor() == "white"
+    ]
+    assert [len(line.get_xdata()) for line in hollow] == [1]
+
+
 # Labelled points
+
+
+def test_points_of_other_seeds_are_small_and_turned_onto_the_first(tmp_path):
+    first, other = np.array([[0.0, 1.0], [2.0, 0.0], [-2.0, -1.0]]), np.array([[0, -1], [1, 0]])
+    frames = [
+        DataFrame(points, columns=["x", "y"]).assign(label=["a", "b", "c"])
+        for points in (first, first @ other)
+    ]
+    assert labelled_points._turned(frames[1], frames[0]) == pytest.approx(first)
 
 
 @pytest.fixture

@@ -25,12 +25,13 @@ from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, read_record, write_record
+from fathom.results.measurements import Number, Record
 from fathom.results.training_record import TrainingRecord
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
 from tests.support.run_files import write_training
-from tests.support.small_tables import KNOWN, reported, table, typical
+from tests.support.small_tables import KNOWN, reported, scores, table, typical
 
 PRINTED = (
     reported("6/6", "avg", "29.5"),
@@ -106,6 +107,17 @@ def test_a_cell_can_be_read_aloud(lay_out):
     assert (minus("-1.5"), minus("-residuals")) == ("\u22121.5", "-residuals")
     text = spoken(shown["6/6", "Avg."])
     assert text == "6/6, Avg.: ours 29.5 ±0.5, reported 29.5, reproduced"
+
+
+def test_a_score_of_a_task_has_the_share_in_the_right_language_beside_it(tmp_path):
+    results, spec = typical(tmp_path / "results"), table(tmp_path)
+    shares = Record(tasks={"bos": Number(value=0.25), "fra": Number(value=1.0)})
+    records = {"bleu.test.plain.13a": scores(20.0, 38.0), "right_language.test.plain": shares}
+    results.write("p/small", records)
+    results.write("p/small", records, 2)
+    shown = PageTable(compare_table(spec, KNOWN.cells(spec), (), results.sources, "paper"), {})
+    row = [shown.right_language(cell) for cell in shown.cells if cell.row == "6/6"]
+    assert [*filter(None, row)] == ["25%", "100%"]
 
 
 def test_a_table_is_judged_only_with_the_papers_settings(lay_out):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fathom.artefacts.table.results import result
+from fathom.artefacts.table.sources import lost_words, outcome_words
 from fathom.io.records import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
@@ -257,6 +258,18 @@ def test_a_run_without_a_result_gives_its_outcome_whatever_was_measured(results,
     for key in (BLEU, "nll.valid.plain", "bleu.valid.plain.13a"):
         (reading,) = readings(results, key=key)
         assert (reading.record, reading.words, reading.outcome) == (None, words, True)
+
+
+@pytest.mark.parametrize(
+    ("nll", "words"), [("6.080", "0.02 above"), ("6.040", "0.02 below"), ("6.060", "0.00 above")]
+)
+def test_a_run_that_failed_to_train_says_how_far_from_the_unigram(nll, words):
+    file = measurements.Measurements(
+        rule="training", recipe={}, identity="", outcome="failed_to_train", measurements={},
+        reason=f"validation NLL {nll}, unigram baseline 6.060 nats per token",
+    )  # fmt: skip
+    assert outcome_words(file) == f"failed to train ({words} the unigram)"
+    assert lost_words([outcome_words(file)], 2) == "1 of 2 seeds failed to train"
 
 
 @pytest.mark.parametrize("stage", RECIPE)

@@ -6,7 +6,7 @@ import pytest
 
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
-from fathom.artefacts.table.formats import numbers
+from fathom.artefacts.table.formats import numbers, tex
 from fathom.artefacts.table.notes import notes_of
 from fathom.artefacts.table.view import CellView, caption, label, our_text, view
 from fathom.config.measurement_keys import ShownValue
@@ -14,7 +14,16 @@ from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
 from fathom.io.records import write_record
 from fathom.results.measurements import Number, Record
-from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts, typical
+from tests.support.small_tables import (
+    KNOWN,
+    TASKS,
+    Results,
+    reported,
+    scores,
+    table,
+    texts,
+    typical,
+)
 
 BLEU = "bleu.test.plain.13a"
 MARK = Mark(means="gain", to="6/6", test="paired_bootstrap", draws=1000, share=0.5)
@@ -373,3 +382,63 @@ def test_a_doubtful_number_has_a_mark_and_a_note_says_why(tmp_path, results):
     assert any(note.startswith("‡") for note in layout.notes)
     assert "6/6: equal hypotheses." in layout.notes
     assert not any("‡" in note for note in laid_out(tmp_path).notes)
+
+
+def test_a_result_where_the_paper_has_none_and_the_reverse_have_a_sign_and_a_note(
+    tmp_path, results
+):
+    """24/24 diverged in the paper and trained here, and nothing said so."""
+    printed = (
+        reported("6/6", "bos", note="diverged, printed NA"),
+        reported("6/6", "fra", "38.0"),
+        reported("24/24", "bos", "20.0"),
+        reported("24/24", "fra", note="diverged, printed NA"),
+    )
+    results.write("p/small", {"bleu.test.plain.13a": scores(20.0, 38.0)})
+    results.write("p/deep", {}, outcome="diverged")
+    shown = laid_out(tmp_path, results, printed)
+    cells = {(cell.row, cell.column): cell for line in shown.blocks[0].cells for cell in line}
+    turned = {place for place, cell in cells.items() if "⇄" in cell.ours.text}
+    assert turned == {("6/6", "bos"), ("24/24", "bos")}
+    assert cells["6/6", "bos"].reported.text == "NA"
+    assert {"⇄: we have a result where the paper has none, or the reverse.", "“NA”: diverged."} <= {
+        *shown.notes
+    }
+    assert r"$\rightleftharpoons$" in tex(shown)
+
+
+def test_rows_of_another_depth_say_which_and_a_count_that_seeds_share_has_no_spread(tmp_path):
+    results = typical(tmp_path / "results", comparable=False)
+    made = compared(tmp_path, results)
+    sources = {name: replace(each, layers="2/2") for name, each in made.sources.items()}
+    sources["p/small"] = replace(sources["p/small"], text="Messages")
+    made = replace(made, sources=sources)
+    shown = view(made, "A. Author: A paper. 2020")
+    names = [line.label for line in shown.blocks[0].rows if line.kind == "result"]
+    assert names[:2] == ["6/6 (here 2/2)", "24/24 (here 2/2)"]
+    assert shown.caption.endswith(" Text: Messages.")
+    assert item(made, "6/6", "params").result.stderr == 0.0
+    assert row(shown.blocks[0], names[0])["Params (M)"].full == "66.3"
+
+
+def test_a_count_that_the_corpus_is_drawn_to_have_is_by_construction(tmp_path, results):
+    pairs = Record(tasks={task: Number(value=5640) for task in TASKS})
+    results.corpus("text", {"pairs.train": pairs})
+    corpus = replace(results.sources["text"], comparable=True, by_construction=("pairs.train",))
+    printed = (reported("train", "bos", "5.64"), reported("train", "fra", "6.0"))
+    drawn = table(tmp_path, "table3")
+    made = compare_table(
+        drawn, KNOWN.cells(drawn), printed, results.sources | {"text": corpus}, "paper"
+    )
+    words = [item(made, "train", task).verdict.words for task in TASKS]
+    assert words == ["by construction", "lower"]
+
+
+def test_the_cell_of_a_task_is_doubtful_where_that_task_fails(tmp_path, results):
+    record = scores(20.0, 38.0)
+    record = record.model_copy(update={"doubt": "two fail", "doubts": {"bos": "0% right"}})
+    results.write("p/small", {"bleu.test.plain.13a": record})
+    made = compared(tmp_path, results)
+    doubtful = {name: item(made, "6/6", name).result.doubtful for name in ("avg", *TASKS)}
+    assert doubtful == {"avg": True, "bos": True, "fra": False}
+    assert item(made, "6/6", "bos").result.note.endswith("bos: 0% right")

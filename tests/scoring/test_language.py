@@ -127,6 +127,19 @@ def test_one_task_may_be_in_another_language_and_two_may_not(corpus):
     assert "bos" in two.doubt
     assert "bel" in two.doubt
     assert "kor" not in two.doubt
+    assert [*one.doubts] == ["bos"]
+    assert [*two.doubts] == ["bos", "bel"]
+
+
+def test_the_sentences_that_are_judged_are_drawn_over_the_test_set(corpus, monkeypatch):
+    """The first 100 alone were judged: a test set may have its talks one after the other."""
+    monkeypatch.setattr(right_language, "JUDGED", 4)
+    hypotheses = written(corpus)
+    wrong = written(corpus, bos="kor")["bos"]
+    half = len(wrong) // 2
+    hypotheses["bos"] = [*hypotheses["bos"][:half], *wrong[half:]]
+    share = check(DATA, corpus, "test", hypotheses).hypotheses["bos"]
+    assert (share.right, share.of) == (2, 4)
 
 
 def test_copies_of_the_source_are_in_the_sources_language(corpus):

@@ -151,7 +151,7 @@ def test_scores_record_recipe_draws_and_what_was_scored(paths, decoded):
     assert content["interval"] == {"samples": 150, "seed": 12345}
     assert content["files"]["decoding.json"] == sha256(folder / "decoding.json")
     assert content["files"]["sentences.kor.tsv.gz"] == sha256(folder / "sentences.kor.tsv.gz")
-    assert content["recipe"] == 1
+    assert content["recipe"] == RECIPE["scoring"]
     assert content["versions"]["sacrebleu"] == "2.6.0"
 
 
@@ -234,6 +234,7 @@ def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded
     assert doubt in lines[-1]
     for key, found in file.measurements.items():
         assert found.doubt == (doubt if key.startswith(("bleu", "chrf", "right")) else "")
+    assert {"bos", "kor"} <= {*file.measurements["bleu.test.plain.13a"].doubts}
 
 
 # Counts of sentences

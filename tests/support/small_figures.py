@@ -82,9 +82,12 @@ def write_series(files, name, axes, rows):
 
 def write_array(files, key, rule, axes, labels, values):
     """Write a measurement with axes; others of the same rule are replaced."""
-    _write(
-        files, rule, ("training", "scoring"), {key: Record(axes=axes, labels=labels, values=values)}
-    )
+    write_arrays(files, rule, {key: Record(axes=axes, labels=labels, values=values)})
+
+
+def write_arrays(files, rule, records):
+    """Write the measurements of a rule."""
+    _write(files, rule, ("training", "scoring"), records)
 
 
 def end(files, outcome="finished", identity=IDENTITY):

@@ -190,9 +190,10 @@ def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
         path for path in made.printed(made.artefact(TABLE)) if path.suffix == ".csv"
     }
     assert set(made.measured(figure)) <= set(made.measured(made.artefact(TABLE)))
-    # Another figure shows what trainings record, and waits for them.
+    # Another figure waits for trainings alone; it asked for translations too.
     figure = made.artefact("latent_depth_figure6")
     files = made.measured(figure)
+    assert {*made.files(figure.target)} == {*files, *made.artefact_files(figure)}
     assert "training.json" in {path.name for path in files}
     assert len(files) >= len(figure.runs) > 0
 

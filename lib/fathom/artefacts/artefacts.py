@@ -18,6 +18,7 @@ from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
+from fathom.config.schema.dataset import WikipediaDataset
 from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table, setting_numbers
@@ -64,6 +65,8 @@ class Artefacts:
             unused=tuple(seed for seed in self._trained(name) if seed not in seeds),
             decoding=partial(self.paths.decoding, spec),
             shown_as=self.project.datasets[spec.data.dataset].shown_as,
+            text=self._other_text(name, spec.data.dataset),
+            layers=f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
             settings=setting_numbers(self.project.run(name, self.scale)),
@@ -112,7 +115,7 @@ class Artefacts:
         )
 
     def run(self, name: str) -> RunFiles:
-        """Return the training, of a run's first seed, that figures draw."""
+        """Return the trainings of a run, which figures draw."""
         return RunFiles(self.source(name), self.project.spec(name, self.scale).training.updates)
 
     def require(self, paper: Paper, spec: Table | Figure) -> None:
@@ -129,9 +132,9 @@ class Artefacts:
                 if not path.is_file():
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         for name in artefact.series:
-            run = self.run(name)
-            if not (run.folder / "training.json").is_file():
-                missing[f"{run.name} seed {run.seed}"] = None
+            for run in self.run(name).trainings:
+                if not (run.folder / "training.json").is_file():
+                    missing[f"{run.name} seed {run.seed}"] = None
         if not missing:
             return
         target = artefact.target
@@ -158,6 +161,7 @@ class Artefacts:
         """Return the corpus that the scale uses in the place of a data set."""
         here = self.project.scale(self.scale).datasets.get(name, name)
         dataset = self.project.datasets[here]
+        drawn = isinstance(dataset, WikipediaDataset) and dataset.split.train
         folder = self.paths.corpus_named(dataset.corpus_folder(self.project.sources))
         return ResultSource(
             name,
@@ -165,7 +169,14 @@ class Artefacts:
             stem=lambda _: "statistics",
             comparable=here == name,
             shown_as=dataset.shown_as,
+            text="" if here == name else dataset.title,
+            by_construction=("sentences.train",) if drawn else (),
         )
+
+    def _other_text(self, name: str, dataset: str) -> str:
+        """Return the title of a run's data set, where the paper's run has another one."""
+        papers = self.project.spec(name).data.dataset
+        return "" if papers == dataset else self.project.datasets[dataset].title
 
     def _trained(self, name: str) -> list[int]:
         """Return the seeds with which a run was trained, whoever asked for them."""

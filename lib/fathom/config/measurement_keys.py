@@ -18,6 +18,8 @@ from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, nearest
 from fathom.io.records import short
 
+# With a smaller |alpha| a gate's p is within 0.025 of ½, and its hard choice means little.
+UNDECIDED = 0.1
 # The words of each qualifier; a language, a tokenizer and a setting may be any word.
 QUALIFIERS: dict[str, tuple[str, ...] | None] = {
     "split": ("train", "valid", "test"),

@@ -17,6 +17,7 @@ from fathom.io.errors import FathomError, closest, nearest, refuse
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
 EQUAL = "="
+_PRINTED_AS = ", printed "  # what follows an outcome
 _OF_A_HUNDRED = ("BLEU", "chrF")
 # Python also reads digits of other scripts, and 1_000, as numbers.
 _PRINTED, _SIGNED = re.compile(r"-?[0-9]+([.][0-9]+)?"), re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
@@ -32,7 +33,9 @@ class Reported:
     stderr: str  # the printed standard error
     mark: str  # what the print of the cell claims, such as `bold`; the table says what it means
     right: str  # the number that is compared, if the printed one is a misprint
-    note: str  # the outcome of a run without a result, or EMPTY; what is printed with a number
+    # The outcome of a run without a result, as `diverged, printed NA`, or EMPTY; what is printed
+    # with a number.
+    note: str
     where: str  # its file and line
 
     @property
@@ -55,7 +58,12 @@ class Reported:
     @property
     def outcome(self) -> str:
         """How a run without a result ended, in words; empty for a number and for N/A."""
-        return self.note if not self.value and self.note != EMPTY else ""
+        return "" if self.value or self.note == EMPTY else self.note.partition(_PRINTED_AS)[0]
+
+    @property
+    def sign(self) -> str:
+        """What is printed in the place of a number."""
+        return self.note.partition(_PRINTED_AS)[2] or self.note.removesuffix(" as printed")
 
     @property
     def decimals(self) -> int:
@@ -196,7 +204,7 @@ def _form(item: Reported) -> Iterator[FathomError]:
         if text and (negative or not _PRINTED.fullmatch(text)):
             what = f"'{text}' is not a number"
             yield FathomError(what, item.where, "write the digits as printed")
-    if not item.value and item.note not in (*OUTCOMES, EMPTY):
+    if not item.value and (item.outcome or EMPTY) not in (*OUTCOMES, EMPTY):
         what = f"no outcome '{item.note}'" if item.note else "neither a number nor an outcome"
         yield FathomError(what, item.where, nearest(item.note, (*OUTCOMES, EMPTY)))
     if not item.value and (item.stderr or item.mark or item.right):

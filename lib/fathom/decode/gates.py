@@ -6,13 +6,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from fathom.config.measurement_keys import UNDECIDED
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.methods.shared.group_masks import similarity
 from fathom.results.measurements import Number, Record
-
-# With a smaller |alpha| a gate's p is within 0.025 of ½, and its hard choice means little.
-UNDECIDED = 0.1
 
 
 def gate_records(run: TrainedRun) -> dict[str, Record]:

@@ -48,6 +48,7 @@ class Record(Section):
     values: list[Any] | None = None  # an array, as nested lists
     how: str = ""  # how it was computed, such as sacreBLEU's signature
     doubt: str = ""  # why the numbers say little; tables mark them
+    doubts: dict[str, str] | None = None  # the same by task; None where nobody asked
 
 
 class Measurements(BaseModel):

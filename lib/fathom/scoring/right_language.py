@@ -31,7 +31,8 @@ from fathom.results.measurements import Number, Record
 # Sentences by task.
 Hypotheses = Mapping[str, Sequence[str]]
 
-# Training sentences of a language that its model counts, and sentences of a task that are judged.
+# Training sentences of a language that its model counts, and sentences of a task that are judged,
+# drawn evenly over the test set: a talk, or a file of messages, is one after the other.
 LEARNED, JUDGED = 4000, 100
 # The share of the references' that hypotheses need, and how many tasks may have less.
 SHARE, MAY_FAIL = 0.5, 1
@@ -127,13 +128,28 @@ class Checked:
     equal: dict[tuple[str, str], Share]
 
     @property
-    def doubt(self) -> str:
-        """Why the decoding does not pass, in words; nothing where it does."""
-        wrong = [
-            f"{task} ({share.value:.0%} right, references {self.references[task].value:.0%})"
+    def doubts(self) -> dict[str, str]:
+        """Why tasks do not pass, in words."""
+        pairs = [(pair, share.value) for pair, share in self.equal.items() if share.value > EQUAL]
+        equal = {
+            task: f"{share:.0%} equal to those of {', '.join({*pair} - {task})}"
+            for pair, share in pairs
+            for task in pair
+        }
+        return equal | self._wrong
+
+    @property
+    def _wrong(self) -> dict[str, str]:
+        return {
+            task: f"{share.value:.0%} right, references {self.references[task].value:.0%}"
             for task, share in self.hypotheses.items()
             if share.value < SHARE * self.references[task].value
-        ]
+        }
+
+    @property
+    def doubt(self) -> str:
+        """Why the decoding does not pass, in words; nothing where it does."""
+        wrong = [f"{task} ({shares})" for task, shares in self._wrong.items()]
         same = [
             f"{first} and {second} ({share.value:.0%})"
             for (first, second), share in self.equal.items()
@@ -166,7 +182,9 @@ def check_each(
     models = _models(data, corpus)
 
     def share(task: str, texts: Sequence[str]) -> Share:
-        likeliest = [language_of(text, models) for text in texts[:JUDGED]]
+        count = min(JUDGED, len(texts))
+        judged = [texts[at * len(texts) // count] for at in range(count)]
+        likeliest = [language_of(text, models) for text in judged]
         right, none = likeliest.count(languages[task]), likeliest.count(None)
         return Share(right, len(likeliest) - none)
 

@@ -98,7 +98,8 @@ def score(
     # Where no task has a layer, the metrics of every language say so.
     languages = (*(target.languages[task] for task in tasks), "")
     metrics = [m for language in languages for m in metrics_of(language, tokenizers, names)]
-    records = records_of(scores, metrics, split, gates, decoded.no_layer, doubt)
+    doubts = checked.doubts if checked else None
+    records = records_of(scores, metrics, split, gates, decoded.no_layer, doubt, doubts)
     if checked and rule == SCORES:
         records |= right_language.records_of(checked, split, gates)
         report(f"languages: {doubt or 'right'}")
@@ -137,10 +138,11 @@ def records_of(
     gates: str,
     no_layer: tuple[str, ...],
     doubt: str = "",
+    doubts: dict[str, str] | None = None,
 ) -> dict[str, Record]:
     """Return the records of a decoding's scores by key.
 
-    Tasks without any layer have no score; `doubt` says why the scores say little.
+    Tasks without any layer have no score; `doubt` and by task `doubts` say why scores say little.
     """
     missing = {task: NO_LAYER.format(gates) for task in no_layer}
     by_label = {metric.label: metric for metric in metrics}
@@ -153,6 +155,7 @@ def records_of(
             missing=missing,
             how=lines[0].signature if lines else "",
             doubt=doubt,
+            doubts=doubts,
         )
     return records
 

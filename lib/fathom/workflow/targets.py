@@ -134,7 +134,11 @@ class Targets(Needs):
         Those that a table is drawn from are among them: Snakemake makes a lost file again only
         where it is asked for.
         """
-        files = [path for name in self.names_of(target) for path in self.results(name)]
+        drawn = self.artefacts.get(target)
+        names = self.names_of(target)
+        # A figure needs what its series name, and no translation.
+        names = [] if drawn and drawn.verb == "figure" else names
+        files = [path for name in names for path in self.results(name)]
         for artefact in self.artefacts_of(target):
             files += [*self.artefact_files(artefact), *self.measured(artefact)]
         if target == ALL:

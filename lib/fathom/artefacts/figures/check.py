@@ -161,8 +161,9 @@ def _heat_map(check: _Check, settings: HeatMap) -> None:
         series = check.series(part.series)
         if series is not None and part.rows and part.columns:
             used: dict[str | None, str] = {part.columns: "columns", part.rows: "rows"}
-            if used.pop(NONE, None) and "task" in series.axes:
-                used["task"] = "rows"  # the mean over tasks
+            no_rows = used.pop(NONE, None)
+            if "task" in series.axes and (no_rows or series.gates):
+                used.setdefault("task", "rows")  # the mean over tasks
             check.axes(series, used, bool(part.places))
         if part.run is not None:
             # A panel's short form is the name of its run.

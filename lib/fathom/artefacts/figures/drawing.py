@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
 
 from fathom.artefacts.figures.inputs import Inputs
+from fathom.artefacts.table.sources import other_text
 from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
 from fathom.io.files import replacing
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
 LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
 NOTES = 6  # that are printed
+BESIDE = 4  # panels of a line
 _METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 
@@ -81,13 +83,17 @@ def style() -> "dict[RcKeyType, Any]":
 
 
 def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
-    """Return a figure as wide as the text, and its panels from left to right."""
+    """Return a figure as wide as the text, and its panels from left to right.
+
+    More than BESIDE are in lines below each other; `height` is that of a line.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
-    drawing = Drawing(figsize=(WIDTH, height), layout="constrained")
+    lines = -(-count // BESIDE)
+    drawing = Drawing(figsize=(WIDTH, height * lines), layout="constrained")
     FigureCanvasAgg(drawing)
-    return drawing, list(drawing.subplots(1, count, squeeze=False)[0])
+    return drawing, list(drawing.subplots(lines, -(-count // lines), squeeze=False).flat)[:count]
 
 
 def titled(
@@ -100,7 +106,7 @@ def titled(
     for panel, title in zip(axes, titles, strict=True):
         lines = frame.loc[frame["panel"] == title]
         panel.set_title(title, loc="left")
-        words = "".join(lines["words"].unique())
+        words, lines = with_numbers(lines)
         if words:
             panel.set(xticks=[], yticks=[])
             panel.text(0.5, 0.5, words, ha="center", va="center", transform=panel.transAxes)
@@ -108,12 +114,21 @@ def titled(
             yield panel, title, lines
 
 
+def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
+    """Return the lines of a csv that have numbers, and if there are none the words of the seeds."""
+    rest = lines.loc[lines["words"] == ""]
+    return "; ".join(dict.fromkeys(lines["words"])) if rest.empty else "", rest
+
+
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
     """Print the figure's number and title above it, and paper, scale and a few notes below."""
     drawing.suptitle(
         label(figure.name, figure.settings.title), x=0.01, ha="left", fontsize="medium"
     )
-    lines = [f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."]
+    sources = [run.source for run in inputs.runs.values()]
+    sources += [source for table in inputs.tables.values() for source in table.sources.values()]
+    about = f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."
+    lines = wrap(about + other_text(sources), LINE)
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
     words = [figure.settings.caption, ". ".join(shown) + "." if shown else ""]

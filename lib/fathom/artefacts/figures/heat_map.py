@@ -1,11 +1,16 @@
-"""Heat maps: a series over two axes, one panel for each run."""
+"""Heat maps: a series over two axes, one panel for each run, as the mean over its seeds.
 
-from collections.abc import Iterable
+Fields that say little are hatched: of gates whose side of ½ is chance or differs between seeds, and
+of tasks that no update has moved.
+"""
+
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import (
     NOTE,
+    NOTES,
     VALUE,
     Inputs,
     Parts,
@@ -16,6 +21,7 @@ from fathom.artefacts.figures.inputs import (
     smoothed,
     smoothing_notes,
 )
+from fathom.config.measurement_keys import UNDECIDED
 from fathom.config.schema.figures import LOWEST, MASKS, NONE, UPDATE, HeatMap, Map, series_named
 
 if TYPE_CHECKING:
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from pandas import DataFrame
 
+ALPHA, LITTLE = "alpha", "undecided"  # of a field: mean α, and the share that is undecided
+HATCHED, DISAGREE = "////", "\\\\\\\\"
+SEEDS = "mean"
 TICKS = 6
 LONG = 5  # letters of a name; longer ones are turned below the axis
 
@@ -36,25 +45,31 @@ def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     frames = []
     for title, part in settings.parts().items():
         run = inputs.runs[part.run or ""]
-        fields = partial(_fields, settings, part, run)
+        fields = partial(_fields, settings, part)
         frames += run.csv_lines(part.series or "", title or run.name, {"panel": title}, fields)
     columns = [
-        "panel", "run", "seed", UPDATE, "row", "column", VALUE, "lowest", "words", NOTE,
-        "row_shown", "column_shown",
+        "panel", "run", "seed", UPDATE, "row", "column", VALUE, ALPHA, LITTLE, "lowest", "words",
+        NOTE, "row_shown", "column_shown",
     ]  # fmt: skip
-    return concat(frames, ignore_index=True).reindex(columns=columns)
+    frame = concat(frames, ignore_index=True).reindex(columns=columns)
+    frame.loc[:0, NOTE] = NOTES.join([*frame.loc[:0, NOTE].dropna(), *_gate_notes(frame)])
+    return frame
 
 
 def _fields(settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame") -> Parts:
-    """Yield the fields of one panel; what is neither row nor column is averaged."""
-    frame, notes = at_places(frame, part.places, run)
+    """Yield the fields of one panel and seed; what is neither row nor column is averaged."""
+    frame, notes = at_places(_with_gates(part.series or "", run, frame), part.places, run)
     row, column = part.axes
     row = "place" if part.rows == NONE else row
     named = frame.assign(row=frame[row].astype(str), column=frame[column].astype(str))
     updates = {UPDATE: "last"} if UPDATE in named and UPDATE not in (row, column) else {}
     fields = named.groupby(["row", "column"], sort=False, as_index=False).agg(
-        {VALUE: "mean", **updates}
+        {VALUE: "mean", **updates} | {name: "mean" for name in (ALPHA, LITTLE) if name in named}
     )
+    untrained = run.without_update() if part.rows == part.columns else []
+    if untrained:
+        fields[LITTLE] = (fields["row"].isin(untrained) | fields["column"].isin(untrained)) * 1.0
+        notes.append(f"no update of {', '.join(run.called('task', untrained))} (hatched)")
     if part.smooth:
         fields[VALUE] = fields.groupby("row", sort=False)[VALUE].transform(smoothed, part.smooth)
     notes += smoothing_notes(max(fields["row"].value_counts()), part.smooth)
@@ -64,6 +79,39 @@ def _fields(settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame") -> 
     }
     about["lowest"] = _lowest(run) if settings.range and settings.range[0] == LOWEST else None
     yield about, notes, fields
+
+
+def _with_gates(name: str, run: RunFiles, frame: "DataFrame") -> "DataFrame":
+    """Return a series of gates with their α and the share of them that is undecided."""
+    from numpy import log
+
+    series = series_named(name)
+    if not series.gates:
+        return frame
+    measured = UPDATE not in frame
+    gates = frame if measured else run.read(series_named(f"{ALPHA}.{series.gates}"))
+    if gates is None:
+        return frame
+    gates = gates.assign(alpha=log(gates[VALUE] / (1 - gates[VALUE])) if measured else gates[VALUE])
+    gates[LITTLE] = gates[ALPHA].abs() < UNDECIDED
+    axes, means = list(series.axes), {name: "mean" for name in (ALPHA, LITTLE)}
+    return frame.merge(gates.groupby(axes, as_index=False).agg(means), on=axes, how="left")
+
+
+def _gate_notes(frame: "DataFrame") -> "Iterator[str]":
+    """Yield which gates are hatched, and their share in each panel."""
+    gates = frame.loc[frame[ALPHA].notna()]
+    # A panel below another one may have the same gates.
+    titles = gates.drop_duplicates(["run", "seed", "row", "column", ALPHA])["panel"].unique()
+    panels = {title: _over_seeds(gates.loc[gates["panel"] == title]) for title in titles}
+    for column, words in (
+        (LITTLE, f"{HATCHED}: gates whose α is smaller than {UNDECIDED} in size"),
+        (DISAGREE, f"{DISAGREE}: seeds differ in the side of ½"),
+    ):
+        shares = {title: fields[column].mean() for title, fields in panels.items()}
+        if any(shares.values()):
+            parts = (f"{title} {share:.0%}".strip() for title, share in shares.items())
+            yield f"{words}: {', '.join(parts)}"
 
 
 def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
@@ -80,22 +128,39 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
     axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
     if images:
         title = shared_title(part.series or "" for part in parts.values())
-        figure.colorbar(images[-1], ax=axes, label=title)
+        bar = figure.colorbar(images[-1], ax=axes, label=title)
+        if (low, high) == (0.0, 1.0):
+            bar.ax.axhline(0.5, color="white", linewidth=1.5)
+            bar.ax.set_yticks((0, 0.25, 0.5, 0.75, 1), ("0", "", "½", "", "1"))
     return figure
 
 
 def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: float) -> "AxesImage":
     """Draw one panel, its first row at the bottom for layers and at the top for names."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
     row_labels = [name for name in part.order] or in_order(fields["row"])
     column_labels = in_order(fields["column"])
     if part.order and part.columns == part.rows:
         column_labels = list(part.order)
-    grid = fields.pivot(index="row", columns="column", values=VALUE).astype(float)
-    grid = grid.reindex(index=row_labels, columns=column_labels)
+    over_seeds = _over_seeds(fields)
+
+    def shown(name: str) -> "DataFrame":
+        grid = over_seeds.pivot(index="row", columns="column", values=name)
+        return grid.reindex(index=row_labels, columns=column_labels)
+
+    grid = shown(VALUE)
     numbered = row_labels[0].isdigit()
     image = axes.imshow(
         grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
     )
+    for hatch in (HATCHED, DISAGREE):
+        places = zip(*shown(hatch).eq(True).to_numpy().nonzero(), strict=True)
+        boxes = [Rectangle((column - 0.5, row - 0.5), 1, 1) for row, column in places]
+        axes.add_collection(
+            PatchCollection(boxes, facecolor="none", edgecolor="white", hatch=hatch, linewidth=0)
+        )
     _ticks(axes.xaxis, column_labels, fields["column"], fields["column_shown"])
     _ticks(axes.yaxis, row_labels, fields["row"], fields["row_shown"])
     if max(map(len, fields["column_shown"])) > LONG:
@@ -110,6 +175,20 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
                 style = {"color": "black" if value > middle else "white", "fontsize": 5}
                 axes.text(at_column, at_row, f"{value:.2f}", ha="center", va="center", **style)
     return image
+
+
+def _over_seeds(fields: "DataFrame") -> "DataFrame":
+    """Return the mean of each field over seeds, and whether it is hatched.
+
+    `HATCHED` are fields that say little, `DISAGREE` others whose side of ½ differs between seeds.
+    """
+    numbers = fields.astype(dict.fromkeys((VALUE, ALPHA, LITTLE), float))
+    columns = {VALUE: (VALUE, "mean"), LITTLE: (LITTLE, "mean")}
+    columns |= {"low": (ALPHA, "min"), "high": (ALPHA, "max")}
+    over = numbers.groupby(["row", "column"], as_index=False).agg(**columns)
+    little = over[LITTLE] >= 0.5
+    differ = (over["low"] < 0) & (over["high"] >= 0) & ~little
+    return over.assign(**{HATCHED: little, DISAGREE: differ})
 
 
 def _ticks(axis: "Axis", labels: list[str], named: Iterable[str], names: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, outcome_words, stale_words
 from fathom.config.schema.figures import (
     DIAGNOSTICS,
+    MASKS,
     MEASUREMENT,
     METRICS,
     UPDATE,
@@ -41,12 +42,14 @@ def title_of(text: str) -> str:
 def shared_title(texts: Iterable[str]) -> str:
     """Return what several series are: of `gradient_norm.encoder` and `….decoder` the norm."""
     titles = [title_of(text).split(", ") for text in texts]
-    return ", ".join(words[0] for words in zip(*titles, strict=False) if len({*words}) == 1)
+    names = " / ".join(dict.fromkeys(words[0] for words in titles))
+    rest = zip(*(words[1:] for words in titles), strict=False)
+    return ", ".join([names, *(words[0] for words in rest if len({*words}) == 1)])
 
 
 @dataclass(frozen=True)
 class RunFiles:
-    """One training that a figure draws: the first seed of a run."""
+    """The trainings of a run that a figure draws; of what is about one, the first seed's."""
 
     source: ResultSource  # the run with its seeds
     updates: int | str  # how many updates of Θ the training is to have, or `75 epochs`
@@ -54,7 +57,9 @@ class RunFiles:
     def with_seed(self, seed: int) -> "RunFiles":
         """Return the training of a seed, or of the first where the run has no such seed."""
         seed = seed if seed in self.source.folders else self.seed
-        return replace(self, source=replace(self.source, folders={seed: self.source.folders[seed]}))
+        folders = {seed: self.source.folders[seed]}
+        unused = self.source.unused if seed == self.seed else ()  # which is noted once
+        return replace(self, source=replace(self.source, folders=folders, unused=unused))
 
     @property
     def name(self) -> str:
@@ -62,8 +67,13 @@ class RunFiles:
         return self.source.name
 
     @property
+    def trainings(self) -> "list[RunFiles]":
+        """The same of each seed alone."""
+        return [self.with_seed(seed) for seed in self.source.folders]
+
+    @property
     def seed(self) -> int:
-        """The seed that is drawn."""
+        """The first seed."""
         return next(iter(self.source.folders))
 
     @property
@@ -91,34 +101,43 @@ class RunFiles:
         files = [training, self._measurements(series.key) if measured else None]
         stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
         notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
-        others = [*self.source.folders, *self.source.unused][1:]
-        if others:
-            notes.append(f"seed {self.seed} is drawn, and not {', '.join(map(str, others))}")
-        return [note for note in notes if note]
+        return [note for note in [*notes, self.source.unused_words] if note]
 
     def csv_lines(
-        self, name: str, title: str, about: dict[str, Any], parts: "Callable[[DataFrame], Parts]"
+        self,
+        name: str,
+        title: str,
+        about: dict[str, Any],
+        parts: "Callable[[RunFiles, DataFrame], Parts]",
     ) -> "list[DataFrame]":
-        """Return the lines of the csv for a series; where it was not recorded, one with words.
+        """Return the lines of the csv for a series; a seed that did not record it has words.
 
         Args:
             name: of the series.
             title: what notes call it.
             about: columns of all lines.
-            parts: a function of the series in long form.
+            parts: a function of a training and its series in long form.
         """
         from pandas import DataFrame
 
-        about = {**about, "run": self.name, "seed": self.seed}
-        series = series_named(name)
-        frame = self.read(series)
-        if frame is None:
-            return [DataFrame([about | {"words": self.words}])]
-        of_run = self.notes(series)
-        return [
-            points.assign(**about | columns, words="", **{NOTE: named(title, [*of_run, *notes])})
-            for columns, notes, points in parts(frame)
-        ]
+        series, lines = series_named(name), []
+        frames = [(training, training.read(series)) for training in self.trainings]
+        some = any(frame is not None for _, frame in frames)
+        for training, frame in frames:
+            here = {**about, "run": self.name, "seed": training.seed}
+            called = f"{title}, seed {training.seed}" if len(frames) > 1 else title
+            if frame is None:
+                note = named(called, [training.words] if some else ())
+                lines.append(DataFrame([here | {"words": training.words, NOTE: note}]))
+                continue
+            of_run = training.notes(series)
+            lines += [
+                points.assign(
+                    **here | columns, words="", **{NOTE: named(called, [*of_run, *notes])}
+                )
+                for columns, notes, points in parts(training, frame)
+            ]
+        return lines
 
     def read(self, series: Series) -> "DataFrame | None":
         """Return a series in long form: a column for each axis, and `value`; None without files.
@@ -128,6 +147,8 @@ class RunFiles:
         Raises:
             FathomError: If a file is damaged or not the recorded one, or has other axes.
         """
+        from numpy import exp
+
         readers = {METRICS: self._metric, DIAGNOSTICS: self._packed, MEASUREMENT: self._measured}
         frame = readers[series.place](series.key)
         if frame is None:
@@ -136,7 +157,17 @@ class RunFiles:
             if axis not in frame:
                 what = f"{series.key}: no axis '{axis}'"
                 raise FathomError(what, str(self.folder), nearest(axis, frame.columns))
-        return frame.assign(**{VALUE: frame[VALUE] * series.factor})
+        values = frame[VALUE] * series.factor
+        return frame.assign(**{VALUE: 1 / (1 + exp(-values)) if series.sigmoid else values})
+
+    def without_update(self) -> list[str]:
+        """Return the tasks whose masks are the first groups at every site: those of Φ = 0."""
+        masks, tasks = self.read(series_named(MASKS)), []
+        for task, of_task in [] if masks is None else masks.groupby("task", sort=False):
+            of_sites = [mask for _, mask in of_task.groupby("site")[VALUE]]
+            if all(mask.is_monotonic_decreasing and mask.nunique() > 1 for mask in of_sites):
+                tasks.append(str(task))
+        return tasks
 
     def called(self, axis: str, labels: Iterable[str]) -> list[str]:
         """Return what labels of an axis are called; a task may have another text than its name."""

@@ -62,15 +62,18 @@ def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Draw
 
     with matplotlib.rc_context(drawing.style()):
         picture = _module(figure.settings.kind).draw(figure.settings, frame)
-        drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(frame)])
+        drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
         yield picture
 
 
-def _notes(frame: "DataFrame") -> list[str]:
-    """Return the metrics and the notes of all lines of a csv, each once."""
+def _notes(figure: Figure, frame: "DataFrame") -> list[str]:
+    """Return what several seeds are drawn as, and all metrics and notes of a csv, each once."""
+    seeds = len({*frame["seed"]}) if "seed" in frame else 0
+    several = [f"{seeds} seeds: {_module(figure.settings.kind).SEEDS}"] if seeds > 1 else []
     metrics = dict.fromkeys(frame[METRIC]) if METRIC in frame else ()
     notes = (note for field in frame[NOTE].dropna() for note in field.split(NOTES))
     return [
+        *several,
         *(f"Metric: {metric}" for metric in metrics if metric),
         *filter(None, dict.fromkeys(notes)),
     ]

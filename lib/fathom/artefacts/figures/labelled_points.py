@@ -4,13 +4,14 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, Parts, RunFiles
-from fathom.config.schema.figures import UPDATE, LabelledPoints
+from fathom.config.schema.figures import MASKS, UPDATE, LabelledPoints
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from numpy import ndarray
     from pandas import DataFrame
 
+SEEDS = "names at the first, small marks for the others, turned to be near"
 DIGITS = 9  # of a weight that are beyond the rounding of a decomposition
 
 
@@ -23,15 +24,15 @@ def rows(settings: LabelledPoints, inputs: Inputs) -> "DataFrame":
 
     frames = []
     for title, name in settings.panels.items():
-        points = partial(_points, settings, inputs.runs[name])
+        points = partial(_points, settings)
         frames += inputs.runs[name].csv_lines(settings.series, title, {"panel": title}, points)
     columns = ["panel", "run", "seed", "label", "x", "y", "explained_x", "explained_y", "words"]
-    columns += [NOTE, "shown"]
+    columns += [NOTE, "shown", "updated"]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
 
 def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Parts:
-    """Yield the points of one panel."""
+    """Yield the points of one panel and seed."""
     from pandas import DataFrame
 
     if UPDATE in frame:
@@ -43,7 +44,12 @@ def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Part
     points, explained = principal(grid.fillna(0.0).to_numpy())
     about = {"explained_x": explained[0], "explained_y": explained[1]}
     about["shown"] = run.called(settings.points, grid.index)
-    yield about, [], DataFrame({"label": grid.index, "x": points[:, 0], "y": points[:, 1]})
+    untrained = run.without_update() if settings.series == MASKS else []
+    notes = (
+        [f"no update of {', '.join(run.called('task', untrained))} (hollow)"] if untrained else []
+    )
+    about["updated"] = ~grid.index.isin(untrained)
+    yield about, notes, DataFrame({"label": grid.index, "x": points[:, 0], "y": points[:, 1]})
 
 
 def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
@@ -73,12 +79,23 @@ def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
 
 
 def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
-    """Return the figure: panels next to each other, each point with its name."""
+    """Return the figure: panels next to each other, each point of the first seed with its name.
+
+    Those of other seeds are small marks, turned so that they are nearest to the first seed's. The
+    points of tasks that no update has moved are hollow.
+    """
     from fathom.artefacts.figures import drawing
 
     figure, axes = drawing.panels(len(settings.panels), height=3.0)
     for panel, _, points in drawing.titled(axes, settings.panels, frame):
-        panel.plot(points["x"], points["y"], "o", color=drawing.look(0).color, markersize=3)
+        first, *others = (of_seed for _, of_seed in points.groupby("seed", sort=False))
+        for position, seed in enumerate([first, *others]):
+            size, look = (1.5 if position else 3), drawing.look(position)
+            turned = _turned(seed, first)
+            for updated, colour in ((True, look.color), (False, "white")):
+                marks = turned[(seed["updated"] == updated).to_numpy()]
+                panel.plot(*marks.T, "o", color=look.color, markerfacecolor=colour, markersize=size)
+        points = first
         # Equal points share one place, and their names one text. From left to right names are above
         # and below their points, and those of the right half to the left of theirs.
         middle = (points["x"].min() + points["x"].max()) / 2
@@ -99,3 +116,12 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
         panel.set_ylabel(f"component 2 ({points['explained_y'].iloc[0]:.0%})")
         panel.margins(0.15)
     return figure
+
+
+def _turned(points: "DataFrame", onto: "DataFrame") -> "ndarray":
+    """Return points (N, 2), turned or mirrored to be nearest to those of the same labels."""
+    import numpy as np
+
+    ours, theirs = (frame.set_index("label")[["x", "y"]] for frame in (points, onto))
+    left, _, right = np.linalg.svd(ours.T.to_numpy() @ theirs.reindex(ours.index).to_numpy())
+    return ours.to_numpy() @ left @ right

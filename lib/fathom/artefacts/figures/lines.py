@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
 
-SMOOTHED = "smoothed"
+SMOOTHED, SEEDS = "smoothed", "median, with the range"
 
 
 def rows(settings: Lines, inputs: Inputs) -> "DataFrame":
     """Return a line for each point: panel, line, run, update, x, value and its moving median.
 
-    A line whose run recorded nothing has one row with words.
+    A seed that recorded nothing has one row with words.
     """
     from pandas import concat
 
@@ -40,7 +40,7 @@ def rows(settings: Lines, inputs: Inputs) -> "DataFrame":
             line = part.line(label)
             run = inputs.runs[line.run]
             about = {"panel": title, "line": label, "label": label}
-            frames += run.csv_lines(line.series or "", label, about, partial(_curves, part, run))
+            frames += run.csv_lines(line.series or "", label, about, partial(_curves, part))
     columns = ["panel", "line", "label", "run", "seed", UPDATE, "x", VALUE, SMOOTHED, "words", NOTE]
     return concat(frames, ignore_index=True).reindex(columns=columns)
 
@@ -77,7 +77,10 @@ def _labels(given: Sequence[str], lines: int) -> list[str]:
 
 
 def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
-    """Return the figure: panels next to each other, each with its lines."""
+    """Return the figure: panels next to each other, each with its lines.
+
+    A line is the median over the seeds, below it their range.
+    """
     from fathom.artefacts.figures import drawing
 
     parts = settings.parts()
@@ -107,16 +110,22 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
     names = list(dict.fromkeys(lines["line"]))
     for position, name in enumerate(names):
         points = lines.loc[lines["line"] == name]
-        words, label = ("".join(points[key].unique()) for key in ("words", "label"))
+        label = "".join(points["label"].unique())
+        words, points = drawing.with_numbers(points)
+        of_seeds = points.astype({SMOOTHED: float}).groupby("x", as_index=False)
+        over_seeds = of_seeds.agg(**{each: (SMOOTHED, each) for each in ("median", "min", "max")})
         look = drawing.look(position)
         color = part.colours.get(label, look.color)
         if part.line_by:
             color = drawing.ramp(position, len(names))
+        if len({*points["seed"]}) > 1:
+            x, low, high = (over_seeds[each].to_numpy() for each in ("x", "min", "max"))
+            axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
         axes.plot(
-            [] if words else points["x"],
-            [] if words else points[SMOOTHED],
+            over_seeds["x"],
+            over_seeds["median"],
             color=color,
             linestyle=look.line,
-            marker="." if len(points) < 3 else None,
+            marker="." if len(over_seeds) < 3 else None,
             label=f"{label} ({words})" if words else label or None,
         )

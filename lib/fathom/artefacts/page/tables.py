@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from fathom.artefacts.page.runs import PageRun
@@ -67,6 +68,17 @@ class PageTable:
             "share": f"{100 * max(nats[-1], 0) / most if nats and most > 0 else 0:.0f}",
             "words": ", ".join(dict.fromkeys(run.words for run in self._runs(row))),
         }
+
+    def right_language(self, cell: ShownCell) -> str:
+        """Return the share of the hypotheses of a task's score that are in its language."""
+        shown = cell.item.result.cell
+        if not (shown.task and shown.value and shown.value.counts_sentences):
+            return ""
+        key = f"right_language.{shown.value.split or 'test'}.{shown.gates}"
+        readings = self.compared.sources[shown.source].readings(key)
+        of_seeds = [reading.record.tasks for _, reading in readings if reading.record]
+        shares = [tasks[shown.task].value for tasks in of_seeds if shown.task in tasks]
+        return f"{fmean(shares):.0%}" if shares else ""
 
     def _nats(self, cells: tuple[ShownCell, ...]) -> list[float]:
         """Return by how much the runs of cells are below the baseline, from low to high."""

@@ -13,9 +13,9 @@ from fathom.artefacts.table.differences import (
     significantly_better,
 )
 from fathom.artefacts.table.results import CellResult, result
-from fathom.artefacts.table.sources import ResultSource
-from fathom.artefacts.table.verdicts import Verdict, judge
-from fathom.config.reported import Reported
+from fathom.artefacts.table.sources import MISSING, ResultSource
+from fathom.artefacts.table.verdicts import BY_CONSTRUCTION, REPRODUCED, Verdict, judge
+from fathom.config.reported import EMPTY, Reported
 from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table
@@ -53,6 +53,16 @@ class ComparedCell:
     tested: bool = False  # whether there was such a test; it needs a score in both rows
     against: Against | None = None  # None without both values, or in a table that does not compare
 
+    @property
+    def turned(self) -> bool:
+        """Whether we have a result where the paper has none, or the reverse."""
+        if self.reported is None or self.reported.note == EMPTY or not self.result.shown:
+            return False
+        ours = self.result.value is not None
+        return ours != (self.reported.number is not None) and not (
+            self.result.words.startswith(MISSING)
+        )
+
 
 @dataclass(frozen=True)
 class ComparedTable:
@@ -73,6 +83,7 @@ class ComparedTable:
 
     def called(self, name: str) -> str:
         """Return what a row or column is called; a task may have another text than its name."""
+        name = self.table.settings.labels.get(name, name)
         called = {task.lower(): words for task, words in self.shown_as.items()}
         return called.get(name.lower(), self.table.vocabulary.title(name))
 
@@ -106,6 +117,8 @@ def compare_table(
         if item and cell.value is not None:
             tolerance = table.vocabulary.measurement(cell.value).tolerance(cell.task)
             verdict = judge(item, ours, tolerance, scale, less)
+            if verdict.words == REPRODUCED and cell.key in sources[cell.source].by_construction:
+                verdict = replace(verdict, words=BY_CONSTRUCTION)
         gains = _gains(table, ours, cells, sources)
         gain = next((name for name, passed in gains.items() if passed), "")
         delta = less.value if less else None
@@ -185,7 +198,7 @@ def lines(tables: Iterable[ComparedTable]) -> list[dict[str, Any]]:
             table.table.name,
             item.reported.row,
             item.reported.column,
-            item.reported.value or item.reported.note,
+            item.reported.value or item.reported.outcome or item.reported.note,
             item.reported.stderr,
             item.reported.mark,
             item.result.value,

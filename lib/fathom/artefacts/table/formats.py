@@ -31,6 +31,7 @@ _TEX = {
     "±": r"$\pm$",
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
+    "⇄": r"$\rightleftharpoons$",
     "–": "--",
     "§": r"\S{}",
     "·": r"$\cdot$",

@@ -13,7 +13,8 @@ FEW_SENTENCES = 100
 FEW = "†"
 ADDED = "*"
 DOUBTFUL = "‡"
-WRONG_LANGUAGE = "the hypotheses are not in the languages that were asked for"
+TURNED = "⇄"
+WRONG_LANGUAGE = "the hypotheses are not in the language, or languages, that were asked for"
 _MEANS = {
     GAIN: "a significant gain over",
     DIFFERENCE: "the number is the difference to",
@@ -71,6 +72,8 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
         if source.tf32_words:
             yield f"{run}: {source.tf32_words}."
     yield from _mark_notes(compared)
+    if any(item.turned for item in compared.cells):
+        yield f"{TURNED}: we have a result where the paper has none, or the reverse."
     yield from warnings_of(compared)
     yield from _cell_notes(results)
 
@@ -175,6 +178,8 @@ def _mark_notes(compared: ComparedTable) -> Iterator[str]:
     differences = (item for item in compared.cells if item.reported and item.reported.mark in less)
     if any(item.result.interval is not None for item in differences):
         yield "± of a difference: by bootstrap of both rows in pairs."
+    signs = {item.sign: item.outcome for item in printed if item.outcome != item.sign}
+    yield from (f"“{sign}”: {outcome}." for sign, outcome in signs.items() if outcome)
     if any(item.right for item in printed):
         yield "In brackets: what a misprint must mean."
 

@@ -93,9 +93,16 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     notes = [f"{count} of {seeds} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
     records = [item.record for item in readings if item.record]
-    doubts = dict.fromkeys(record.doubt for record in records if record.doubt)
+    doubts = dict.fromkeys(filter(None, (_doubt(cell.task, record) for record in records)))
     valued = _with_value(bare, numbers, "; ".join([*notes, *doubts]))
     return replace(valued, doubtful=bool(doubts))
+
+
+def _doubt(task: str | None, record: Record) -> str:
+    """Return why the number of a task, or of all, says little."""
+    if task is None or record.doubts is None:
+        return record.doubt
+    return f"{task}: {record.doubts[task]}" if task in record.doubts else ""
 
 
 def number(cell: Cell, reading: Reading) -> SeedNumber | Reading:

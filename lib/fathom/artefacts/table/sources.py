@@ -26,7 +26,8 @@ MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)  # what may become a number la
 CORPUS = 0  # the seed of a corpus
 # What a run without a result has nevertheless.
 WITHOUT_RESULT = ("parameters",)
-_UPDATE = " at update "
+_DETAIL = re.compile(r" at update \d+| \([\d.]+ \w+ the unigram\)")
+_NLL = re.compile(r"\d+\.\d+")
 _HASH = re.compile(r"-[0-9a-f]{8}$")
 
 
@@ -57,6 +58,9 @@ class ResultSource:
     decoding: Callable[[int, str, str], Path] | None = None
     # What tasks are called whose text is not what their name says.
     shown_as: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""  # the title of its data set, where that is not the paper's
+    layers: str = ""  # of a run, as in `12/24`
+    by_construction: tuple[str, ...] = ()  # what a corpus is drawn to have, as the paper prints
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured
     settings: Mapping[str, float] = field(default_factory=dict)  # numbers by path
@@ -179,6 +183,12 @@ class ResultSource:
         return file
 
 
+def other_text(sources: Iterable[ResultSource]) -> str:
+    """Return the text that takes the place of the paper's, in words; nothing where none does."""
+    titles = dict.fromkeys(source.text for source in sources if source.text)
+    return f" Text: {'; '.join(titles)}." if titles else ""
+
+
 def stale_words(file: Measurements) -> str:
     """Return the stages whose recipe is not today's, in words."""
     return "; ".join(f"{stage}: {words}" for stage, words in stale(file.recipe).items())
@@ -190,13 +200,16 @@ def outcome_words(file: Measurements) -> str:
         return ""
     words = str(file.outcome).replace("_", " ")
     if file.outcome == "diverged" and file.update is not None:
-        words += f"{_UPDATE}{file.update}"
+        words += f" at update {file.update}"
+    if file.outcome == "failed_to_train" and len(nats := _NLL.findall(file.reason)) == 2:
+        above = float(nats[0]) - float(nats[1])
+        words += f" ({abs(above):.2f} {'above' if above >= 0 else 'below'} the unigram)"
     return words
 
 
 def without_update(words: str) -> str:
-    """Return an outcome without the update at which it came."""
-    return words.partition(_UPDATE)[0]
+    """Return an outcome without the update at which it came, and without its NLL."""
+    return _DETAIL.sub("", words)
 
 
 def lost_words(outcomes: Iterable[str], seeds: int) -> str:

@@ -14,6 +14,7 @@ The first that applies:
 5. `metric unknown`: both are numbers, but they may not measure the same thing.
 6. `reproduced`, `higher` or `lower`: by the tolerance; a difference of exactly the tolerance is
    within it. Where the paper prints a difference to another cell with its number, both must be.
+   A reproduced count that the corpus is drawn to have is `by construction`, which judges nothing.
 """
 
 import re
@@ -30,6 +31,7 @@ REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
 NO_RESULT_AS_REPORTED = "no result as reported"
 NO_RESULT, RESULT = "no result (paper has one)", "result (paper has none)"
 METRIC_UNKNOWN = "metric unknown"
+BY_CONSTRUCTION = "by construction"
 NOT_JUDGED = "not judged"
 # How each is marked, in the order of a bar that counts them. What is not here is not judged.
 SIGNS = {
@@ -40,6 +42,7 @@ SIGNS = {
     NO_RESULT: "✕",
     RESULT: "◆",
     METRIC_UNKNOWN: "?",
+    BY_CONSTRUCTION: "≡",
     NOT_MEASURED: "○",
     NOT_RUN: "–",
     NOT_JUDGED: "◌",
@@ -71,7 +74,7 @@ class Sign:
     @property
     def judged(self) -> bool:
         """Whether a cell with this verdict was compared with the paper's."""
-        return self.words not in (NOT_MEASURED, NOT_RUN, NOT_JUDGED)
+        return self.words not in (BY_CONSTRUCTION, NOT_MEASURED, NOT_RUN, NOT_JUDGED)
 
 
 def sign_of(verdict: Verdict) -> Sign:
@@ -129,7 +132,7 @@ def _judge_number(reported: Reported, result: CellResult, allowed: float, scale:
     if result.value is None:
         return Verdict(NO_RESULT, result.words)
     if expected is None:
-        return Verdict(RESULT, reported.note)
+        return Verdict(RESULT, reported.outcome)
     delta = result.value - expected
     if not result.cell.metric_known:
         return Verdict(METRIC_UNKNOWN, f"scored with {result.cell.metric}", delta)

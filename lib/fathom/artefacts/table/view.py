@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 
 from fathom.artefacts.table.comparison import AGAINST, ComparedCell, ComparedTable
-from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, notes_of
+from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, TURNED, notes_of
 from fathom.artefacts.table.results import CellResult
-from fathom.artefacts.table.sources import NOT_RUN
+from fathom.artefacts.table.sources import NOT_RUN, WITHOUT_RESULT, other_text
 from fathom.artefacts.table.verdicts import Sign, Verdict, sign_of, signed
 from fathom.config.reported import Reported
 from fathom.config.schema.columns import Vocabulary
@@ -17,6 +17,7 @@ OURS = "Not in the paper"
 _SCALED = ("millions", "thousands")
 _COUNTS = 2  # significant digits that a scaled count keeps
 _BOLD = "bold"
+_LAYERS = re.compile(r"\b\d+/\d+\b|\bL = \d+\b")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
     return TableView(
         name=f"{table.paper}_{table.name}",
         title=label(table.name, table.settings.title),
-        caption=caption(table.settings.section, reference, compared.scale),
+        caption=caption(table.settings.section, reference, compared.scale)
+        + other_text(compared.sources.values()),
         blocks=tuple(blocks(compared, verdicts)),
         notes=tuple(notes_of(compared)),
     )
@@ -149,7 +151,8 @@ def our_text(result: CellResult, decimals: int) -> CellView:
     if result.value is None:
         return CellView(result.words)
     decimals = _decimals(result, decimals)
-    spread = "" if result.stderr is None else f"±{result.stderr:.{decimals}f}"
+    known = result.stderr is None or result.cell.key in WITHOUT_RESULT  # of every seed
+    spread = "" if known else f"±{result.stderr:.{decimals}f}"
     mark = DOUBTFUL if result.doubtful else ""
     # The mean of some seeds alone must not read as that of all.
     lost = result.lost and result.seeds < result.of
@@ -162,7 +165,7 @@ def _reported_text(reported: Reported | None) -> CellView:
     if reported is None:
         return CellView()
     if not reported.value:
-        return CellView(reported.note)
+        return CellView(reported.sign)
     delta = f" ({reported.note})" if reported.note else ""
     misprint = f" [{reported.right}]" if reported.right else ""
     spread = f"±{reported.stderr}" if reported.stderr else ""
@@ -192,7 +195,7 @@ def _block(
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
     rows = []
     for at, (row, cells) in enumerate(_grouped(items, "row").items()):
-        name = _with_unit(compared.called(row), cells if unit_by_row else ())
+        name = _with_unit(_called(row, cells[0], compared), cells if unit_by_row else ())
         # In a part that is not the paper's every row would be marked.
         if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
@@ -224,6 +227,21 @@ def _block(
         lines.append(_line("test sentences", "count", map(CellView, (*counted, *blank))))
     columns = (*titles.values(), *(["Seeds"] if several else []), *further)
     return BlockView(heading, columns, tuple(lines), tuple(rows), counted, added, tuple(texts))
+
+
+def _called(row: str, first: ComparedCell, compared: ComparedTable) -> str:
+    """Return what a row is called, with our depths where its run has others than its name says."""
+    cell, words = first.result.cell, compared.called(row)
+    source = compared.sources.get(cell.source)
+    if source is None or source.comparable:
+        return words
+    decoder = f"L = {source.layers.partition('/')[2]}"
+    here = [decoder if "=" in name else source.layers for name in _LAYERS.findall(words)]
+    for other in compared.cells if "E[L] =" in words else ():
+        if other.result.cell.id == cell.id and other.result.cell.key == "depth.decoder":
+            here += [] if other.result.value is None else [f"E[L] = {other.result.value:.2f}"]
+    here = [depth for depth in here if depth not in words]
+    return f"{words} (here {', '.join(here)})" if here else words
 
 
 def compared_column(compared: ComparedTable) -> str | None:
@@ -305,6 +323,7 @@ def _ours(item: ComparedCell, decimals: int, vocabulary: Vocabulary) -> CellView
         decimals = 0
     cell = our_text(item.result, decimals)
     delta = f" ({signed(item.delta, decimals)})" if item.delta is not None else ""
+    delta += f" {TURNED}" if item.turned else ""
     style = item.verdict.style if item.verdict else ""
     return replace(cell, text=cell.text + delta, bold=item.mark == _BOLD, verdict=style)
 

@@ -53,6 +53,8 @@ class Series:
     axes: tuple[str, ...]  # what its numbers are indexed by
     factor: float = 1.0  # a recorded number times this is in the unit that was asked for
     worst: float = nan  # its bad end; nan where no end is better
+    gates: str = ""  # the stack of whose gates it is
+    sigmoid: bool = False  # whether it is σ of what was recorded
 
 
 def _series() -> dict[str, Series]:
@@ -68,14 +70,18 @@ def _series() -> dict[str, Series]:
         "similarity": Series(MEASUREMENT, "similarity", ("task", "task")),
     }
     for stack in STACKS:
-        for name, axes in (
-            ("gradient_norm", ("layer",)),
-            ("utilisation", ("layer",)),
-            ("samples", ("task", "layer")),
-            ("alpha", ("task", "layer")),
-        ):
-            series[f"{name}.{stack}"] = Series(DIAGNOSTICS, f"{stack}_{name}", (UPDATE, *axes))
-        series[f"gates.{stack}"] = Series(MEASUREMENT, f"gates.{stack}", ("task", "layer"))
+        alpha = Series(DIAGNOSTICS, f"{stack}_alpha", (UPDATE, "task", "layer"))
+        used = Series(DIAGNOSTICS, f"{stack}_utilisation", (UPDATE, "layer"), gates=stack)
+        series |= {
+            f"gradient_norm.{stack}": Series(
+                DIAGNOSTICS, f"{stack}_gradient_norm", (UPDATE, "layer")
+            ),
+            f"alpha.{stack}": alpha,
+            f"utilisation.{stack}": used,
+            f"samples.{stack}": replace(alpha, key=f"{stack}_samples", gates=stack),
+            f"probability.{stack}": replace(alpha, gates=stack, sigmoid=True),
+            f"gates.{stack}": Series(MEASUREMENT, f"gates.{stack}", ("task", "layer"), gates=stack),
+        }
     return series
 
 

@@ -131,6 +131,7 @@ class TableSettings(BlockSettings):
     section: str = Doc("Where the paper discusses it.")
     caption: str = Doc("What a reader must know to read it.", "")
     blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", {})
+    labels: dict[Id, str] = Doc("What rows and columns are called, by id.", {})
     ours: Ours = Doc("What is printed next to the paper's cells.", Ours())
     unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
