@@ -21,6 +21,7 @@ CELL = ("block", "row", "column", "id", "kind", "source", "key", "task", "tasks"
 CELL += ("metric", "metric_known", "ours")
 # Settings that were added later, with the value that is not hashed; with it they are left out.
 ADDED = {"training.schedule.start": 0.0, "training.schedule.lowest": 0.0}
+ADDED |= {"training.rate_factor": 1.0}
 
 
 def runs(project):
