@@ -57,7 +57,7 @@ reproduce: environment ## train the tiny scale and make its table, figure, compa
 	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: reproduce-all
-reproduce-all: environment ## train every run and draw every table and figure at tiny scale (one to two and a half hours on two cores)
+reproduce-all: environment ## train every run and draw every table and figure at tiny scale (one to three hours on two cores)
 	$(call say,every run and table and figure)
 	$(BIN)/snakemake all
 	$(call say,report)

@@ -255,6 +255,38 @@ def test_added_rows_have_a_mark_and_added_columns_a_block_of_their_own(tmp_path)
     assert row(ours, "LL-D, 6/12")["E[L] dec."].text == "5.50"
 
 
+LARGEST = """
+t:
+  title: T
+  section: S
+  value: nll.valid
+  largest: most
+  ours:
+    columns: [1, 4, 2]
+    rows:
+      two: {"1": small, "2": small, "4": deep}
+      none of them: {"1": deep, "2": deep, "4": deep}
+      unknown: {"1": small, "2": small, "4": control}
+      four: {"1": deep, "2": control, "4": small}
+"""
+
+
+def test_a_table_of_ours_alone_names_the_largest_column_with_a_result_in_each_row(tmp_path):
+    results = Results(tmp_path / "results")
+    results.write("p/deep", {}, outcome="failed_to_train")
+    for seed in (1, 2):
+        results.write("p/small", {"nll.valid.plain": Record(all=Number(value=3.5))}, seed)
+    spec = table(tmp_path, "t", LARGEST)
+    table_of_ours = compare_table(spec, KNOWN.cells(spec), (), results.sources, "tiny")
+    (block,) = view(table_of_ours, "A. Author").blocks
+    assert block.columns[-2:] == ("most", "Seeds")
+    cells = [row(block, name)["most"].text for name in ("two", "none of them", "unknown", "four")]
+    assert cells == ["2", "none", "not run", "4"]
+    lines = {(line["row"], line["column"]): line for line in numbers(table_of_ours)}
+    assert (lines["four", "most"]["value"], lines["two", "most"]["value"]) == (4.0, 2.0)
+    assert lines["two", "4"]["words"] == "failed to train"
+
+
 def test_verdicts_have_rows_where_they_are_asked_for_and_have_a_meaning(tmp_path):
     verdicts = row(laid_out(tmp_path, verdicts=True).blocks[0], "6/6", "verdict")
     assert verdicts["bos†"] == CellView("-1.50 lower", verdict="lower")

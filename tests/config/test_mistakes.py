@@ -209,6 +209,8 @@ MISTAKES = {
         ("a misspelled key of a table", "  title: Text", "  titel: Text",
          "table4.titel", "titel title"),
         ("no rows", "  rows: {8: masked}", "  rows: {}", "table7", "rows"),
+        ("columns that have no order", "table1:\n", "table1:\n  largest: most\n",
+         "table1.largest", "avg kor numbers"),
         ("no columns", "columns: [deu]", "columns: []", "table3.blocks.Test", "columns"),
         ("rows without runs", "  corpus: words\n", "", "table4.rows", "corpus"),
         ("a row that names nothing", "    Gated: gated\n", "    Gated:\n",

@@ -24,6 +24,7 @@ ADDED = {
     "training.schedule.start": 0.0,
     "training.schedule.lowest": 0.0,
     "model.initial_deviation": 0.02,
+    "training.rate_factor": 1.0,
 }
 
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from fathom.io.signals import Stopped
 from fathom.nn.weights import load_weights
 from fathom.results.run_state import read_state
 from fathom.train import environment
+from fathom.train.optimisers import LossScale
 from fathom.train.outcomes import validate
 from fathom.train.progress import Speed
 from fathom.train.ranks import Ranks
@@ -84,6 +86,18 @@ def test_a_run_of_one_task_an_update_ends_bit_identical_after_a_kill(tensors, tm
     training = {"tasks_per_update": 1, "shares": "proportional", "updates": 12}
     spec = specification(name, ("encoder", "decoder"), {"training": training}, **own)
     require_exact_resume(spec, tensors, tmp_path, 8)
+
+
+def test_a_run_in_float16_is_killed_twice_and_its_loss_scale_goes_on(
+    tensors, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(LossScale, "START", 2.0**11)
+    monkeypatch.setattr(LossScale, "WINDOW", 3)
+    spec = latent({"training": {"precision": "fp16", "updates": 18, "validate_every": 3}})
+    require_exact_resume(spec, tensors, tmp_path, 5, 11)
+    scales = [row["loss_scale"] for row in read(tmp_path / "killed" / "metrics.tsv")]
+    steps = {after / before for before, after in pairwise(scales)}
+    assert min(steps) < 1 < max(steps), scales
 
 
 def test_exploding_updates_are_counted_on_after_a_kill(tensors, tmp_path):

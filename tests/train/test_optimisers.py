@@ -1,15 +1,27 @@
 """AdamW and the Adam of present tasks against torch's, clipping, and learning rates."""
 
 import inspect
+import math
 from typing import get_args
 
 import pytest
 import torch
+from fairseq.dataclass.configs import CommonConfig
+from fairseq.optim.dynamic_loss_scaler import DynamicLossScaler
+from fairseq.optim.fp16_optimizer import FP16Optimizer
 from torch import nn
 
 from fathom.config.schema.run import Adam, InverseSqrt, Noam, Polynomial, TrainingSettings
 from fathom.nn.hooks import ParameterGroup
-from fathom.train.optimisers import AdamW, LazyAdam, clip, clip_each, rate_of, theta_adam
+from fathom.train.optimisers import (
+    AdamW,
+    LazyAdam,
+    LossScale,
+    clip,
+    clip_each,
+    rate_of,
+    theta_adam,
+)
 from fathom.train.schedules import (
     SCHEDULES,
     inverse_sqrt,
@@ -134,6 +146,38 @@ def test_clip_scales_gradients_down_unless_it_is_zero_and_returns_their_norm(lim
     parameter.grad = torch.full((4,), 3.0)
     assert float(clip([parameter], limit)) == 6.0
     torch.testing.assert_close(parameter.grad, torch.full((4,), expected), atol=1e-5, rtol=0)
+
+
+# Norms of updates: overflows alone and in a row, windows that are complete and that are not.
+NORMS = "......x..xx....x.........x" + "x" * 30
+
+
+@pytest.mark.parametrize("lost", [math.inf, math.nan])
+def test_the_loss_scale_is_fairseqs_step_by_step_down_to_its_minimum(monkeypatch, lost):
+    monkeypatch.setattr(LossScale, "WINDOW", 4)
+    theirs = DynamicLossScaler(init_scale=LossScale.START, scale_window=4)
+    ours, seen = LossScale(torch.device("cpu")), []
+    for sign in NORMS:
+        norm = torch.tensor(lost if sign == "x" else 1.0)
+        ours.update(norm.isfinite())
+        try:
+            theirs.check_overflow(norm)
+            theirs.update()
+        except OverflowError:
+            assert sign == "x"
+        except FloatingPointError:
+            break
+        assert float(ours.scale) == theirs.loss_scale > LossScale.LEAST == theirs.min_loss_scale
+        seen.append(theirs.loss_scale)
+    assert {64.0, 128.0, 256.0} < {*seen}
+    assert seen[-1] / 2 == float(ours.scale) <= LossScale.LEAST
+
+
+def test_the_loss_scale_starts_and_grows_as_fairseqs_options_say():
+    """For one device without accumulation, as `FP16Optimizer` computes the window."""
+    assert CommonConfig().fp16_init_scale == LossScale.START
+    assert "2**14 / data_parallel_size" in inspect.getsource(FP16Optimizer.__init__)
+    assert LossScale.WINDOW == 2**14
 
 
 DECAY = 0.1

@@ -41,12 +41,17 @@ SERIES = {
     "gradient": ([(4.0, 1.0)] * 2 + [(4.0, math.inf)] * 6, 3),
     "three in a row": ([(25.0, 1.0)] * 2 + [(3.0, 1.0)] + [(25.0, 1.0)] * 5, 6),
     "at the end": ([(4.0, 1.0)] * 7 + [(math.nan, math.nan)], 8),
+    # With a loss scale an overflow is skipped, and only the scale's minimum ends the run.
+    "overflows": ([(math.nan, math.inf, 128.0)] * 5 + [(4.0, 1.0, 1.3e-4)] * 3, None),
+    "minimum": ([(4.0, math.nan, 1.3e-4)] * 5 + [(4.0, math.inf, 7e-5)] * 3, 6),
+    "scaled and exploding": ([(25.0, 1.0, 128.0)] * 8, 3),
 }
 
 
-def step(number, nll, norm):
+def step(number, nll, norm, scale=None):
     nll, norm = torch.tensor(nll, dtype=torch.float64), torch.tensor(norm)
-    return StepResult(number, 100, nll, 1e-3, norm, nll, None, {})
+    scale = scale and torch.tensor(scale)
+    return StepResult(number, 100, nll, 1e-3, norm, nll, None, {}, scale)
 
 
 @pytest.mark.parametrize(("updates", "diverged"), SERIES.values(), ids=SERIES)
@@ -54,8 +59,8 @@ def step(number, nll, norm):
 def test_a_run_diverges_at_the_same_update_however_rarely_it_is_read(updates, diverged, every):
     """Field fault 15: of its loss, its gradient, or a loss that is too high for three updates."""
     pending, ended = PendingMetrics(LIMITS), None
-    for number, (nll, norm) in enumerate(updates, start=1):
-        pending.add(step(number, nll, norm))
+    for number, values in enumerate(updates, start=1):
+        pending.add(step(number, *values))
         if number % every == 0 and ended is None:
             last, ended = pending.read()
     assert (ended and (ended.kind, ended.update)) == (diverged and ("diverged", diverged))

@@ -160,26 +160,61 @@ def test_the_regulariser_of_an_update_of_one_task_is_that_of_its_task(tensors):
         torch.testing.assert_close(losses[f"{side}_entropy"].value, (p * p.log()).sum())
 
 
-def test_half_precision_computes_nearly_the_same_and_keeps_weights_in_full(tensors):
-    half = latent({"training": {"precision": "bf16"}})
+# How many bits a number has.
+HALVES = pytest.mark.parametrize(("precision", "bits"), [("bf16", 8), ("fp16", 11)])
+
+
+@HALVES
+def test_half_precision_computes_nearly_the_same_and_keeps_weights_in_full(
+    tensors, precision, bits
+):
+    half = latent({"training": {"precision": precision}})
     full, low = (Run(spec, tensors) for spec in (latent(), half))
     one, other = full.update(1), low.update(1)
     ours, theirs = one.numbers()["nll"], other.numbers()["nll"]
     assert ours != theirs
-    # bfloat16 has eight bits of precision.
-    assert ours == pytest.approx(theirs, rel=2**-7)
+    assert ours == pytest.approx(theirs, rel=2 ** (1 - bits))
     assert {each.dtype for each in low.network.parameters()} == {torch.float32}
     assert {name: loss.value for name, loss in one.losses.items()} == {
         name: loss.value for name, loss in other.losses.items()
     }
 
 
-def test_half_precision_learns_as_full_precision_does(tensors):
-    half = latent({"training": {"precision": "bf16"}})
+@HALVES
+def test_half_precision_learns_as_full_precision_does(tensors, precision, bits):
+    half = latent({"training": {"precision": precision}})
     both = [Run(spec, tensors) for spec in (latent(), half)]
     curves = [[run.update(number).numbers()["nll"] for number in range(1, 13)] for run in both]
-    assert curves[1] == pytest.approx(curves[0], rel=2**-9)
+    assert curves[1] == pytest.approx(curves[0], rel=2 ** (-1 - bits))
     assert curves[1][-1] < curves[1][0] - 0.3
+
+
+def test_an_overflow_of_float16_moves_nothing_and_halves_the_scale_until_there_is_none(tensors):
+    run = Run(latent({"training": {"precision": "fp16"}}), tensors)
+    run.two_level.loss_scale.scale.fill_(2.0**24)
+    weights = {name: value.clone() for name, value in run.network.state_dict().items()}
+    scales, number = [], 0
+    while not (result := run.update(number := number + 1)).gradient_norm.isfinite():
+        assert result.nll.isfinite()
+        for name, value in run.network.state_dict().items():
+            assert torch.equal(value, weights[name]), name
+        scales.append(result.numbers()["loss_scale"])
+    assert scales == [2.0 ** (23 - each) for each in range(len(scales))] != []
+    assert result.numbers()["loss_scale"] == scales[-1]
+    moved = {
+        name for name, value in run.network.state_dict().items() if value.ne(weights[name]).any()
+    }
+    assert {"encoder.method.alpha", "encoder.layers.0.fc1.weight"} <= moved
+
+
+def test_a_rate_factor_multiplies_the_rates_of_theta_and_phi(tensors):
+    results = []
+    for factor in (1.0, 4.0):
+        run = Run(latent({"training": {"rate_factor": factor}}), tensors)
+        alpha = run.network.decoder.method.alpha
+        before = alpha.detach().clone()
+        results.append((run.update(1).learning_rate, (alpha - before).abs().max().item()))
+    assert results[1] == pytest.approx([4 * each for each in results[0]], rel=1e-3)
 
 
 def drawn_for_dropout(tensors, seed=1, update=1, numbers=()):

@@ -36,7 +36,7 @@ _RECURRENT = 0.10
 # parameter by the optimiser; kernels of a layer of the encoder, of the decoder, and of the rest.
 _ENCODER, _DECODER, _FEED_FORWARD, _LOGIT, _OPTIMISER = 45, 105, 28, 13, 40
 _KERNELS = 35, 59, 120
-_VALUE = {"fp32": 4, "tf32": 4, "bf16": 3}  # bytes; autocast leaves some in fp32
+_VALUE = {"fp32": 4, "tf32": 4, "bf16": 3, "fp16": 3}  # bytes; autocast leaves some in fp32
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Device:
 
     fp32: float
     tf32: float | None = None
-    bf16: float | None = None
+    bf16: float | None = None  # of fp16, too
     bandwidth: float = inf
     launch: float = 5e-6
 
     def peak(self, arithmetic: str) -> float:
         """Return the operations/s of an arithmetic; of fp32 where the device has no other."""
-        return 1e12 * (getattr(self, arithmetic) or self.fp32)
+        return 1e12 * (getattr(self, arithmetic.replace("fp16", "bf16")) or self.fp32)
 
 
 # By the makers' data sheets, dense and for SXM boards: NVIDIA H200, H100, A100 80GB, L40S, V100;

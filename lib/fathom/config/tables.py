@@ -153,10 +153,10 @@ class _Block:
         self.names: dict[str, str] = table.settings.with_ | settings.with_  # for `<name>` in runs
         self.metric = table.metric.over(table.settings.metric).over(settings.metric)
         for key in ("rows", "columns"):
-            if not self._given(key):
+            if not self._given(key) and not getattr(table.settings.ours, key):
                 where = self._where(("blocks", heading) if heading else ())
                 raise FathomError(f"a table without {key}", where, f"add `{key}`")
-        if self.corpus is None and not isinstance(self._given("rows"), dict):
+        if self.corpus is None and not isinstance(self._given("rows") or {}, dict):
             remedy = "write {row: run}, or name a `corpus`"
             raise FathomError("these rows name no runs", self._where(self._path("rows")), remedy)
         self.rows = [replace(row, settings=self._long(row)) for row in self._lines("rows")]
@@ -182,7 +182,7 @@ class _Block:
         """Return rows or columns, `tasks` written out: those of the paper first, then ours."""
         lines: list[_Line] = []
         ours = getattr(self.table.settings.ours, key)
-        for items, path in ((self._given(key), self._path(key)), (ours, ("ours", key))):
+        for items, path in ((self._given(key) or {}, self._path(key)), (ours, ("ours", key))):
             is_ours = path[0] == "ours"
             if isinstance(items, dict):
                 lines += [_Line(name, items[name], (*path, name), is_ours) for name in items]
@@ -367,6 +367,13 @@ def table_faults(
         rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
         if against not in rows:
             yield unknown("row or run", against, table.values.place("against"), rows)
+    columns = dict.fromkeys(cell.column for cell in cells if table.settings.largest)
+    if words := [name for name in columns if not name.replace(".", "", 1).isdecimal()]:
+        what, where = (
+            f"columns that are not numbers: {', '.join(words)}",
+            table.values.place("largest"),
+        )
+        yield FathomError(what, where, "name all columns by numbers, or delete `largest`")
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")
         yield from mark_faults(table, mark, cells, inventory, where)

@@ -182,21 +182,21 @@ class Network(nn.Module, ABC):
 
 
 class LowPrecision:
-    """A network with its linear layers in bfloat16; their weights stay in float32.
+    """A network with its linear layers in half precision; their weights stay in float32.
 
     Autocast alone would cast each weight, bias and gradient in every layer and pass. It still casts
     what sub-layers read; norms, residual sums and methods are in float32.
     """
 
-    def __init__(self, network: Network):
-        self.network = network
+    def __init__(self, network: Network, dtype: torch.dtype = torch.bfloat16):
+        self.network, self.dtype = network, dtype
         layers: dict[str, dict[str, nn.Parameter]] = defaultdict(dict)
         for place, module in network.named_modules():
             if isinstance(module, nn.Linear):
                 layer = ".".join(place.split(".")[:3])  # as "encoder.layers.0"
                 layers[layer] |= module.named_parameters(place)
         self._layers = [
-            (weights, [torch.empty_like(each, dtype=torch.bfloat16) for each in weights.values()])
+            (weights, [torch.empty_like(each, dtype=dtype) for each in weights.values()])
             for weights in layers.values()
         ]
 
@@ -215,7 +215,7 @@ class LowPrecision:
         for weights, copies in self._layers:
             # By layer, so that gradients are complete long before the pass ends.
             used |= zip(weights, _Copied.apply(copies, *weights.values()), strict=True)
-        with torch.autocast(batch.source.device.type, torch.bfloat16):
+        with torch.autocast(batch.source.device.type, self.dtype):
             # Embeddings stay in float32 also if the last projection is tied to them.
             return functional_call(self.network, used, (batch,), tie_weights=False)
 

@@ -101,7 +101,9 @@ class Training:
             switches.diagnose_first,
         )
         self.pending = PendingMetrics(spec.outcome)
-        self.metrics = Metrics(self.folder / "metrics.tsv", (*COLUMNS, *self._loss_names()))
+        scale = ("loss_scale",) if self.two_level.loss_scale else ()
+        columns = (*COLUMNS, *scale, *self._loss_names())
+        self.metrics = Metrics(self.folder / "metrics.tsv", columns)
         self.times = Metrics(self.folder / "times.tsv", CLOCK)
         self.update, self.seconds = 0, 0.0
         self.save_seconds = 0.0  # of the longest save

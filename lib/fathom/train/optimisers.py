@@ -1,4 +1,4 @@
-"""AdamW for Θ, an Adam for φ that moves only the rows of present tasks, and clipping."""
+"""AdamW for Θ, an Adam for φ that moves only the rows of present tasks; clipping, loss scale."""
 
 from collections.abc import Iterable
 
@@ -33,6 +33,43 @@ def clip_each(parameters: Iterable[Parameter], limit: float) -> Tensor:
             norms = gradient.norm(dim=-1, keepdim=True)
             gradient.mul_(limit / norms.clamp(min=limit))
     return total
+
+
+class LossScale:
+    """The factor of an update's loss in float16, by the rules of fairseq's DynamicLossScaler.
+
+    It multiplies the sum over all tokens, as there: the mean's gradients would be 0 in float16. The
+    window is fairseq's for one device; with several it divides by their number.
+    """
+
+    START, LEAST, WINDOW = 128.0, 1e-4, 2**14
+
+    def __init__(self, device: torch.device):
+        self.scale = torch.tensor(self.START, device=device)
+        self.clean = torch.zeros((), dtype=torch.int64, device=device)  # updates since an overflow
+
+    def unscale(self, parameters: Iterable[Parameter], tokens: int) -> None:
+        """Divide gradients of the scaled loss of all tokens, for those of the mean of a token."""
+        gradients = [each.grad for each in parameters if each.grad is not None]
+        torch._foreach_div_(gradients, self.scale * tokens)  # pyright: ignore[reportPrivateImportUsage]
+
+    def update(self, finite: Tensor) -> None:
+        """Double the scale after WINDOW updates without an overflow; halve it at each one.
+
+        Args:
+            finite: (), whether the gradients have no overflow; it stays on the device.
+        """
+        self.clean = torch.where(finite, self.clean + 1, 0)
+        grown = torch.where(self.clean % self.WINDOW == 0, 2.0, 1.0)
+        self.scale = self.scale * torch.where(finite, grown, 0.5)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return the scale and the count, as plain tensors."""
+        return {"scale": self.scale, "clean": self.clean}
+
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """Restore the scale and the count."""
+        self.scale, self.clean = (state[key].to(self.scale.device) for key in ("scale", "clean"))
 
 
 def rate_of(group: ParameterGroup, theta_rate: float) -> float:

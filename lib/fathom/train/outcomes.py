@@ -9,6 +9,7 @@ from fathom.config.schema.run import Outcome
 from fathom.nn.loss import nll_by_task
 from fathom.nn.network import Batch, Network
 from fathom.results.training_record import Ended
+from fathom.train.optimisers import LossScale
 from fathom.train.ranks import Ranks
 from fathom.train.two_level import StepResult, read_together
 
@@ -61,21 +62,29 @@ class PendingMetrics:
         """
         results, self._results = self._results, []
         numbers = read_together(
-            number for result in results for number in (result.nll, result.gradient_norm)
+            number for result in results for number in (result.nll, result.watched)
         )
-        for result, self.nll, norm in zip(results, numbers[::2], numbers[1::2], strict=True):
+        for result, self.nll, watched in zip(results, numbers[::2], numbers[1::2], strict=True):
             self.tokens += result.tokens
-            if reason := self._diverged(norm):
+            if reason := self._diverged(watched, result.loss_scale is not None):
                 return result, Ended(kind="diverged", update=result.update, reason=reason)
         return results[-1], None
 
-    def _diverged(self, gradient_norm: float) -> str:
-        """Return why the run has diverged at this update; empty if it has not."""
+    def _diverged(self, watched: float, scaled: bool) -> str:
+        """Return why the run has diverged at this update; empty if it has not.
+
+        Args:
+            watched: the norm of the gradient, or the loss scale.
+            scaled: whether the loss has a scale; then overflows alone end nothing.
+        """
         limit = self.limits.exploded_above
         self.exploding = self.exploding + 1 if self.nll > limit else 0
-        if not math.isfinite(self.nll):
+        if scaled:
+            if watched <= LossScale.LEAST:
+                return f"the loss scale of fp16 reached its minimum, {LossScale.LEAST:g}"
+        elif not math.isfinite(self.nll):
             return "the training loss is not finite"
-        if not math.isfinite(gradient_norm):
+        elif not math.isfinite(watched):
             return "the gradient norm is not finite"
         if self.exploding >= self.limits.exploded_for:
             above = f"the training NLL was above {limit:g} nats per token"

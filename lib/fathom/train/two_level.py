@@ -17,7 +17,7 @@ from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import LowPrecision, Network
 from fathom.train import schedules
 from fathom.train.diagnostics import Diagnostics
-from fathom.train.optimisers import LazyAdam, clip, clip_each, rate_of, theta_adam
+from fathom.train.optimisers import LazyAdam, LossScale, clip, clip_each, rate_of, theta_adam
 from fathom.train.ranks import GradientSums, Ranks
 from fathom.train.update_batches import MicroBatches
 
@@ -37,12 +37,19 @@ class StepResult:
     smoothed: Tensor  # the label-smoothed loss, without the methods' losses
     gradient_norm_phi: Tensor | None  # of the groups of φ that moved; None if none did
     losses: dict[str, Loss]  # the methods' losses by stack and name, without gradients
+    loss_scale: Tensor | None = None  # of float16, after the update
+
+    @property
+    def watched(self) -> Tensor:
+        """The number that says whether the run has diverged: the norm, or the loss scale."""
+        return self.gradient_norm if self.loss_scale is None else self.loss_scale
 
     def numbers(self) -> dict[str, float | None]:
         """Read all numbers from the device, with one transfer, by their columns in metrics.tsv."""
         phi = self.gradient_norm_phi
         tensors = {"nll": self.nll, "loss": self.smoothed, "gradient_norm": self.gradient_norm}
         tensors |= {} if phi is None else {"gradient_norm_phi": phi}
+        tensors |= {} if self.loss_scale is None else {"loss_scale": self.loss_scale}
         tensors |= {name: loss.value for name, loss in self.losses.items()}
         values = dict(zip(tensors, read_together(tensors.values()), strict=True))
         weighted = sum(loss.weight * values[name] for name, loss in self.losses.items())
@@ -87,6 +94,8 @@ class TwoLevel:
         of_methods = [parameter for parameter in self.theta if id(parameter) in added]
         self.theta_adam = theta_adam(of_network, of_methods, training)
         self.phi_adam = [LazyAdam(group, training.adam) for group in self.phi]
+        device = next(network.parameters()).device
+        self.loss_scale = LossScale(device) if training.precision == "fp16" else None
 
     def update(self, number: int, micro_batches: MicroBatches) -> StepResult:
         """Make an update, from number 1 on: one passage through lines 5 to 10 of the algorithm.
@@ -103,20 +112,28 @@ class TwoLevel:
             sums, losses = self._gradients(micro_batches, number)  # lines 7 and 8, with gradients
         if self._gradient_sums:
             self._gradient_sums.finish()
+        if self.loss_scale:
+            self.loss_scale.unscale(self.network.parameters(), micro_batches.tokens)
         if self.diagnostics:
             self.diagnostics.end_update(number, self.ranks)
         nll, smoothed = self.ranks.sum(sums) / micro_batches.tokens
-        rate = self.schedule(number)
+        rate = self.schedule(number) * self.training.rate_factor
         norm = clip(self.theta, self.training.clip).to(nll.device)
+        # line 10: at the last of I updates of Θ; φ's gradients of the others are lost
+        groups = zip(self.phi, self.phi_adam, strict=True)
+        due = [(group, adam) for group, adam in groups if number % group.every == 0]
+        norms = [
+            (clip_each if group.clip_each else clip)(group.parameters, group.clip).to(nll.device)
+            for group, _ in due
+        ]
         # A gradient that is not finite moves nothing; the host does not wait to know.
-        self.theta_adam.step(rate, norm.isfinite())  # line 9
-        norms = []
-        for group, adam in zip(self.phi, self.phi_adam, strict=True):
-            # line 10: at the last of I updates of Θ; φ's gradients of the others are lost
-            if number % group.every == 0:
-                clipped = (clip_each if group.clip_each else clip)(group.parameters, group.clip)
-                norms.append(clipped.to(nll.device))
-                adam.step(rate_of(group, rate), micro_batches.tasks, norms[-1].isfinite())
+        finite = [each.isfinite() for each in (norm, *norms)]
+        if self.loss_scale:
+            finite = [torch.stack(finite).all()] * len(finite)
+            self.loss_scale.update(finite[0])
+        self.theta_adam.step(rate, finite[0])  # line 9
+        for (group, adam), moves in zip(due, finite[1:], strict=True):
+            adam.step(rate_of(group, rate), micro_batches.tasks, moves)
         self.network.zero_grad(set_to_none=True)
         return StepResult(
             update=number,
@@ -127,6 +144,7 @@ class TwoLevel:
             smoothed=smoothed,
             gradient_norm_phi=torch.stack(norms).norm() if norms else None,
             losses=losses,
+            loss_scale=self.loss_scale and self.loss_scale.scale,
         )
 
     @cached_property
@@ -136,7 +154,7 @@ class TwoLevel:
 
     @cached_property
     def _low_precision(self) -> LowPrecision:
-        return LowPrecision(self.network)
+        return LowPrecision(self.network, torch.float16 if self.loss_scale else torch.bfloat16)
 
     def _seed_dropout(self, update: int, micro_batch: int) -> None:
         # So a resumed run draws the same, and so does another number of processes.
@@ -152,7 +170,7 @@ class TwoLevel:
         # The losses count once in an update: in the first process, with its first micro-batch.
         added = losses if self.ranks.is_main else {}
         predict = self.network.predict
-        if self.training.precision == "bf16":
+        if self.training.precision != "fp32":
             self._low_precision.start_update()
             predict = self._low_precision.predict
         numbers = micro_batches.numbers
@@ -164,7 +182,10 @@ class TwoLevel:
             smoothed, nll = smoothed_loss(logits, target, smoothing, entries)
             if self._gradient_sums and place == len(micro_batches.batches) - 1:
                 self._gradient_sums.expect_last()
-            objective(smoothed, micro_batches.tokens, added).backward()
+            loss = objective(smoothed, micro_batches.tokens, added)
+            if self.loss_scale:
+                loss = loss * (self.loss_scale.scale * micro_batches.tokens)
+            loss.backward()
             added = {}
             sums += torch.stack([nll.detach(), smoothed.detach()])
         return sums, {name: Loss(loss.value.detach(), loss.weight) for name, loss in losses.items()}
@@ -182,13 +203,15 @@ class TwoLevel:
         return {
             "theta": self.theta_adam.state_dict(),
             "phi": [adam.state_dict() for adam in self.phi_adam],
-        }
+        } | ({"loss_scale": self.loss_scale.state_dict()} if self.loss_scale else {})
 
     def load_state_dict(self, state: dict) -> None:
         """Restore the state of all optimisers."""
         self.theta_adam.load_state_dict(state["theta"])
         for adam, saved in zip(self.phi_adam, state["phi"], strict=True):
             adam.load_state_dict(saved)
+        if self.loss_scale:
+            self.loss_scale.load_state_dict(state["loss_scale"])
 
 
 def objective(smoothed: Tensor, update_tokens: int, losses: dict[str, Loss]) -> Tensor:

@@ -283,8 +283,15 @@ class TrainingSettings(Section):
     adam: Adam
     weight_decay: NotNegative = Doc("Decoupled weight decay of Θ.", 0.0)
     clip: NotNegative = Doc("Θ's gradients are scaled down to this norm; 0 leaves them.", 0.0)
-    precision: Literal["fp32", "bf16"] = Doc(
-        "Arithmetic of the network; gates, losses and optimisers stay in float32.",
+    rate_factor: Annotated[Positive, UnhashedValue(1.0)] = Doc(
+        "What the rate of any schedule is multiplied by: 2 is twice the rate.",
+        1.0,
+        source="ours",
+        no_choice=True,
+    )
+    precision: Literal["fp32", "bf16", "fp16"] = Doc(
+        "Arithmetic of the network; gates, losses and optimisers stay in float32. "
+        "fp16 has fairseq's dynamic loss scale.",
         "fp32",
         source="half precision makes divergences of its own",
     )

@@ -136,6 +136,9 @@ class TableSettings(BlockSettings):
     unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
     first: First | None = None
+    largest: str | None = Doc(
+        "Adds a column of this name: each row's largest column that has a result.", None
+    )
     against: Id | None = Doc(
         "A row or run: adds each row's difference to it, the 95 % interval and p.", None
     )
