@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from fathom.artefacts.table.comparison import AGAINST, compare_table
-from fathom.artefacts.table.differences import OVER_SEEDS, PAIRED
+from fathom.artefacts.table.differences import BY_SEED, PAIRED
 from fathom.artefacts.table.formats import html, markdown, numbers, terminal, tex, write
 from fathom.artefacts.table.view import view
 from fathom.scoring.students_t import holm, p_value
@@ -75,15 +75,16 @@ def test_several_seeds_give_the_interval_and_p_over_seeds(tmp_path, compared, mo
     results = Results(tmp_path / "results")
     for seed, value in ((1, 20.0), (2, 21.0)):
         results.write("p/small", {KEY: scores(value, value)}, seed)
-        results.write("p/deep", {KEY: scores(value + 5, value + 5)}, seed)
+        results.write("p/deep", {KEY: scores(value + 4 + seed, value + 5)}, seed)
     cells = {
         (each.result.cell.row, each.result.cell.column): each for each in compared(results).cells
     }
     against = cells["24/24", "avg"].against
-    assert against.difference == 5.0
-    assert against.p == against.p_holm == p_value(5.0, [(0.5, 2), (0.5, 2)])
-    assert against.low < 5.0 < against.high
-    assert against.method == OVER_SEEDS
+    assert against.difference == 5.25
+    # The differences of seeds 1 and 2 are 5 and 5.5.
+    assert against.p == against.p_holm == pytest.approx(p_value(5.25, [(0.25, 2)]))
+    assert against.low < 5.25 < against.high
+    assert against.method == BY_SEED
     assert cells["Control", "avg"].against is None
 
 

@@ -365,9 +365,9 @@ def test(
 ) -> None:
     """Test whether runs differ by more than chance.
 
-    Two lines for each run less the last one: Welch's t over trainings, and the
-    paired bootstrap over test sentences, each with its 95 % interval, p, and p
-    corrected for all comparisons of the call (Holm). Trains nothing.
+    Two lines for each run less the last one: Student's t over trainings (in pairs of
+    equal seeds, else Welch's), and the paired bootstrap over test sentences, each with
+    its 95 % interval, p, and p corrected for all comparisons (Holm). Trains nothing.
 
     Example: fathom test m2o_diverse_ll_d_12_24 m2o_diverse_12_12 --each-task
     """
