@@ -23,6 +23,7 @@ PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
 RUNS, REPORT = "runs.csv", f"{PAPER}.html"
 FILES = (
     f"{PAPER}/{TABLE}.csv",
+    f"{PAPER}/{TABLE}_seeds.csv",
     f"{PAPER}/{TABLE}.md",
     f"curves/{PAPER}_{TABLE}.csv",
     f"curves/{PAPER}_{TABLE}.svg",

@@ -46,7 +46,7 @@ def table(
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Draw a table as csv, md, tex and html.
+    """Draw a table as csv, md, tex and html, and a csv of each seed's numbers.
 
     Our numbers are above the paper's.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
@@ -65,13 +65,12 @@ def table(
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
     stem = artefacts.stem(paper, drawn)
-    numbers = formats.numbers(compared)
-    formats.write(laid_out, numbers, stem)
+    formats.write(laid_out, compared, stem)
     for note in warnings_of(compared):
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
     if as_json:
-        answer(as_json, numbers, ())
+        answer(as_json, formats.numbers(compared), ())
         return
     if show:
         print_table(laid_out)
