@@ -228,7 +228,7 @@ def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     bad = worst(cell, vocabulary)
     mark = table.table.marks.get(item.reported.mark) if item.reported else None
     # A cell that shows its difference to another one, as the paper does, has no seeds.
-    is_difference = mark is not None and mark.means == DIFFERENCE
+    is_difference = bool(cell.less) or (mark is not None and mark.means == DIFFERENCE)
     by_seed = {} if is_difference else numbers_by_seed(cell, table.sources)
     term = _bare(
         artefact,

@@ -76,7 +76,7 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
         numbers = vars(cell) | vars(result) | {"mark": item.mark, "scale": compared.scale}
         numbers |= {"measurement": cell.key, "metric": "; ".join(result.how), "run": cell.source}
         row = {name: numbers[name] for name in NUMBERS}
-        if compared.table.settings.against is not None:
+        if compared.table.settings.against is not None or compared.table.settings.less:
             row |= {name: getattr(item.against, name, None) for name in AGAINST}
         rows.append(row)
     return rows
@@ -85,7 +85,7 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
 def seed_numbers(compared: ComparedTable) -> Iterator[dict[str, Any]]:
     """Yield a line for each seed of each cell that has a number, in the unit of the cell."""
     for cell in (item.result.cell for item in compared.cells):
-        if cell.kind == "run":
+        if cell.kind == "run" and not cell.less:
             line = {"measurement": cell.key, "run": cell.source}
             line |= {name: getattr(cell, name) for name in ("block", "row", "column")}
             for seed, value in numbers_by_seed(cell, compared.sources).items():
