@@ -8,29 +8,38 @@ docs/results is a tree of results without its runs: `fathom diff` compares anoth
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from docs.readme_table import ROOT, replaced
 from fathom.artefacts.rendering import write_csv
+from fathom.artefacts.table.differences import parts_over_seeds
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.results.tree import RunResults, Tree, read_run, rows
+from fathom.results.tree import SEEDS, RunResults, Tree, read_run, rows
+from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
 RUNS, REPORT = "runs.csv", f"{PAPER}.html"
 FILES = (
     f"{PAPER}/{TABLE}.csv",
+    f"{PAPER}/{TABLE}_seeds.csv",
     f"{PAPER}/{TABLE}.md",
     f"curves/{PAPER}_{TABLE}.csv",
     f"curves/{PAPER}_{TABLE}.svg",
     "claims.csv",
 )
+# Rows are compared with the base; and these pairs, by BLEU.
+BASE = "12/12"
+PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
 # Answers of claims that results decided.
 ANSWERED = ("holds", "fails", "inconclusive")
 HOUR = 3600
+NEARLY_ALL = 0.9  # of the layers
 # Links of a page to the files of its runs, which are not kept.
 _TO_RUNS = re.compile(r'<a\b[^>]*href="\.\./[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
@@ -79,6 +88,7 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
     return {
         "trainings": _summary(rows(folder / RUNS)),
         "table": table.strip() + "\n",
+        "differences": "".join(f"- {sentence}\n" for sentence in _sentences(folder)),
         "claims": _claims(rows(folder / "claims.csv")),
     }
 
@@ -99,6 +109,141 @@ def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
         f"torch {all_of('torch')}, commit {all_of('commit')}). Their validation NLL ended "
         f"{min(below):.2f} to {max(below):.2f} nats below the unigram baseline.\n"
     )
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A row less another one."""
+
+    value: float
+    parts: Parts
+
+    @property
+    def half(self) -> float:
+        """Half of the 95 % interval over seeds."""
+        return half_interval(self.parts)
+
+    def text(self, decimals: int) -> str:
+        """Return the difference with its interval."""
+        low, high = self.value - self.half, self.value + self.half
+        return f"{self.value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
+
+
+def _sentences(folder: Path) -> Iterator[str]:
+    """Yield what the numbers of the table and of its trainings say, in sentences."""
+    cells = {(line["row"], line["column"]): line for line in rows(folder / PAPER / f"{TABLE}.csv")}
+    runs = {row: line["run"] for (row, column), line in cells.items() if column == "avg"}
+    others = [row for row in runs if row != BASE]
+    nll = {row: _gap(_likelihoods(folder), runs[row], runs[BASE]) for row in others}
+    bleu, how = _scores(folder, cells)
+    gaps = {row: bleu(row, BASE) for row in others}
+    yield f"By validation NLL, {_better_and_worse(nll, -1)}; by BLEU, {_better_and_worse(gaps, 1)}."
+    yield (
+        f"These have p < {OUTSIDE} with Holm's correction for {len(others)} rows "
+        f"(NLL in pairs of equal seeds, BLEU {how})."
+    )
+    for row in others:
+        both = nll[row], gaps[row]
+        if all(abs(gap.value) > gap.half for gap in both) and both[0].value * both[1].value > 0:
+            yield (
+                f"For “{row}” the two disagree in sign: {both[0].text(3)} nats and "
+                f"{both[1].text(2)} BLEU, 95 % intervals."
+            )
+    for row, bases in PAIRS.items():
+        for base in bases:
+            gap = bleu(row, base)
+            side = f"{'above' if gap.value > 0 else 'below'} “{base}”"
+            told = abs(gap.value) > gap.half
+            words = f"is {side}" if told else f"cannot be told from “{base}”"
+            yield f"“{row}” {words} by BLEU: {gap.text(2)}."
+    yield from _of_gates(cells, runs)
+
+
+def _of_gates(
+    cells: Mapping[tuple[str, str], Mapping[str, str]], runs: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield what became of the decoders' gates: whether the target was met, and layers chosen."""
+    project, met = load(ROOT), {}
+    for row, run in runs.items():
+        spec = project.spec(run, SCALE)
+        target, layers = spec.method.settings.get("target_depth"), spec.model.decoder_layers
+        if target is None or (row, "depth_decoder") not in cells:
+            continue
+        names = ("avg", "avg_hard", "depth_decoder", "probability_decoder")
+        soft, hard, depth, total = (float(cells[row, name]["value"]) for name in names)
+        if hard < soft / 2:
+            yield (
+                f"Hard gates of “{row}” have BLEU {hard:.1f}: {depth:.2f} of {layers} decoder "
+                f"layers are left where K = {target:g}."
+            )
+        elif depth > NEARLY_ALL * layers:
+            met.setdefault((target, layers), []).append((row, total, depth))
+    for (target, layers), items in met.items():
+        named, totals, depths = zip(*items, strict=True)
+        yield (
+            f"Σp of the decoder is {min(totals):.2f} to {max(totals):.2f} for K = {target:g}, and "
+            f"E[L] {min(depths):.2f} to {max(depths):.2f} of {layers} ({_listed(named)}): the "
+            f"target is met by p near K/L = {target / layers:.2g}, and hardly a layer is left out."
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)
+
+
+def _likelihoods(folder: Path) -> dict[str, dict[int, float]]:
+    """Return the validation NLL of each training, by run and seed."""
+    found: dict[str, dict[int, float]] = {}
+    for line in rows(folder / RUNS):
+        found.setdefault(line["run"], {})[int(line["seed"])] = float(line["valid_nll"])
+    return found
+
+
+def _gap(numbers: Mapping[str, Mapping[int, float]], name: str, base: str) -> Gap:
+    """Return a run or row less another one, from their numbers by seed."""
+    first, second = numbers[name], numbers[base]
+    parts = parts_over_seeds([(name, 1.0, first), (base, -1.0, second)])
+    if isinstance(parts, str):
+        raise SystemExit(f"{name} and {base}: no interval, {parts}")
+    return Gap(fmean(first.values()) - fmean(second.values()), parts)
+
+
+def _scores(
+    folder: Path, cells: Mapping[tuple[str, str], Mapping[str, str]]
+) -> tuple[Callable[[str, str], Gap], str]:
+    """Return what subtracts the averages of two rows, and how.
+
+    Results of earlier versions have no numbers by seed; then runs are taken as independent.
+    """
+    path = folder / PAPER / f"{TABLE}{SEEDS}"
+    if path.is_file():
+        found: dict[str, dict[int, float]] = {}
+        for line in rows(path):
+            if line["column"] == "avg":
+                found.setdefault(line["row"], {})[int(line["seed"])] = float(line["value"])
+        return (lambda row, base: _gap(found, row, base)), "too"
+
+    def subtracted(row: str, base: str) -> Gap:
+        both = [cells[name, "avg"] for name in (row, base)]
+        values = [float(line["value"]) for line in both]
+        parts = [(float(line["stderr"]), int(line["seeds"])) for line in both]
+        return Gap(values[0] - values[1], parts)
+
+    return subtracted, "by Welch's t"
+
+
+def _better_and_worse(gaps: Mapping[str, Gap], sign: int) -> str:
+    """Return which rows are better and worse than the base; `sign` is 1 where more is better."""
+    corrected = holm([p_value(gap.value, gap.parts) for gap in gaps.values()])
+    pairs = [
+        (row, gap) for (row, gap), p in zip(gaps.items(), corrected, strict=True) if p < OUTSIDE
+    ]
+    named = {
+        word: _listed(row for row, gap in pairs if sign * gap.value * side > 0)
+        for word, side in (("better", 1), ("worse", -1))
+    }
+    better, worse = (named[word] or "no row" for word in ("better", "worse"))
+    return f"{better} {'are' if '”,' in better else 'is'} better than {BASE} and {worse} worse"
 
 
 def _claims(lines: Sequence[Mapping[str, str]]) -> str:

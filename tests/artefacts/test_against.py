@@ -4,11 +4,21 @@ import csv
 from html import unescape
 
 import pytest
+from scipy import stats
 
 from fathom.artefacts.table.comparison import AGAINST, compare_table
-from fathom.artefacts.table.differences import OVER_SEEDS, PAIRED
-from fathom.artefacts.table.formats import html, markdown, numbers, terminal, tex, write
+from fathom.artefacts.table.differences import BY_SEED, PAIRED
+from fathom.artefacts.table.formats import (
+    html,
+    markdown,
+    numbers,
+    seed_numbers,
+    terminal,
+    tex,
+    write,
+)
 from fathom.artefacts.table.view import view
+from fathom.results.measurements import Number, Record
 from fathom.scoring.students_t import holm, p_value
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
@@ -48,7 +58,7 @@ def test_every_format_has_difference_interval_and_p_and_no_reported_number(paire
     laid_out = view(paired, "Depth")
     (block,) = laid_out.blocks
     assert block.columns[-5:] == AGAINST
-    write(laid_out, numbers(paired), tmp_path / "table1")
+    write(laid_out, paired, tmp_path / "table1")
     with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
         lines = {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
     base, deep = lines["6/6", "avg"], lines["24/24", "avg"]
@@ -75,16 +85,50 @@ def test_several_seeds_give_the_interval_and_p_over_seeds(tmp_path, compared, mo
     results = Results(tmp_path / "results")
     for seed, value in ((1, 20.0), (2, 21.0)):
         results.write("p/small", {KEY: scores(value, value)}, seed)
-        results.write("p/deep", {KEY: scores(value + 5, value + 5)}, seed)
+        results.write("p/deep", {KEY: scores(value + 4 + seed, value + 5)}, seed)
     cells = {
         (each.result.cell.row, each.result.cell.column): each for each in compared(results).cells
     }
     against = cells["24/24", "avg"].against
-    assert against.difference == 5.0
-    assert against.p == against.p_holm == p_value(5.0, [(0.5, 2), (0.5, 2)])
-    assert against.low < 5.0 < against.high
-    assert against.method == OVER_SEEDS
+    assert against.difference == 5.25
+    # The differences of seeds 1 and 2 are 5 and 5.5.
+    assert against.p == against.p_holm == pytest.approx(p_value(5.25, [(0.25, 2)]))
+    assert against.low < 5.25 < against.high
+    assert against.method == BY_SEED
     assert cells["Control", "avg"].against is None
+
+
+LESS = """
+table1:
+  title: T
+  section: S
+  columns: {nll: nll.valid, delta: nll.valid}
+  less: {delta: 6/6}
+  rows: {6/6: small, 24/24: deep, Control: control}
+"""
+
+
+def test_a_column_of_differences_shows_them_with_the_paired_interval(tmp_path, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
+    results, values = Results(tmp_path / "results"), ((3.8, 3.6), (3.9, 3.75))
+    for seed, (small, deep) in enumerate(values, 1):
+        for run, value in (("p/small", small), ("p/deep", deep)):
+            record = Record(all=Number(value=value))
+            results.write(run, {"nll.valid.plain": record}, seed)
+    spec = table(tmp_path, text=LESS)
+    found = compare_table(spec, KNOWN.cells(spec), (), results.sources, "tiny")
+    (block,), pairs = view(found, "Depth").blocks, stats.ttest_rel(*zip(*values, strict=True))
+    low, high = (-end for end in pairs.confidence_interval(0.95)[::-1])
+    cells = {row[0].row: row[1].ours for row in block.cells}
+    assert cells["24/24"].full == f"-0.175 [{low:+.3f}, {high:+.3f}]"
+    assert (cells["6/6"].full, cells["Control"].text) == ("", "not run")
+    assert any(
+        note.endswith(f"less that of 6/6; in brackets: {BY_SEED}.")
+        for note in view(found, "").notes
+    )
+    lines = {(line["row"], line["column"]): line for line in numbers(found)}
+    assert lines["24/24", "delta"]["p"] == pytest.approx(pairs.pvalue)
+    assert {line["column"] for line in seed_numbers(found)} == {"nll"}
 
 
 def test_holms_correction_of_three():

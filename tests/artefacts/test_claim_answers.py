@@ -2,7 +2,7 @@
 
 import math
 from itertools import product
-from statistics import stdev
+from statistics import NormalDist, stdev
 
 import pytest
 from pandas import DataFrame
@@ -14,6 +14,7 @@ from fathom.artefacts.claims.truths import (
     NO_WORST,
     TO_THE_WORST,
     TOO_FEW,
+    Intervals,
     Truth,
     compare,
     every,
@@ -43,6 +44,49 @@ ANSWERS = ("holds", "fails", "inconclusive", "absent")
 )
 def test_the_whole_interval_decides_or_else_the_number(text, half, expected):
     assert answer(text, A=(3.0, half)).answer == expected
+
+
+TIGHT, LOOSE = (-1.0, 0.010), (-1.0, 0.026)  # a number, and its p as a normal one
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "expected", "decide"),
+    [
+        # One of three may decide alone, so it needs p of .05 / 3; then one of two .05 / 2.
+        ("A > 0", [TIGHT, (0.2, 0.9), (0.3, 0.8)], "fails", 1),
+        ("A > 0", [LOOSE, (0.2, 0.9), (0.3, 0.8)], "inconclusive", 3),
+        ("A > 0", [TIGHT, (-1.0, 0.024), (0.3, 0.8)], "fails", 2),
+        ("A > 0", [TIGHT, LOOSE, (0.3, 0.8)], "fails", 1),
+        ("not A > 0", [LOOSE, (0.2, 0.9), (0.3, 0.8)], "inconclusive", 3),
+        ("min(A) > 0", [LOOSE, (0.2, 0.9), (0.3, 0.8)], "inconclusive", 3),
+        ("max(A) < 0", [(1.0, 0.026), (0.2, 0.9), (0.3, 0.8)], "inconclusive", 3),
+        ("max(A) > 0", [(1.0, 0.026), (0.2, 0.9), (0.3, 0.8)], "inconclusive", 3),
+        ("max(A) > 0", [(1.0, 0.010), (0.2, 0.9), (0.3, 0.8)], "holds", 1),
+        # All must agree.
+        ("A > 0", [(1.0, 0.04)] * 3, "holds", 3),
+        ("max(A) > 0", [(-1.0, 0.04)] * 3, "fails", 3),
+        # What has no interval is none of several comparisons, and decides as before.
+        ("A > 0", [LOOSE, 0.2, 0.3], "fails", 1),
+        ("A > 0", [LOOSE, -0.2, (0.2, 0.9)], "fails", 1),
+    ],
+)
+def test_one_comparison_of_several_decides_alone_by_holms_procedure(text, values, expected, decide):
+    numbers = [(one[0], normal(*one)) if isinstance(one, tuple) else one for one in values]
+    found = answer(text, A=numbers)
+    assert (found.answer, len(found.evidence)) == (expected, decide)
+
+
+def normal(value, p):
+    """Return half of the interval of a normal number with this p, by the chance to be outside."""
+    quantile = NormalDist().inv_cdf
+    return lambda outside: abs(value) * quantile(outside / 2) / quantile(p / 2)
+
+
+def test_a_comparison_that_decides_alone_shows_its_level_and_of_how_many_it_is_one():
+    (fact,) = answer("A > 0", A=[(-1.0, 0.5), (0.5, 9.0)]).evidence
+    assert (fact.low, fact.high, fact.basis) == (-1.5, -0.5, "97.5 % given; 2 comparisons, Holm")
+    (alone,) = answer("A > 0", A=(-1.0, 0.5)).evidence
+    assert alone.basis == "95 % given"
 
 
 def test_and_or_and_not_are_those_of_three_valued_logic():
@@ -149,11 +193,11 @@ def test_a_number_among_those_that_it_is_compared_with_is_not_above_itself():
         (scaled(best, -1), "<", "<=", scaled(Largest(1, (best, other)), -1)),
     )
     for one, strict, loose, among in cases:
-        truth = compare(world.interval, one, strict, among)
+        truth = compare(Intervals(world.interval), one, strict, among)
         assert (truth.answer, len(truth.evidence)) == ("fails", 1)
         assert truth.evidence[0].text.endswith(f"a 30 {strict} itself")
-        assert compare(world.interval, one, loose, among).answer == "holds"
-    (fact,) = compare(world.interval, Largest(1, (best, other)), ">=", best).evidence
+        assert compare(Intervals(world.interval), one, loose, among).answer == "holds"
+    (fact,) = compare(Intervals(world.interval), Largest(1, (best, other)), ">=", best).evidence
     assert (fact.text, fact.answer) == ("a 30 >= itself", "holds")
 
 
@@ -183,7 +227,7 @@ def test_the_evidence_is_what_decides_and_reads_as_the_claim():
     assert (fact.difference, fact.relation, fact.margin) == (-1.0, ">", 0)
     assert fact.text == "A1 4 - B1 5 = -1 > 0"
     (fact,) = answer("0.7 <= A - B <= 9", A=(3.0, 0.5), B=1.0).evidence[:1]
-    assert (fact.low, fact.high, fact.basis) == (1.5, 2.5, "given")
+    assert (fact.low, fact.high, fact.basis) == (1.5, 2.5, "95 % given")
     assert fact.text == "A 3 - B 1 = 2 [1.5, 2.5] >= 0.7"
     (fact,) = answer("0.5 * A - B > 1e-3", A=3.0, B="diverged (5 of 5 seeds)").evidence
     assert fact.text == "0.5 × A 3 - B diverged (5 of 5 seeds) > 0.001"
@@ -205,10 +249,10 @@ def test_the_interval_of_seeds_that_failed_reaches_to_the_worst_value(worst, fac
     term = Term("s", 20.5, lost="2 of 5 seeds diverged", worst=worst)
     world = Numbers()
     world.halves[term] = 0.5
-    (fact,) = compare(world.interval, Sum({term: factor}), ">", Sum()).evidence
+    (fact,) = compare(Intervals(world.interval), Sum({term: factor}), ">", Sum()).evidence
     assert fact.answer == ("holds" if worst == math.inf else "inconclusive")
     assert "s 20.5 (2 of 5 seeds diverged)" in fact.text
-    assert (fact.low, fact.basis) == (low, f"given; {TO_THE_WORST}")
+    assert (fact.low, fact.basis) == (low, f"95 % given; {TO_THE_WORST}")
     assert fact.high == high
 
 

@@ -144,20 +144,36 @@ def test_several_seeds_in_all_rows_decide(tmp_path):
     assert "2 seeds" in fact.basis
 
 
-def test_numbers_of_one_training_go_together_and_runs_are_independent():
+def test_numbers_of_one_training_and_of_equal_seeds_go_together():
     first = Term("a", 1.5, source="p/a", by_seed={1: 1.0, 2: 2.0})
     again = Term("b", 2.5, source="p/a", by_seed={1: 2.0, 2: 3.0})
     other = Term("c", 5.0, source="p/c", by_seed={1: 4.0, 2: 5.0, 3: 6.0})
-    assert over_seeds({first: 1.0, again: -1.0}).half == 0
+    assert over_seeds({first: 1.0, again: -1.0}).half(0.05) == 0
     welch = stats.ttest_ind((1.0, 2.0), (4.0, 5.0, 6.0), equal_var=False).confidence_interval(0.95)
     both = over_seeds({first: 1.0, other: -1.0})
-    assert both.half == pytest.approx((welch.high - welch.low) / 2)
+    assert both.half(0.05) == pytest.approx((welch.high - welch.low) / 2)
     assert "2 and 3 seeds" in both.basis
+    # Two numbers of one run are one sample, also beside a run with other seeds.
+    beside = over_seeds({first: 1.0, again: -1.0, other: 1.0})
+    alone = stats.ttest_1samp((4.0, 5.0, 6.0), 0).confidence_interval(0.95)
+    assert beside.half(0.05) == pytest.approx((alone.high - alone.low) / 2)
+    # The numbers of each seed first, where all three runs have the same seeds.
+    runs = ((4.0, 5.5, 6.0), (3.0, 4.0, 5.5), (1.0, 1.5, 1.0))
+    third = [
+        Term(f"t{at}", 0.0, source=f"p/t{at}", by_seed=dict(enumerate(run)))
+        for at, run in enumerate(runs)
+    ]
+    mean = over_seeds(dict(zip(third, (0.5, 0.5, -1.0), strict=True)))
+    paired = stats.ttest_rel(
+        [(a + b) / 2 for a, b, _ in zip(*runs, strict=True)], runs[2]
+    ).confidence_interval(0.95)
+    assert mean.half(0.05) == pytest.approx((paired.high - paired.low) / 2)
+    assert mean.basis == "{} interval over 3 seeds, in pairs, Student's t"
     # Three numbers of one run are one sample: 2 degrees of freedom for 3 seeds.
     by_seed = {1: 4.0, 2: 5.0, 3: 7.0}
     sums = {Term(name, 0.0, source="p/c", by_seed=by_seed): 1 / 3 for name in "abc"}
     alone = stats.ttest_1samp((4.0, 5.0, 7.0), 0).confidence_interval(0.95)
-    assert over_seeds(sums).half == pytest.approx((alone.high - alone.low) / 2)
+    assert over_seeds(sums).half(0.05) == pytest.approx((alone.high - alone.low) / 2)
     assert (
         over_seeds({first: 1.0, Term("d", 1.0, source="p/d", by_seed={1: 1.0}): 1.0}).half is None
     )

@@ -14,7 +14,6 @@ from fathom.artefacts.table.formats import (
     comparison_page,
     html,
     markdown,
-    numbers,
     terminal,
     tex,
     write,
@@ -51,7 +50,7 @@ def small():
 def test_every_format_is_written_and_the_csv_has_all_digits_and_where_they_are_from(
     compared, tmp_path
 ):
-    write(view(compared, "P"), numbers(compared), tmp_path / "table1")
+    write(view(compared, "P"), compared, tmp_path / "table1")
     written = sorted(path.name for path in tmp_path.glob("table1.*"))
     assert written == ["table1.csv", "table1.html", "table1.md", "table1.tex"]
     with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
@@ -63,6 +62,13 @@ def test_every_format_is_written_and_the_csv_has_all_digits_and_where_they_are_f
     assert rows["24/24", "bos"]["words"] == "diverged at update 122"
     assert rows["24/24", "bos"]["value"] == ""
     assert ("6/6", "avg_hard") not in rows
+    with open(tmp_path / "table1_seeds.csv", encoding="utf-8", newline="") as stream:
+        seeds = [line for line in csv.DictReader(stream) if line["row"] == "6/6"]
+    of_avg = [(line["seed"], float(line["value"])) for line in seeds if line["column"] == "avg"]
+    assert of_avg == [("1", 29.0), ("2", 30.0)]
+    assert {(line["measurement"], line["run"]) for line in seeds} >= {
+        (avg["measurement"], "p/small")
+    }
 
 
 def test_html_escapes_text_needs_no_network_and_reads_to_a_screen_reader(small):

@@ -81,7 +81,8 @@ def test_the_comparison_has_a_verdict_for_every_reported_cell(finished):
 
 def test_table_and_figure_are_there_in_every_form(finished):
     folder = finished.folder / "results" / "tiny" / PAPER.name
-    names = {"table1.csv", "table1.md", "table1.tex", "table1.html"}
+    names = {"table1.csv", "table1_seeds.csv", "table1.md", "table1.tex"}
+    names |= {"table1.html"}
     names |= {"figure1.csv", "figure1.pdf", "figure1.png"}
     assert names <= {path.name for path in folder.iterdir()}
     assert "Scale: tiny" in (folder / "table1.md").read_text(encoding="utf-8")

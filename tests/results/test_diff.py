@@ -79,6 +79,18 @@ def test_a_changed_cell_is_one_line_and_its_verdict_another(first, second):
     assert found(first, second) == [cell, ("verdicts", verdict)]
 
 
+def test_a_number_of_one_seed_is_a_line_where_both_trees_have_numbers_by_seed(first, second):
+    heading = "block,row,column,seed,value,measurement,run\n"
+    for tree, values in ((first, (20.5, 20.0)), (second, (20.5, 21.0))):
+        assert found(first, second) == []
+        lines = [f",6/6,avg,{seed},{value},bleu,sample/a\n" for seed, value in enumerate(values, 1)]
+        path = tree / TABLE.replace(".csv", "_seeds.csv")
+        path.write_text(heading + "".join(lines), encoding="utf-8")
+    line = "sample/table1 “6/6” avg seed 2: value 20.0 in A, 21.0 in B"
+    assert found(first, second) == [("cells", line)]
+    assert found(first, second, table="sample_table1") == [("cells", line)]
+
+
 def test_what_repeats_other_columns_is_no_difference(first, second):
     edit(second / TABLE, "a note", "another note")
     edit(second / TABLE, "20.5", "20.50")

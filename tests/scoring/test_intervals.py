@@ -13,7 +13,7 @@ from scipy import stats
 from fathom.scoring import bootstrap
 from fathom.scoring.bootstrap import SEED, Paired, drawn_scores, draws, interval
 from fathom.scoring.metrics import Statistics, bleu, chrf, named
-from fathom.scoring.students_t import freedom, half_interval, p_value
+from fathom.scoring.students_t import freedom, half_interval, holm, holm_shares, p_value
 from tests.scoring.conftest import ENGLISH
 from tests.support.paired import paired_bootstrap
 
@@ -245,6 +245,33 @@ def test_what_is_equal_seldom_differs(seeds, by_t, by_normal):
         normal += gap > 1.96 * math.hypot(*(one for one, _ in errors))
     assert wrong / 3000 == pytest.approx(by_t, abs=0.01)
     assert normal / 3000 == pytest.approx(by_normal, abs=0.02)
+
+
+def test_other_levels_are_those_of_scipy_and_of_the_draws():
+    expected = stats.ttest_1samp(MORE, 0).confidence_interval(1 - 0.05 / 8)
+    half = half_interval([error(MORE)], 0.05 / 8)
+    assert half == pytest.approx((expected.high - expected.low) / 2)
+    ten = Paired(0.0, np.array([float(number) for number in range(-5, 6)] * 100))
+    assert [ten.half_at(share) for share in (0.5, 200 / 1100, 199 / 1100, 1e-9)] == [3, 5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("p_values", "shares"),
+    [
+        # By hand: 5 % / 3 decides the first; 5 % / 2 the second; 5 % not the last.
+        ([0.30, 0.010, 0.020], [0.05, 0.05 / 3, 0.05 / 2]),
+        ([0.026, 0.010, 0.020], [0.05, 0.05 / 3, 0.05 / 2]),
+        ([0.020, 0.020], [0.05 / 2] * 2),
+        ([0.017, 0.04, 0.018], [0.05 / 3] * 3),  # none is decided, so there is no next step
+        ([0.04], [0.05]),
+        ([], []),
+    ],
+)
+def test_holms_procedure_shares_five_percent_and_decides_as_corrected_p_do(p_values, shares):
+    found = holm_shares([lambda share, p=p: p <= share for p in p_values])
+    assert found == pytest.approx(shares)
+    decided = [p <= share for p, share in zip(p_values, found, strict=True)]
+    assert decided == [corrected <= 0.05 for corrected in holm(p_values)]
 
 
 def test_numbers_that_are_equal_for_all_seeds_have_no_width():

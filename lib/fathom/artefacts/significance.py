@@ -185,7 +185,9 @@ def _compared(
     method += f", means of {seeds} trainings" if seeds != "1 and 1" else ""
     points, over_seeds = less.paired.value, None
     if less.over_seeds is not None and less.p_over_seeds is not None:
-        words = f"Welch's t, {seeds} seeds, {freedom(less.parts):.1f} degrees of freedom"
+        paired = len(less.parts) == 1
+        test = f"paired t, {score.seeds}" if paired else f"Welch's t, {seeds}"
+        words = f"{test} seeds, {freedom(less.parts):.{0 if paired else 1}f} degrees of freedom"
         over_seeds = _chance(points, less.over_seeds, less.p_over_seeds, words)
     metric = of_key(cell.key)
     notes = (f"{each.cell.source}: {each.note}" for each in both if each.note)

@@ -46,7 +46,7 @@ def table(
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Draw a table as csv, md, tex and html.
+    """Draw a table as csv, md, tex and html, and a csv of each seed's numbers.
 
     Our numbers are above the paper's.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
@@ -65,13 +65,12 @@ def table(
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
     stem = artefacts.stem(paper, drawn)
-    numbers = formats.numbers(compared)
-    formats.write(laid_out, numbers, stem)
+    formats.write(laid_out, compared, stem)
     for note in warnings_of(compared):
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
     if as_json:
-        answer(as_json, numbers, ())
+        answer(as_json, formats.numbers(compared), ())
         return
     if show:
         print_table(laid_out)
@@ -365,9 +364,9 @@ def test(
 ) -> None:
     """Test whether runs differ by more than chance.
 
-    Two lines for each run less the last one: Welch's t over trainings, and the
-    paired bootstrap over test sentences, each with its 95 % interval, p, and p
-    corrected for all comparisons of the call (Holm). Trains nothing.
+    Two lines for each run less the last one: Student's t over trainings (in pairs of
+    equal seeds, else Welch's), and the paired bootstrap over test sentences, each with
+    its 95 % interval, p, and p corrected for all comparisons (Holm). Trains nothing.
 
     Example: fathom test m2o_diverse_ll_d_12_24 m2o_diverse_12_12 --each-task
     """

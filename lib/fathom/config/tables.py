@@ -65,6 +65,7 @@ class Cell:
     gates: str = ""  # of the decoding: soft, hard or plain; empty for a corpus
     metric: str = ""  # sacreBLEU's tokenizer; empty for a value without one
     metric_known: bool = True  # whether the paper's metric is known for all its tasks
+    less: str = ""  # the row whose cell of the column is subtracted; empty for a number itself
 
     @property
     def key(self) -> str:
@@ -240,7 +241,8 @@ class _Block:
         Raises:
             FathomError: If its run, corpus, value or task cannot be found.
         """
-        cell = Cell(self.heading, row.id, column.id, row.id, row.ours or column.ours)
+        less = self.table.settings.less.get(column.id, "")
+        cell = Cell(self.heading, row.id, column.id, row.id, row.ours or column.ours, less=less)
         if column.id in row.settings.empty:
             return cell
         shared = self.table.vocabulary.column(column.id) if column.settings is None else None
@@ -367,16 +369,24 @@ def table_faults(
         rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
         if against not in rows:
             yield unknown("row or run", against, table.values.place("against"), rows)
-    columns = dict.fromkeys(cell.column for cell in cells if table.settings.largest)
-    if words := [name for name in columns if not name.replace(".", "", 1).isdecimal()]:
-        what, where = (
-            f"columns that are not numbers: {', '.join(words)}",
-            table.values.place("largest"),
-        )
-        yield FathomError(what, where, "name all columns by numbers, or delete `largest`")
+    yield from _derived(table, cells)
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")
         yield from mark_faults(table, mark, cells, inventory, where)
+
+
+def _derived(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
+    """Yield what is wrong with the columns that are computed from others: `largest`, `less`."""
+    columns = dict.fromkeys(cell.column for cell in cells if table.settings.largest)
+    if words := [name for name in columns if not name.replace(".", "", 1).isdecimal()]:
+        what = f"columns that are not numbers: {', '.join(words)}"
+        remedy = "name all columns by numbers, or delete `largest`"
+        yield FathomError(what, table.values.place("largest"), remedy)
+    for column, row in table.settings.less.items():
+        for kind, name in (("column", column), ("row", row)):
+            valid = dict.fromkeys(getattr(cell, kind) for cell in cells)
+            if name not in valid:
+                yield unknown(kind, name, table.values.place("less", column), valid)
 
 
 def mark_faults(

@@ -17,7 +17,7 @@ from typing import Any
 from fathom.config import yaml_values
 from fathom.io import metrics
 from fathom.io.errors import unknown
-from fathom.results.tree import RunResults, Tree, read_run, rows
+from fathom.results.tree import SEEDS, RunResults, Tree, read_run, rows
 
 Line = dict[str, str]  # of a csv file: texts by column
 Places = Mapping[str, Mapping[str, Any]]
@@ -52,7 +52,7 @@ _OF_TRAINING = {
 _KEYS = {
     "claims": ("paper", "claim", "part"),
     "verdicts": ("paper", "table", "row", "column"),
-    "cells": ("block", "row", "column"),
+    "cells": ("block", "row", "column", "seed"),
 }
 # Columns that repeat other columns, config, or the name of the folder.
 _REPEATED = ("note", "sentence", "section", "scale")
@@ -200,6 +200,10 @@ def _artefacts(
             yield only_in("artefacts", title, name in first.files)
             continue
         lines = [rows(path) for path in paths]
+        # Trees of earlier versions have no numbers by seed.
+        by_seed = [path.with_name(f"{path.stem}{SEEDS}") for path in paths]
+        if all(path.is_file() for path in by_seed):
+            lines = [of_table + rows(path) for of_table, path in zip(lines, by_seed, strict=True)]
         group = _group(artefact, lines[0] or lines[1])
         a, b = (_places(group, title, of_tree) for of_tree in lines)
         for line in (*a.values(), *b.values()) if group == "verdicts" else ():
@@ -214,7 +218,7 @@ def _group(artefact: str, lines: list[Line]) -> str:
     """Return what the lines of a file are: cells, claims, verdicts, or the points of figures."""
     if artefact in ("claims", "compare"):
         return "claims" if artefact == "claims" else "verdicts"
-    return "cells" if {*_KEYS["cells"]} <= {*(lines or [{}])[0]} else "figures"
+    return "cells" if {"block", "row", "column"} <= {*(lines or [{}])[0]} else "figures"
 
 
 def _places(group: str, title: str, lines: list[Line]) -> dict[str, Line]:
@@ -236,7 +240,8 @@ def _places(group: str, title: str, lines: list[Line]) -> dict[str, Line]:
     places: dict[str, Line] = {}
     times: Counter[str] = Counter()
     for line, of_line in zip(lines, values, strict=True):
-        named = {**line, "row": f"“{line.get('row', '')}”"}
+        seed = f"seed {line['seed']}" if "seed" in line else ""
+        named = {**line, "row": f"“{line.get('row', '')}”", "seed": seed}
         key = [named.get(name, "") for name in _KEYS[group]]
         place = " ".join(filter(None, [title, *key] if group == "cells" else key))
         times[place] += 1

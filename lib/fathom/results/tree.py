@@ -13,6 +13,8 @@ from fathom.results import measurements, training_record
 from fathom.results.measurements import Measurements, Record
 from fathom.results.training_record import TrainingRecord
 
+# What follows a table's name in that of the csv file which has its numbers by seed.
+SEEDS = "_seeds.csv"
 _JUDGED = ("claims", "compare")
 # Columns of every table and figure, and of no other csv file below a folder of results.
 _OF_ARTEFACTS = {"words", "note"}

@@ -86,7 +86,13 @@ class Paired:
     @property
     def half(self) -> float:
         """Half of the centred 95 % interval: the 95th percentile of |draw - mean of draws|."""
-        return float(np.sort(self._scatter)[-(len(self.drawn) // OUTSIDE)])
+        return self.half_at(1 / OUTSIDE)
+
+    def half_at(self, outside: float) -> float:
+        """Return half of the centred interval that a share of the draws is outside of."""
+        # What rounding takes from 500 of 10,000 draws is not a draw.
+        count = int(len(self.drawn) * outside + 1e-9)
+        return float(np.sort(self._scatter)[-max(1, count)])
 
     @property
     def stderr(self) -> float:

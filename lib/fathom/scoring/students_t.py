@@ -1,13 +1,13 @@
-"""The 95 % interval and p of numbers that are known from a few seeds: Student's t.
+"""Intervals and p of numbers that are known from a few seeds: Student's t, and Holm's correction.
 
 A standard error of n seeds is itself uncertain. With 1.96 of them an interval of 2 seeds misses the
 mean of all seeds in 30 % of cases, and one of 5 seeds in 12 %; quantiles of t allow for that.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-LEVEL = 0.95
+OUTSIDE = 0.05  # the chance that a 95 % interval misses what it is about
 
 # The standard error of each mean of a sum, in the unit of the sum, and its seeds: 2 or more.
 Parts = Sequence[tuple[float, int]]
@@ -25,15 +25,15 @@ def freedom(parts: Parts) -> float:
     return variance**2 / math.fsum(square**2 / free for square, free in squares)
 
 
-def half_interval(parts: Parts) -> float:
-    """Return half of the 95 % interval of a sum of independent means over seeds.
+def half_interval(parts: Parts, outside: float = OUTSIDE) -> float:
+    """Return half of the 95 % interval, or of another, of a sum of independent means over seeds.
 
     Where no number differs between seeds, it is 0.
     """
     from scipy.special import stdtrit
 
     error = _error(parts)
-    return float(stdtrit(freedom(parts), (1 + LEVEL) / 2)) * error
+    return float(stdtrit(freedom(parts), 1 - outside / 2)) * error
 
 
 def p_value(total: float, parts: Parts) -> float:
@@ -62,3 +62,22 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(order) - place) * p_values[at]))
         corrected[at] = largest
     return corrected
+
+
+def holm_shares(decide: Sequence[Callable[[float], bool]]) -> list[float]:
+    """Return the chance of an error at which Holm's procedure (1979) judges each comparison.
+
+    Each of n comparisons is judged at 5 %/n; where m of them stay undecided, these are judged again
+    at 5 %/m, until no further one is decided. So the chance that any is decided wrongly is at most
+    5 %. `decide` says of each whether it is decided at a chance of an error.
+    """
+    shares, remaining = [0.0] * len(decide), [*range(len(decide))]
+    while remaining:
+        share = OUTSIDE / len(remaining)
+        for at in remaining:
+            shares[at] = share
+        left = [at for at in remaining if not decide[at](share)]
+        if len(left) == len(remaining):
+            break
+        remaining = left
+    return shares

@@ -16,9 +16,13 @@ from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest, unknown
 from fathom.io.records import identity, read_record, short
 from fathom.results.recipe import RECIPE
+from fathom.results.tree import SEEDS
 
 T = TypeVar("T")
-SUFFIXES = {"table": ("csv", "md", "tex", "html"), "figure": ("csv", "pdf", "png")}
+ENDINGS = {
+    "table": (".csv", SEEDS, ".md", ".tex", ".html"),
+    "figure": (".csv", ".pdf", ".png"),
+}
 ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
 STATISTICS, ROW, RUN = "data_statistics", "_row", "run"
 # Targets that read what exists and wait for nothing.
@@ -291,8 +295,8 @@ class Targets(Needs):
 
     def artefact_files(self, artefact: Artefact) -> list[Path]:
         """Return the files of a table or figure."""
-        paper, name = artefact.paper.name, artefact.spec.name
-        return [self.paths.artefact(paper, name, suffix) for suffix in SUFFIXES[artefact.verb]]
+        folder, name = self.paths.top / artefact.paper.name, artefact.spec.name
+        return [folder / f"{name}{ending}" for ending in ENDINGS[artefact.verb]]
 
     def measured(self, artefact: Artefact) -> list[Path]:
         """Return the files of runs and corpora that a table or figure shows, all seeds."""
@@ -314,7 +318,7 @@ class Targets(Needs):
     @property
     def other_names(self) -> str:
         """A pattern of all other names: figures, and what `artefact` refuses."""
-        return rf"(?!(?:{self.table_names})(?:\.|$))[a-z0-9_]+"
+        return rf"(?!(?:{self.table_names})(?:{SEEDS}|\.|$))[a-z0-9_]+"
 
     def definition(self, artefact: Artefact) -> str:
         """Return the hash of an artefact's definition: a changed one is drawn again."""

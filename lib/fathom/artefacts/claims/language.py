@@ -16,7 +16,15 @@ from typing import Any, Protocol
 
 from fathom.artefacts.claims.functions import LABELLED, NUMBERS, TRUTHS
 from fathom.artefacts.claims.numbers import Sum, Term, Unfit, minus, plus, scaled, times
-from fathom.artefacts.claims.truths import Interval, Operator, Truth, compare, every, some
+from fathom.artefacts.claims.truths import (
+    Interval,
+    Intervals,
+    Operator,
+    Truth,
+    compare,
+    every,
+    some,
+)
 from fathom.io.errors import FathomError, brief, nearest
 
 # Names of several columns of a table.
@@ -61,7 +69,10 @@ def truth(text: str, where: str, world: World) -> Truth:
         FathomError: If it is not an expression of this language, or values do not fit together.
     """
     try:
-        answer = _Evaluation(world).truth(_tree(text))
+        tree, intervals = _tree(text), Intervals(world.interval)
+        answer = _Evaluation(world, intervals).truth(tree)
+        if len(intervals.comparisons) > 1:
+            answer = _Evaluation(world, intervals.corrected()).truth(tree)
         if not any(references(text)):
             remedy = 'write table["row", "column"] or figure["line"]'
             raise Unfit("no cell and no curve is compared", remedy)
@@ -95,6 +106,7 @@ class _Evaluation:
     """Evaluates a tree on the numbers of one origin."""
 
     world: World
+    intervals: Intervals
 
     def truth(self, node: ast.expr) -> Truth:
         """Return what is true or false; all parts are evaluated, so that all are checked."""
@@ -106,13 +118,13 @@ class _Evaluation:
             case ast.UnaryOp(op=ast.Not(), operand=part):
                 return ~self.truth(part)
             case ast.Call(func=ast.Name(id=name)) if name not in NUMBERS:
-                return self._called(node, name, TRUTHS, self.world.interval)
+                return self._called(node, name, TRUTHS, self.intervals)
             case ast.Compare(left=left, ops=operators, comparators=others):
                 if not all(type(sign) in _COMPARED for sign in operators):
                     raise _refused(node, "compares otherwise", "use < > <= >= or near(a, b, by)")
                 pairs = pairwise([self.number(part) for part in (left, *others)])
                 return every(
-                    compare(self.world.interval, before, _COMPARED[type(sign)], after)
+                    compare(self.intervals, before, _COMPARED[type(sign)], after)
                     for sign, (before, after) in zip(operators, pairs, strict=True)
                 )
         raise _refused(node, "is not true or false", "compare it, or use trained(…)")

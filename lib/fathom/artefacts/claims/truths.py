@@ -1,8 +1,8 @@
 """Three-valued answers: comparisons of numbers with intervals, what joins them, and their lines."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fathom.artefacts.claims.numbers import (
@@ -15,6 +15,7 @@ from fathom.artefacts.claims.numbers import (
     scaled,
     together,
 )
+from fathom.scoring.students_t import OUTSIDE, holm_shares
 
 Answer = Literal["holds", "fails", "inconclusive", "absent"]
 Operator = Literal["<", ">", "<=", ">="]
@@ -22,6 +23,7 @@ HOLDS, FAILS, INCONCLUSIVE, ABSENT = "holds", "fails", "inconclusive", "absent"
 TOO_FEW = "fewer than two numbers to compare"
 NO_WORST = "no worst value takes the place of a missing result"
 CANCEL = "how far apart two runs without a result are is not known"
+HOLM = "{}; {} comparisons, Holm"
 TO_THE_WORST = "to the worst value where some seeds have no result"
 _OPPOSITE: Mapping[Answer, Answer] = {HOLDS: FAILS, FAILS: HOLDS}
 _ABOVE = (">", ">=")
@@ -30,14 +32,34 @@ _MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": 
 
 @dataclass(frozen=True)
 class Interval:
-    """What surrounds a number: half of the 95 % interval, or None where the number decides."""
+    """What surrounds a number: half of it by the chance to be outside, None where it decides."""
 
-    half: float | None
-    basis: str  # what it is, or why there is none
+    half: Callable[[float], float] | None
+    basis: str  # what it is, with `{}` for its level, or why there is none
 
 
-# From a sum of terms, each of which has a number, to what surrounds it.
-Intervals = Callable[[Mapping[Term, float]], Interval]
+@dataclass
+class Intervals:
+    """The intervals of all comparisons of an expression.
+
+    Where all must agree, each is judged at 5 %. Where one of several decides alone, it is judged at
+    its share of 5 %, which is known once all comparisons have been asked for.
+    """
+
+    # From a sum of terms, each of which has a number, to what surrounds it.
+    of: Callable[[Mapping[Term, float]], Interval]
+    shares: Sequence[float] = ()
+    # Of each comparison that has an interval: whether that decides it, by the chance of an error.
+    comparisons: list[Callable[[float], bool]] = field(default_factory=list)
+
+    def corrected(self) -> "Intervals":
+        """Return the same for a second evaluation, with the shares of Holm's procedure."""
+        return Intervals(self.of, holm_shares(self.comparisons))
+
+    def share(self, decided: Callable[[float], bool]) -> float:
+        """Return the chance of an error at which the next comparison may decide alone."""
+        self.comparisons.append(decided)
+        return self.shares[len(self.comparisons) - 1] if self.shares else OUTSIDE
 
 
 @dataclass(frozen=True)
@@ -47,7 +69,7 @@ class Evidence:
     text: str  # the comparison in a line
     answer: Answer
     difference: float | None = None  # what is compared with the margin
-    # Its 95 % interval; None without one, and on a side where it has no end.
+    # Its interval; None without one, and on a side where it has no end.
     low: float | None = None
     high: float | None = None
     relation: str = ""  # what must be: above (`>`), at least, below or at most the margin
@@ -61,6 +83,8 @@ class Truth:
 
     answer: Answer
     evidence: tuple[Evidence, ...] = ()
+    # The same where it may decide alone, as one of several; None for the same.
+    alone: "Truth | None" = field(default=None, compare=False)
 
     @classmethod
     def of(cls, text: str, answer: Answer) -> "Truth":
@@ -68,7 +92,8 @@ class Truth:
         return cls(answer, (Evidence(text, answer),))
 
     def __invert__(self) -> "Truth":
-        return Truth(_OPPOSITE.get(self.answer, self.answer), self.evidence)
+        alone = ~self.alone if self.alone else None
+        return Truth(_OPPOSITE.get(self.answer, self.answer), self.evidence, alone)
 
 
 def every(truths: Iterable[Truth]) -> Truth:
@@ -82,8 +107,19 @@ def some(truths: Iterable[Truth]) -> Truth:
 
 
 def _joined(truths: Iterable[Truth], order: tuple[Answer, ...]) -> Truth:
-    """Return the first answer in an order that any truth has, with the evidence of those."""
+    """Return what several truths give: each the first answer alone, or all together the last."""
     parts: list[Truth] = [*truths] or [Truth.of(TOO_FEW, ABSENT)]
+    if len(parts) == 1:
+        return parts[0]
+    alone = [part.alone or part for part in parts]
+    chosen = [
+        one if each.answer == order[0] else each for each, one in zip(parts, alone, strict=True)
+    ]
+    return replace(_first(chosen, order), alone=_first(alone, order))
+
+
+def _first(parts: Sequence[Truth], order: tuple[Answer, ...]) -> Truth:
+    """Return the first answer in an order that any part has, with the evidence of those."""
     answer: Answer = next(each for each in order if any(part.answer == each for part in parts))
     evidence = (fact for part in parts if part.answer == answer for fact in part.evidence)
     return Truth(answer, tuple(dict.fromkeys(evidence)))
@@ -120,31 +156,37 @@ def _compared(intervals: Intervals, difference: Number, operator: Operator) -> T
         # `0.7 <= a - b` reads better as `a - b >= 0.7`.
         number, operator = scaled(difference, -1), _MIRRORED[operator]
     gap, values = number.value, [term.value for term in number.terms]
-    answer: Answer = ABSENT
-    interval = Interval(None, "")
     if any(term.missing for term in number.terms):
-        gap = math.nan
-    elif math.isnan(gap):
+        return _judged(number, math.nan, operator, ABSENT, None, "")
+    if math.isnan(gap):
         why = NO_WORST if any(map(math.isnan, values)) else CANCEL
-        answer, interval = INCONCLUSIVE, Interval(None, why)
-    else:
-        if values and all(map(math.isfinite, values)):
-            interval = intervals(number.weights)
-        answer = _answer(*_bounds(number, gap, interval), operator)
-    facts = (_evidence(number, gap, operator, answer, interval),) if values else ()
-    return Truth(answer, facts)
+        return _judged(number, gap, operator, INCONCLUSIVE, None, why)
+    finite = bool(values) and all(map(math.isfinite, values))
+    interval = intervals.of(number.weights) if finite else Interval(None, "")
+
+    def judged(error: float, holm: str = "{}") -> Truth:
+        half = interval.half(error) if interval.half else None
+        answer = _answer(*_bounds(number, gap, half), operator)
+        basis = holm.format(interval.basis.format(f"{100 * (1 - error):.4g} %"))
+        return _judged(number, gap, operator, answer, half, basis)
+
+    if interval.half is None:
+        return judged(OUTSIDE)
+    share = intervals.share(lambda error: judged(error).answer != INCONCLUSIVE)
+    corrected = HOLM.format("{}", len(intervals.shares))
+    return replace(judged(OUTSIDE), alone=judged(share, corrected) if intervals.shares else None)
 
 
-def _bounds(difference: Sum, middle: float, interval: Interval) -> tuple[float, float]:
+def _bounds(difference: Sum, middle: float, half: float | None) -> tuple[float, float]:
     """Return the ends of an interval.
 
     A seed without a result may be as bad as the worst value, so the interval reaches to it. Where
     the measurement has no worst value, it reaches to both sides.
     """
     worst = [factor * term.worst for term, factor in difference.weights.items() if term.lost]
-    half = interval.half or 0.0
-    low = -math.inf if any(bound != math.inf for bound in worst) else middle - half
-    high = math.inf if any(bound != -math.inf for bound in worst) else middle + half
+    around = half or 0.0
+    low = -math.inf if any(bound != math.inf for bound in worst) else middle - around
+    high = math.inf if any(bound != -math.inf for bound in worst) else middle + around
     return low, high
 
 
@@ -157,10 +199,12 @@ def _answer(low: float, high: float, operator: Operator) -> Answer:
     return HOLDS if low >= 0 else FAILS if high < 0 else INCONCLUSIVE
 
 
-def _evidence(
-    difference: Sum, gap: float, relation: Operator, answer: Answer, interval: Interval
-) -> Evidence:
-    """Return how a difference, whose value is the gap, compares with 0, in a line."""
+def _judged(
+    difference: Sum, gap: float, relation: Operator, answer: Answer, half: float | None, basis: str
+) -> Truth:
+    """Return how a difference, whose value is the gap, compares with 0, and the line of it."""
+    if not difference.terms:
+        return Truth(answer)
     text, margin = sum_text(difference.weights), 0.0 - difference.constant
     size = low = high = None
     lost = any(term.lost for term in difference.terms)
@@ -168,10 +212,10 @@ def _evidence(
         size = Sum(difference.weights).value
         plain = len(difference.weights) == 1 and not text.startswith("-") and "×" not in text
         text += "" if plain else f" = {size:.3g}"
-        if lost or interval.half is not None:
-            low, high = _bounds(difference, size, interval)
+        if lost or half is not None:
+            low, high = _bounds(difference, size, half)
             text += f" [{low:.3g}, {high:.3g}]"
-    return Evidence(
+    fact = Evidence(
         text=f"{text} {relation} {margin:g}",
         answer=answer,
         difference=size,
@@ -179,8 +223,9 @@ def _evidence(
         high=high if high is not None and math.isfinite(high) else None,
         relation=relation,
         margin=margin,
-        basis="; ".join(filter(None, (interval.basis, TO_THE_WORST if lost else ""))),
+        basis="; ".join(filter(None, (basis, TO_THE_WORST if lost else ""))),
     )
+    return Truth(answer, (fact,))
 
 
 def term_text(term: Term) -> str:

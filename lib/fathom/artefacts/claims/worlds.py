@@ -4,8 +4,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from statistics import fmean
+from functools import cache, partial
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.artefacts import Artefacts
@@ -44,11 +44,10 @@ if TYPE_CHECKING:
 
 NOT_PRINTED = "not printed"
 DIGITS = "digits as printed"
-PRINTED = "1.96 printed standard errors"
-Z = 1.96
+PRINTED = "{} interval of printed standard errors"
 EXACT = "the same for each training"
-SEEDS = "95 % interval over {} seeds, Student's t"
-DRAWN = "95 % bootstrap interval, {:,} draws of the test sets{}"
+SEEDS = "{{}} interval over {} seeds{}, Student's t"
+DRAWN = "{{}} bootstrap interval, {:,} draws of the test sets{}"
 PAIRED = ", in pairs"
 NO_INTERVAL = "{}, no interval: the numbers alone decide"
 
@@ -104,9 +103,12 @@ class Printed(_World):
         return super().shown(reference)
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
-        """Return 1.96 printed standard errors, or that the digits decide."""
+        """Return the normal interval of printed standard errors, or that the digits decide."""
         errors = [factor * term.stderr for term, factor in weights.items() if term.stderr]
-        return Interval(Z * math.hypot(*errors), PRINTED) if errors else Interval(None, DIGITS)
+        if not errors:
+            return Interval(None, DIGITS)
+        normal = NormalDist(sigma=math.hypot(*errors))
+        return Interval(lambda outside: -normal.inv_cdf(outside / 2), PRINTED)
 
     def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
         return what.with_points(Term(figure, words=NOT_PRINTED, missing=True), {})
@@ -151,7 +153,7 @@ class Results(_World):
         self._sources: dict[str, ResultSource] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
-        """Return the 95 % interval of a sum of terms.
+        """Return the interval of a sum of terms.
 
         Raises:
             FathomError: If counts of sentences are damaged, or are not those of the scores.
@@ -194,17 +196,19 @@ class Results(_World):
             return None
         scores, shared = drawn
         basis = DRAWN.format(len(scores), PAIRED if shared else "")
-        return Interval(Paired(0.0, scores).half, basis)
+        return Interval(Paired(0.0, scores).half_at, basis)
 
 
 def over_seeds(weights: Mapping[Term, float]) -> Interval:
-    """Return the 95 % interval over seeds, if each run has the same several seeds for all terms."""
+    """Return the interval over seeds, if each run has the same several seeds for all terms."""
     numbers = ((term.source, factor, term.by_seed) for term, factor in weights.items())
     parts = parts_over_seeds(numbers)
     if isinstance(parts, str):
         return Interval(None, NO_INTERVAL.format(parts))
     counts = sorted({seeds for _, seeds in parts})
-    return Interval(half_interval(parts), SEEDS.format(" and ".join(map(str, counts))))
+    paired = PAIRED if len(parts) < len({term.source for term in weights}) else ""
+    basis = SEEDS.format(" and ".join(map(str, counts)), paired)
+    return Interval(partial(half_interval, parts), basis)
 
 
 def worst(cell: Cell, vocabulary: Vocabulary) -> float:
@@ -224,7 +228,7 @@ def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     bad = worst(cell, vocabulary)
     mark = table.table.marks.get(item.reported.mark) if item.reported else None
     # A cell that shows its difference to another one, as the paper does, has no seeds.
-    is_difference = mark is not None and mark.means == DIFFERENCE
+    is_difference = bool(cell.less) or (mark is not None and mark.means == DIFFERENCE)
     by_seed = {} if is_difference else numbers_by_seed(cell, table.sources)
     term = _bare(
         artefact,

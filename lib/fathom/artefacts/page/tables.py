@@ -138,7 +138,11 @@ def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[tuple[str, st
         unit = value and (value.unit or compared.table.vocabulary.measurement(value).unit)
         words = ", ".join(filter(None, (f"{result.value:{DIGITS}}", unit, seeds)))
         yield "Value", minus(words)
-    if result.value is not None and result.interval is not None:
+    against = cell.item.against
+    if result.cell.less and against and against.low is not None:
+        yield "Difference", f"{against.low:{DIGITS}} to {against.high:{DIGITS}}: {against.method}"
+        yield "p", f"{against.p:{DIGITS}}"
+    elif result.value is not None and result.interval is not None:
         low, high = result.value - result.interval, result.value + result.interval
         yield "95 % interval", f"{low:{DIGITS}} to {high:{DIGITS}}, by bootstrap"
     if result.stderr is not None:
@@ -155,7 +159,7 @@ def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[tuple[str, st
 def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
     """Yield the number of each seed with the file that it is read from."""
     shown = cell.item.result.cell
-    if shown.value is None:
+    if shown.value is None or shown.less:
         return
     source = compared.sources[shown.source]
     files = source.files(shown.key)

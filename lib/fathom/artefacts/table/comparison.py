@@ -51,7 +51,8 @@ class ComparedCell:
     delta: float | None = None
     mark: str = ""  # the paper's mark of a significant gain, where our cell passes its test
     tested: bool = False  # whether there was such a test; it needs a score in both rows
-    against: Against | None = None  # None without both values, or in a table that does not compare
+    # Of a column of differences, or in a table that compares all; None without both values.
+    against: Against | None = None
 
     @property
     def turned(self) -> bool:
@@ -103,7 +104,7 @@ def compare_table(
     printed = {(item.row, item.column): item for item in reported}
     compared = []
     for cell in cells:
-        ours, less = result(cell, sources), None
+        (ours, against), less = _shown(cell, cells, sources), None
         item = None if cell.ours else printed.get((cell.id, cell.column))
         mark = table.marks.get(item.mark) if item else None
         if mark and mark.means in (DIFFERENCE, WITH_DIFFERENCE):
@@ -122,7 +123,7 @@ def compare_table(
         gains = _gains(table, ours, cells, sources)
         gain = next((name for name, passed in gains.items() if passed), "")
         delta = less.value if less else None
-        compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains)))
+        compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains), against))
     compared = _with_largest(table, _with_against(table, compared, sources))
     return ComparedTable(table, scale, tuple(compared), sources)
 
@@ -147,6 +148,22 @@ def _with_largest(table: Table, cells: Sequence[ComparedCell]) -> Iterator[Compa
         yield ComparedCell(largest)
 
 
+def _shown(
+    cell: Cell, cells: Sequence[Cell], sources: Mapping[str, ResultSource]
+) -> tuple[CellResult, Against | None]:
+    """Return a cell's value; of a column of differences, less that of the row that it names.
+
+    That row itself shows nothing.
+    """
+    ours, base = result(cell, sources), _meeting(cell, cells, cell.less) if cell.less else None
+    if not cell.less or cell.kind == "empty":
+        return ours, None
+    if base is None or base == cell:
+        return CellResult(cell, comparable=ours.comparable), None
+    less = difference(ours, result(base, sources), sources)
+    return less.result, None if less.result.value is None else _against(less)
+
+
 def _with_against(
     table: Table, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
 ) -> Sequence[ComparedCell]:
@@ -159,7 +176,7 @@ def _with_against(
         bases = [each for each in base_cells if each.cell.column == item.result.cell.column]
         here = (each for each in bases if each.cell.block == item.result.cell.block)
         base = next(here, next(iter(bases), None))
-        if base is None or is_base(table, item.result.cell):
+        if base is None or item.result.cell.less or is_base(table, item.result.cell):
             continue
         less = difference(item.result, base, sources)
         if less.result.value is not None:
@@ -171,7 +188,7 @@ def _with_against(
     for p_values in by_column.values():
         for at, p_holm in zip(p_values, holm([*p_values.values()]), strict=True):
             compared[at] = replace(compared[at], p_holm=p_holm)
-    return [replace(item, against=compared.get(at)) for at, item in enumerate(cells)]
+    return [replace(item, against=compared.get(at, item.against)) for at, item in enumerate(cells)]
 
 
 def is_base(table: Table, cell: Cell) -> bool:

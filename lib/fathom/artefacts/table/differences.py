@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
 OVER_SEEDS = "95 % interval of the difference over seeds, Student's t"
+BY_SEED = "95 % interval of the differences of equal seeds, Student's t"
 OTHER_METRIC, OTHER_SENTENCES = "another metric", "other test sentences"
 NO_INTERVAL = "no interval of the difference"
 NO_COUNTS, ONE_SENTENCE = "no counts of sentences are stored", "a test set of one sentence"
@@ -45,7 +46,7 @@ class Difference:
     result: CellResult
     paired: "Paired | None" = None  # the draws of the test set, in the cell's unit
     unpaired: str = ""  # why two scores have no draws
-    parts: Parts = ()  # standard error and seeds of each run; empty unless all have several seeds
+    parts: Parts = ()  # of `parts_over_seeds`; empty unless all runs have several seeds
 
     @property
     def over_seeds(self) -> float | None:
@@ -54,7 +55,7 @@ class Difference:
 
     @property
     def p_over_seeds(self) -> float | None:
-        """The p of Welch's t test, or of one run's differences by seed; None without several."""
+        """The p of Student's t test, paired or Welch's as `parts` are; None without several."""
         return p_value(self.result.value or 0.0, self.parts) if self.parts else None
 
     @property
@@ -75,7 +76,7 @@ class Difference:
         if self.half is None:
             return ""
         if self.over_seeds is not None or self.paired is None:
-            return OVER_SEEDS
+            return BY_SEED if len(self.parts) == 1 else OVER_SEEDS
         return PAIRED.format(len(self.paired.drawn))
 
 
@@ -133,10 +134,11 @@ def difference(
 def parts_over_seeds(
     numbers: Iterable[tuple[str, float, Mapping[int, float]]],
 ) -> list[tuple[float, int]] | str:
-    """Return the standard error and seeds of each run in a sum, or why there is no interval.
+    """Return standard errors and seeds of the independent parts of a sum, or why there are none.
 
     `numbers` are terms of the sum: the run, a factor, and a number of each seed. Those of one run
-    are added seed by seed; runs are independent.
+    are added seed by seed. So are those of all runs where all have the same seeds, which share the
+    order of data: the sum is one part then. Otherwise each run is a part.
     """
     runs: dict[str, list[tuple[float, Mapping[int, float]]]] = {}
     for run, factor, by_seed in numbers:
@@ -149,9 +151,12 @@ def parts_over_seeds(
         return OTHER_SEEDS
     if any(len(by_seed) == 1 for by_seed in terms):
         return ALONE if all(len(by_seed) == 1 for by_seed in terms) else UNEVEN
+    groups = [*runs.values()]
+    if all(each == seeds[0][0] for each, *_ in seeds):
+        groups = [[term for of_run in groups for term in of_run]]
     sums = [
-        [math.fsum(factor * by_seed[seed] for factor, by_seed in of_run) for seed in of_run[0][1]]
-        for of_run in runs.values()
+        [math.fsum(factor * by_seed[seed] for factor, by_seed in group) for seed in group[0][1]]
+        for group in groups
     ]
     return [(stdev(by_seed) / math.sqrt(len(by_seed)), len(by_seed)) for by_seed in sums]
 

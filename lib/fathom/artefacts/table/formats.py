@@ -10,8 +10,10 @@ from typing import Any
 
 from fathom.artefacts.rendering import environment, write_csv
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable, counts
+from fathom.artefacts.table.differences import numbers_by_seed
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text, view
 from fathom.io.files import write_text
+from fathom.results.tree import SEEDS
 
 # A lower-than sign before a blank, an underscore within a word, and a bracket that is not a link
 # mean nothing in Markdown.
@@ -52,11 +54,13 @@ NUMBERS = (
     "block", "row", "column", "value", "stderr", "words", "note", "interval", "seeds", "sentences",
     "mark", "measurement", "metric", "run", "scale",
 )  # fmt: skip
+BY_SEED = ("block", "row", "column", "seed", "value", "measurement", "run")
 
 
-def write(table: TableView, rows: Iterable[Mapping[str, Any]], stem: Path) -> None:
+def write(table: TableView, compared: ComparedTable, stem: Path) -> None:
     """Write a table in every format: files with the path `stem` and a suffix each."""
-    lines = [*rows]
+    lines = numbers(compared)
+    write_csv(stem.with_name(f"{stem.name}{SEEDS}"), BY_SEED, seed_numbers(compared))
     write_csv(stem.with_suffix(".csv"), [*dict.fromkeys(chain(NUMBERS, *lines))], lines)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
@@ -73,10 +77,20 @@ def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
         numbers = vars(cell) | vars(result) | {"mark": item.mark, "scale": compared.scale}
         numbers |= {"measurement": cell.key, "metric": "; ".join(result.how), "run": cell.source}
         row = {name: numbers[name] for name in NUMBERS}
-        if compared.table.settings.against is not None:
+        if compared.table.settings.against is not None or compared.table.settings.less:
             row |= {name: getattr(item.against, name, None) for name in AGAINST}
         rows.append(row)
     return rows
+
+
+def seed_numbers(compared: ComparedTable) -> Iterator[dict[str, Any]]:
+    """Yield a line for each seed of each cell that has a number, in the unit of the cell."""
+    for cell in (item.result.cell for item in compared.cells):
+        if cell.kind == "run" and not cell.less:
+            line = {"measurement": cell.key, "run": cell.source}
+            line |= {name: getattr(cell, name) for name in ("block", "row", "column")}
+            for seed, value in numbers_by_seed(cell, compared.sources).items():
+                yield line | {"seed": seed, "value": value}
 
 
 def judged_numbers(compared: ComparedTable) -> Iterator[dict[str, Any]]:

@@ -39,7 +39,13 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
 
 def _against_notes(compared: ComparedTable) -> Iterator[str]:
     """Yield what the columns of a comparison with one row say, and of which column."""
-    items = [item for item in compared.cells if item.against]
+    for column, row in compared.table.settings.less.items():
+        shown = (item for item in compared.cells if item.result.cell.column == column)
+        methods = dict.fromkeys(item.against.method for item in shown if item.against)
+        words = "; ".join(filter(None, methods))
+        interval = f"; in brackets: {words}" if words else ""
+        yield f"{compared.called(column)}: less that of {compared.called(row)}{interval}."
+    items = [item for item in compared.cells if item.against and not item.result.cell.less]
     scores = [item for item in items if is_score(item.result)]
     if not scores:
         return

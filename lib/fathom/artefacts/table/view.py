@@ -323,6 +323,11 @@ def _ours(item: ComparedCell, decimals: int, vocabulary: Vocabulary) -> CellView
         decimals = 0
     cell = our_text(item.result, decimals)
     delta = f" ({signed(item.delta, decimals)})" if item.delta is not None else ""
+    if item.result.cell.less and item.against:
+        # Not ±, which is small where two seeds are: the interval.
+        points = (item.against.difference, item.against.low, item.against.high)
+        number, *ends = (signed(x, decimals) for x in points if x is not None)
+        cell = replace(cell, text=number, spread=f"[{', '.join(ends)}]" if ends else "")
     delta += f" {TURNED}" if item.turned else ""
     style = item.verdict.style if item.verdict else ""
     return replace(cell, text=cell.text + delta, bold=item.mark == _BOLD, verdict=style)

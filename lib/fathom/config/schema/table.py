@@ -143,6 +143,8 @@ class TableSettings(BlockSettings):
         "A row or run: adds each row's difference to it, the 95 % interval and p.", None
     )
 
+    less: dict[Id, Id] = Doc("Columns that show differences, and the row that is subtracted.", {})
+
     @field_validator("first")
     @classmethod
     def _band_is_in_order(cls, first: First | None) -> First | None:
