@@ -128,7 +128,7 @@ def test_an_answer_on_printed_cells_is_the_one_by_hand(
         assert fact.high - fact.low == pytest.approx(2 * half)
 
 
-def test_with_students_t_one_answer_on_printed_cells_changes(own_project, monkeypatch, tmp_path):
+def test_with_students_t_no_answer_on_printed_cells_changes(own_project, monkeypatch, tmp_path):
     """The ± that latent_depth prints are of five seeds; the cells themselves do not say so."""
 
     def of_five_seeds(_, weights):
@@ -145,8 +145,7 @@ def test_with_students_t_one_answer_on_printed_cells_changes(own_project, monkey
         for was, one in zip(before, after, strict=True)
         if one.reported_answer != was.reported_answer
     ]
-    # 28.4 ±0.08 less 28.7 ±0.09, one of seven comparisons.
-    assert changed == [("sixty_four_layers_are_best", "fails", "inconclusive")]
+    assert changed == []
 
 
 def test_answers_are_evidence_with_the_papers_own_settings_and_not_without_a_run(

@@ -137,4 +137,4 @@ def test_first_weights_of_masked_language_models_keep_berts_share_of_their_width
             model = own_project.spec(name, scale).model
             wanted = 0.02 * (768 / model.width) ** 0.5
             assert model.initial_deviation == pytest.approx(wanted, rel=0.01), (scale, name)
-    assert len(names) == 9
+    assert len(names) == 12

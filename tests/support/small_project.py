@@ -76,6 +76,15 @@ runs:
   static_2_2: {like: base}
   gated_2_2: {like: base, method: {name: latent_layers, stacks: [decoder], target_depth: 1}}  # §3
 """,
+    "papers/sample/deviations.yaml": """\
+defaults:
+  title: What runs.yaml leaves out
+  paper: Silent.
+  ours: The defaults.
+  why: Tests need no others.
+  applies: [paper]
+  settings: [seeds, data, model, training, decoding]
+""",
     "papers/sample/tables.yaml": """\
 table1:
   title: A sample table

@@ -204,7 +204,7 @@ def _form(item: Reported) -> Iterator[FathomError]:
         if text and (negative or not _PRINTED.fullmatch(text)):
             what = f"'{text}' is not a number"
             yield FathomError(what, item.where, "write the digits as printed")
-    if not item.value and (item.outcome or EMPTY) not in (*OUTCOMES, EMPTY):
+    if not item.value and item.note != EMPTY and item.outcome not in OUTCOMES:
         what = f"no outcome '{item.note}'" if item.note else "neither a number nor an outcome"
         yield FathomError(what, item.where, nearest(item.note, (*OUTCOMES, EMPTY)))
     if not item.value and (item.stderr or item.mark or item.right):
