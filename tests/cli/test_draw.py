@@ -63,7 +63,8 @@ def test_show_prints_every_row_at_any_width(tmp_path, capsys, monkeypatch, width
     assert all(len(line) <= width for line in printed)
     for row in ("6/6", "24/24 +layer drop", "LL-E, 36/12", "LL-Both, 24/24"):
         assert any(line.startswith(row) and "not run" in line for line in printed)
-    assert any("27.73" in line and "19.9" in line for line in printed)
+    assert any("27.73" in line and "40.8" in line for line in printed)
+    assert any("19.9" in line for line in printed)
     assert not any("…" in line for line in printed)
 
 

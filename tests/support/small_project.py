@@ -83,7 +83,7 @@ defaults:
   ours: The defaults.
   why: Tests need no others.
   applies: [paper]
-  settings: [seeds, data, model, training, decoding]
+  settings: [seeds, data, model, masking, training, decoding]
 """,
     "papers/sample/tables.yaml": """\
 table1:

@@ -46,9 +46,9 @@ def table(
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Draw a table as csv, md, tex and html, and a csv of each seed's numbers.
+    """Draw a table as csv, md, tex and html.
 
-    Our numbers are above the paper's.
+    Our numbers are above the paper's. Another csv has the numbers of each seed.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
 
     Example: fathom table latent_depth_table5 --partial --show

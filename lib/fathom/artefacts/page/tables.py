@@ -118,10 +118,10 @@ def _comparison(
         allowed = allowed_difference(within, reported and reported.number, result)
         difference = minus(cell.difference)
         yield "Difference", f"{difference}; up to {allowed:{DIGITS}} counts as reproduced"
-    if not any(item.reported for item in compared.cells):
-        return  # a study
     if reported is None and result.cell.ours:
         yield "Reported", "not in the paper"
+    elif not any(item.reported for item in compared.cells):
+        return  # a study
     elif reported is None or reported.note == EMPTY:
         yield "Reported", "nothing: the paper's cell is empty"
     elif reported.right:
