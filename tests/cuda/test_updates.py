@@ -30,7 +30,7 @@ KINDS = {
     "latent_depth/masked_lm_96_layerdrop": PLAIN,
     "lamgd/domains_lamgd": (46, 70),
     "lamgd/domains_hmgd": PLAIN,
-    # Starts from another run, which stays as it is; an update has several tasks, each with adapters.
+    # Starts from another run, which stays as it is. Several tasks an update.
     "lamgd/m2o_diverse_adapters": (146, 164),
     "transparent_attention/en_de_transformer_plain_12": PLAIN,
     "transparent_attention/en_de_transformer_no_residuals_12": PLAIN,
