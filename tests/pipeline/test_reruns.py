@@ -112,7 +112,7 @@ def test_an_older_recipe_is_kept_until_stale_runs_are_asked_for(project, calls, 
     edited("lib/fathom/results/recipe.py", f'"training": {NOW}', f'"training": {NOW + 1}')
     assert calls(*row()) == {}
     assert one(project, "training.json").stat().st_mtime_ns == before
-    again = {"train": 1, "translate": 1, "score": 1}
+    again = {"train": 1, "likelihood": 1, "translate": 1, "score": 1}
     assert calls(*row("retrain=stale")) == again
     # Checkpoints are no output of the rule: Snakemake has deleted none.
     assert one(project, "checkpoints/last.pt").exists()

@@ -61,6 +61,8 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
                 files[f"{command} bleu"] = [path]
                 path = paths.measurements(spec, seed, file_name("ter", spec, split, gates))
                 files[f"{command} ter"] = [path]
+                path = paths.measurements(spec, seed, file_name("likelihood", spec, "valid", gates))
+                files[f"likelihood {of_run} --split valid --gates {gates}"] = [path]
     verb = f"{artefact.verb} {target} --scale {targets.scale}"
     files[verb] = targets.artefact_files(artefact)
     files[f"compare --scale {targets.scale}"] = [paths.compare]
