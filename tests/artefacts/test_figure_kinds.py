@@ -13,7 +13,7 @@ from pandas import DataFrame
 from fathom.artefacts.figures import drawing, heat_map, kinds, labelled_points, lines
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import difference
-from fathom.results.measurements import Record
+from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from tests.support.small_figures import (
     BARS,
@@ -275,6 +275,7 @@ def test_masks_of_tasks_without_an_update_are_hatched_and_hollow(tmp_path):
         "similarity": Record(
             axes=("task", "task"), labels=labels, values=[[1.0, 0.75], [0.75, 1.0]]
         ),
+        "phi_size": Record(tasks={"bos": Number(value=0.0), "fra": Number(value=0.4)}),
     }
     write_arrays(small, "sharing", records)
     map_axes = axes_of(tmp_path, SIMILARITY, [small])[0]

@@ -66,7 +66,7 @@ def _fields(settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame") -> 
     fields = named.groupby(["row", "column"], sort=False, as_index=False).agg(
         {VALUE: "mean", **updates} | {name: "mean" for name in (ALPHA, LITTLE) if name in named}
     )
-    untrained = run.without_update() if part.rows == part.columns else []
+    untrained = run.untrained_tasks() if part.rows == part.columns else []
     if untrained:
         fields[LITTLE] = (fields["row"].isin(untrained) | fields["column"].isin(untrained)) * 1.0
         notes.append(f"no update of {', '.join(run.called('task', untrained))} (hatched)")

@@ -10,7 +10,6 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, outcome_words, stale_words
 from fathom.config.schema.figures import (
     DIAGNOSTICS,
-    MASKS,
     MEASUREMENT,
     METRICS,
     UPDATE,
@@ -160,14 +159,11 @@ class RunFiles:
         values = frame[VALUE] * series.factor
         return frame.assign(**{VALUE: 1 / (1 + exp(-values)) if series.sigmoid else values})
 
-    def without_update(self) -> list[str]:
-        """Return the tasks whose masks are the first groups at every site: those of Φ = 0."""
-        masks, tasks = self.read(series_named(MASKS)), []
-        for task, of_task in [] if masks is None else masks.groupby("task", sort=False):
-            of_sites = [mask for _, mask in of_task.groupby("site")[VALUE]]
-            if all(mask.is_monotonic_decreasing and mask.nunique() > 1 for mask in of_sites):
-                tasks.append(str(task))
-        return tasks
+    def untrained_tasks(self) -> list[str]:
+        """Return the tasks that no update has held: all their Φ are 0."""
+        file = self._measurements("phi_size")
+        record = file.measurements.get("phi_size") if file else None
+        return [task for task, size in record.tasks.items() if size.value == 0] if record else []
 
     def called(self, axis: str, labels: Iterable[str]) -> list[str]:
         """Return what labels of an axis are called; a task may have another text than its name."""

@@ -44,7 +44,7 @@ def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Part
     points, explained = principal(grid.fillna(0.0).to_numpy())
     about = {"explained_x": explained[0], "explained_y": explained[1]}
     about["shown"] = run.called(settings.points, grid.index)
-    untrained = run.without_update() if settings.series == MASKS else []
+    untrained = run.untrained_tasks() if settings.series == MASKS else []
     notes = (
         [f"no update of {', '.join(run.called('task', untrained))} (hollow)"] if untrained else []
     )
