@@ -7,10 +7,12 @@ import pytest
 
 from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import lost_words, outcome_words
+from fathom.config.schema.run import Outcome
 from fathom.io.records import read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
+from fathom.train.outcomes import judge
 from tests.support.refused import refused
 from tests.support.run_files import training
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
@@ -261,12 +263,13 @@ def test_a_run_without_a_result_gives_its_outcome_whatever_was_measured(results,
 
 
 @pytest.mark.parametrize(
-    ("nll", "words"), [("6.080", "0.02 above"), ("6.040", "0.02 below"), ("6.060", "0.00 above")]
+    ("nll", "words"), [(6.08, "0.02 above"), (6.04, "0.02 below"), (6.06, "0.00 above")]
 )
 def test_a_run_that_failed_to_train_says_how_far_from_the_unigram(nll, words):
+    ended = judge(300, nll, 6.06, Outcome(failed_margin=0.05))
     file = measurements.Measurements(
-        rule="training", recipe={}, identity="", outcome="failed_to_train", measurements={},
-        reason=f"validation NLL {nll}, unigram baseline 6.060 nats per token",
+        rule="training", recipe={}, identity="", outcome=ended.kind, measurements={},
+        reason=ended.reason,
     )  # fmt: skip
     assert outcome_words(file) == f"failed to train ({words} the unigram)"
     assert lost_words([outcome_words(file)], 2) == "1 of 2 seeds failed to train"
