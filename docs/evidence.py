@@ -1,6 +1,6 @@
 """Keep results of a scale in docs/results, and update the page that shows them.
 
-    python -m docs.evidence results
+    python -m docs.evidence results tiny_long
 
 docs/results is a tree of results without its runs: `fathom diff` compares another one with it.
 """
@@ -8,8 +8,10 @@ docs/results is a tree of results without its runs: `fathom diff` compares anoth
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,20 +21,19 @@ from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.results.tree import SEEDS, RunResults, Tree, read_run, rows
+from fathom.config.project import Project
+from fathom.config.spec import Spec
+from fathom.results.measurements import FINISHED
+from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
+from fathom.train.schedules import learning_rate
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
-RUNS, REPORT = "runs.csv", f"{PAPER}.html"
-FILES = (
-    f"{PAPER}/{TABLE}.csv",
-    f"{PAPER}/{TABLE}_seeds.csv",
-    f"{PAPER}/{TABLE}.md",
-    f"curves/{PAPER}_{TABLE}.csv",
-    f"curves/{PAPER}_{TABLE}.svg",
-    "claims.csv",
-)
+RUNS = "runs.csv"
+# Files that are kept as they are, and the pages of papers without their links to runs.
+FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
+SCALES = ("tiny", SCALE, "deep")
 # Rows are compared with the base; and these pairs, by BLEU.
 BASE = "12/12"
 PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
@@ -44,26 +45,43 @@ NEARLY_ALL = 0.9  # of the layers
 _TO_RUNS = re.compile(r'<a\b[^>]*href="\.\./[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
 
-def keep(results: Path, kept: Path = KEPT) -> None:
-    """Copy the files of the scale, and write a line for each training of the table."""
-    folder = kept / SCALE
-    report = (results / SCALE / REPORT).read_text(encoding="utf-8")
-    for name in FILES:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(results / SCALE / name, folder / name)
-    (folder / REPORT).write_text(_TO_RUNS.sub(r"\1", report), encoding="utf-8")
-    runs = dict.fromkeys(line["run"] for line in rows(folder / PAPER / f"{TABLE}.csv"))
-    trainings = list(_trainings(results, runs))
+def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
+    """Copy the artefacts of a scale, and write a line for each of its trainings."""
+    folder, top = kept / scale, results / scale
+    project = load(ROOT)
+    shutil.rmtree(folder, ignore_errors=True)
+    for path in (path for pattern in FILES for path in sorted(top.glob(pattern))):
+        copy = folder / path.relative_to(top)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    for page in (top / f"{paper}.html" for paper in project.papers):
+        if page.is_file():
+            text = _TO_RUNS.sub(r"\1", page.read_text(encoding="utf-8"))
+            (folder / page.name).write_text(text, encoding="utf-8")
+    trainings = list(_trainings(project, results, scale))
     write_csv(folder / RUNS, list(trainings[0]), trainings)
 
 
-def _trainings(results: Path, runs: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield a line for each training of some runs."""
-    project, paths = load(ROOT), Paths(results, SCALE)
-    folders = {paths.run(project.spec(run, SCALE), 1).parent for run in runs}
-    for folder in Tree.at(results).run_folders:
-        if folder.parent in folders and (run := read_run(folder)):
-            yield {"run": run.name, "seed": run.seed, "identity": run.identity[:8]} | _measured(run)
+def _trainings(project: Project, results: Path, scale: str) -> Iterator[dict[str, Any]]:
+    """Yield a line for each training of a scale that has ended."""
+    for name in project.entries:
+        spec = project.spec(name, scale)
+        for folder in sorted(Paths(results, scale).run(spec, 1).parent.glob("*/")):
+            if run := read_run(folder):
+                yield {
+                    "run": name,
+                    "seed": run.seed,
+                    "identity": spec.identity[:8],
+                    "layers": f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
+                    "peak_rate": f"{_peak(spec, run.training.totals.updates):.3g}",
+                    "precision": spec.training.precision,
+                } | _measured(run)
+
+
+def _peak(spec: Spec, updates: int) -> float:
+    """Return the largest learning rate of a training."""
+    rate = learning_rate(spec.training.schedule, spec.model.width, updates)
+    return spec.training.rate_factor * max(map(rate, range(1, updates + 1)))
 
 
 def _measured(run: RunResults) -> dict[str, Any]:
@@ -85,8 +103,14 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
     """Return what the page says of the kept files, as Markdown by part."""
     folder = kept / SCALE
     _, _, table = (folder / PAPER / f"{TABLE}.md").read_text(encoding="utf-8").partition("\n")
+    trained = {scale: rows(kept / scale / RUNS) for scale in SCALES if (kept / scale).is_dir()}
     return {
-        "trainings": _summary(rows(folder / RUNS)),
+        **{f"trainings of {scale}": _summary(lines) for scale, lines in trained.items()},
+        **{
+            f"rows of {scale}": _which_train(trained[scale])
+            for scale in ("deep",)
+            if scale in trained
+        },
         "table": table.strip() + "\n",
         "differences": "".join(f"- {sentence}\n" for sentence in _sentences(folder)),
         "claims": _claims(rows(folder / "claims.csv")),
@@ -101,14 +125,44 @@ def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
 
     runs = {line["run"] for line in trainings}
     updates = " and ".join(f"{n:,}" for n in sorted({int(line["updates"]) for line in trainings}))
+    outcomes = Counter(line["outcome"].replace("_", " ") for line in trainings)
+    ended = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
     hours = sum(float(line["seconds"]) for line in trainings) / HOUR
-    below = [float(line["unigram_nll"]) - float(line["valid_nll"]) for line in trainings]
+    below = [_below(line) for line in trainings if line["outcome"] == FINISHED]
     return (
         f"{len(trainings)} trainings of {len(runs)} runs with {updates} updates each: "
-        f"{all_of('outcome')}, after {hours:.2f} hours of one core in all ({all_of('device')}, "
-        f"torch {all_of('torch')}, commit {all_of('commit')}). Their validation NLL ended "
-        f"{min(below):.2f} to {max(below):.2f} nats below the unigram baseline.\n"
+        f"{ended}, after {hours:.2f} hours of one core in all ({all_of('device')}, "
+        f"torch {all_of('torch')}, commit {all_of('commit')}). Where they finished, their "
+        f"validation NLL ended {min(below):.2f} to {max(below):.2f} nats below the unigram "
+        "baseline.\n"
     )
+
+
+def _below(line: Mapping[str, str]) -> float:
+    """Return how many nats a training ended below the unigram baseline."""
+    return float(line["unigram_nll"]) - float(line["valid_nll"] or "nan")
+
+
+def _which_train(trainings: Sequence[Mapping[str, str]]) -> str:
+    """Return how the seeds of each run ended, as Markdown."""
+    heading = (
+        "run",
+        "layers",
+        "peak rate",
+        "precision",
+        "updates",
+        "seeds that train",
+        "nats below the unigram",
+    )
+    table = [heading, ("---",) * len(heading)]
+    for run, group in groupby(trainings, lambda line: line["run"]):
+        lines = list(group)
+        trained = sum(line["outcome"] == FINISHED for line in lines)
+        first = lines[0]
+        settings = first["layers"], first["peak_rate"], first["precision"], first["updates"]
+        below = ", ".join(f"{_below(line):.2f}" for line in lines)
+        table.append((run, *settings, f"{trained} of {len(lines)}", below))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
 @dataclass(frozen=True)
@@ -264,13 +318,9 @@ def _claims(lines: Sequence[Mapping[str, str]]) -> str:
 
 
 def main() -> None:
-    """Keep the results that the command line names, if any, and update the page."""
-    try:
-        if sys.argv[1:]:
-            keep(Path(sys.argv[1]))
-    except FileNotFoundError as error:
-        made = f"snakemake {PAPER}_{TABLE} claims page; fathom curves {PAPER}_{TABLE}"
-        raise SystemExit(f"{error.filename}: no such file; {made}") from None
+    """Keep the results and the scale that the command line names, if any, and update the page."""
+    if sys.argv[1:]:
+        keep(Path(sys.argv[1]), sys.argv[2])
     text = PAGE.read_text(encoding="utf-8")
     for name, part in parts().items():
         text = replaced(text, name, part)
