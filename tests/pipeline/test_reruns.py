@@ -188,6 +188,9 @@ def test_a_language_that_failed_is_prepared_again_alone_and_then_all_are_joined(
     assert calls(*words) == {"prepare": 2}
     called = (project.folder / "made.txt").read_text(encoding="utf-8").splitlines()
     assert called == [f"prepare {folder} --task fr", f"prepare {folder}"]
+    # A corpus of one job, and one that was unpacked, has no record of its tasks.
+    for path in made.prepared_alone(folder):
+        (project.folder / path).unlink()
     assert calls(*words) == {}
 
 

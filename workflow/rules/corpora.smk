@@ -11,7 +11,6 @@ rule prepare_task:
         f"{LOGS}/prepare_task/{{data}}.{{task}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         mem_mb=reading_memory_of,
         runtime=minutes_of,
@@ -45,7 +44,6 @@ rule measure_corpus:
         f"{LOGS}/measure_corpus/{{data}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         mem_mb=reading_memory_of,
     params:
