@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks.peer.workload import Workload
-from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix, writing
+from fathom.config.schema.dataset import SPLITS
+from fathom.data.indexed import SIDES, Sentences, dictionary_path, prefix, writing
 from fathom.io.files import sha256
 from fathom.io.records import read_record, write_record
 

@@ -56,6 +56,10 @@ REFUSED = [
     ("fetch djangoo", "nearest valid name: 'django'. All: fathom list sources"),
     ("prepare smal", "no data set 'smal'; nearest valid name: 'small'"),
     ("prepare small-00000000", "no data set 'small-00000000'; nearest valid name: 'small"),
+    (
+        "prepare small --task kor",
+        "the tasks of 'small' are prepared together; fathom prepare small",
+    ),
     ("statistics smal", "no data set 'smal'; nearest valid name: 'small'"),
     ("subwords smal", "no data 'smal'; nearest valid name: 'small'"),
     ("encode small-00000000", "no data 'small-00000000'; valid names: small-"),

@@ -23,8 +23,9 @@ from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from fathom.config.load import load
+from fathom.config.schema.dataset import SPLITS
 from fathom.config.spec import Spec
-from fathom.data.indexed import SPLITS, prefix, writing
+from fathom.data.indexed import prefix, writing
 from fathom.data.tensors import Tensors
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision

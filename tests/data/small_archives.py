@@ -19,6 +19,7 @@ from fathom.config.schema.dataset import (
     WikipediaDataset,
 )
 from fathom.config.schema.source import KINDS, Source
+from fathom.io.locks import HOLDER, LOCK
 from fathom.io.records import write_record
 
 # Some of the sixty, in the order of the real tables.
@@ -50,6 +51,13 @@ def fetched(folder: Path, file: Path, name: str) -> Source:
     file.rename(folder / file.name)
     write_record(folder / "source.json", {"files": {file.name: made.sha256}})
     return made
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of all files of a folder, but its locks."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    kept = (path for path in files if path.name not in (LOCK, HOLDER))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
 
 
 def zip_of(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:

@@ -12,8 +12,9 @@ from fairseq.data.indexed_dataset import (
     best_fitting_int_dtype,
 )
 
+from fathom.config.schema.dataset import SPLITS
 from fathom.data.encode import encode, selected
-from fathom.data.indexed import SPLITS, Sentences, files, writing
+from fathom.data.indexed import Sentences, files, writing
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder, join, train
 from fathom.data.tensors import load

@@ -7,9 +7,9 @@ from fathom.data.prepare import count_matches, prepare, same_text, shared_senten
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, Findings
 from fathom.io.files import read_json, read_lines, sha256
-from fathom.io.locks import HOLDER, LOCK
 from tests.data.small_archives import (
     catalogue,
+    contents,
     dataset,
     fetched,
     message,
@@ -52,13 +52,6 @@ def made(tmp_path, lines):
 
     run.folder = folder
     return run
-
-
-def contents(folder):
-    """Return the bytes of all files of a folder, but its lock."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    kept = (path for path in files if path.name not in (LOCK, HOLDER))
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
 
 
 def test_a_corpus_is_line_aligned_text_and_a_record_of_it(made, lines):
@@ -197,8 +190,9 @@ def test_one_text_under_two_names_is_found_and_related_languages_are_not(made):
         "pol": text([*czech[:20], *(f"zdanie {n}" for n in range(80))]),
     }
     shares = {("slk", "ces"): 1.0, ("slk", "pol"): 20 / 60, ("ces", "pol"): 0.2}
-    assert shared_sentences(texts) == shares
-    assert shared_sentences({"ces": text(czech), "none": text([])}) == {("ces", "none"): 0}
+    assert shared_sentences(card, texts) == shares
+    empty = {"ces": text(czech), "none": text([])}
+    assert shared_sentences(card, empty) == {("ces", "none"): 0}
     texts["pol"] = text([*czech[:12], *(f"zdanie {n}" for n in range(80))])
     (finding,) = same_text(card, texts)
     assert finding.what == "tasks slk and ces share 100.0% of their sentences"

@@ -2,14 +2,17 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from fathom.config.schema.dataset import WikipediaDataset
 from fathom.config.schema.source import SeveralFiles
-from fathom.data.prepare import prepare, same_text
+from fathom.data.prepare import TASK, prepare, same_text
 from fathom.data.readers.wikipedia import read
-from fathom.io.errors import FathomError
+from fathom.io.errors import FathomError, Findings
 from fathom.io.files import read_json, read_lines, sha256
 from fathom.io.records import write_record
-from tests.data.small_archives import wikipedia_dataset
+from fathom.results.verify import verify
+from tests.data.small_archives import contents, wikipedia_dataset
 
+SPLITS = ("train", "valid", "test")
 # Full stops of their own, abbreviations, and numbers with a point.
 SENTENCES = {
     "de": ["Dr. Abel kam z.B. am 3. Mai.", "Er ging wieder."],
@@ -139,24 +142,104 @@ def test_a_file_that_is_not_such_a_table_is_named(tmp_path, harm, words):
     assert caught.value.where.startswith("a")
 
 
-def test_files_become_a_corpus(tmp_path, lines):
-    folder = folder_of(tmp_path / "de", articles(20), articles(20, 20))
+def fetched(folder, *parts):
+    """Write a source's folder as `fetch` does, and return the source."""
+    folder_of(folder, *parts, wiki=folder.name)
     names = sorted(path.name for path in folder.glob("*.parquet"))
-    value = {"kind": "files", "name": "de", "title": "invented", "licence": "CC0-1.0"}
+    value = {"kind": "files", "name": folder.name, "title": "invented", "licence": "CC0-1.0"}
     value |= {"notice": "none", "address": "https://example.org/2023"}
-    source = SeveralFiles.model_validate(value | {"files": dict.fromkeys(names)})
     write_record(folder / "first.json", {"files": {name: sha256(folder / name) for name in names}})
+    return SeveralFiles.model_validate(value | {"files": dict.fromkeys(names)})
+
+
+def test_files_become_a_corpus(tmp_path, lines):
+    source = fetched(tmp_path / "de", articles(20), articles(20, 20))
+    names = [*source.files]
     dataset, out = wikipedia_dataset(["de"], {"de": 20}), tmp_path / "corpus"
     prepare(dataset, {"de": source}, tmp_path.joinpath, out, lines.append)
     record = read_json(out / "corpus.json")
     assert [row["file"] for row in record["sources"]] == names
     task = record["tasks"]["de"]
     # Text without pairs is one file for each split.
-    files = sorted(path.name for path in (out / "de").iterdir())
-    assert files == ["test.de", "train.de", "valid.de"]
+    assert {"de/test.de", "de/train.de", "de/valid.de"} == record["files"].keys()
     assert task["languages"] == ["de"]
     assert len(read_lines(out / "de" / "train.de")) == 20
     assert task["splits"]["train"] == {"sentences": 20, "words": {"de": 100}}
     # Another revision is another corpus; checksums that become known are not.
     later = source.model_copy(update={"address": source.address.replace("2023", "2024")})
     assert dataset.corpus_folder({"de": later}) != dataset.corpus_folder({"de": source})
+
+
+@pytest.fixture
+def three(tmp_path, lines):
+    """A data set of three languages, and a function that prepares all of them or one."""
+    folder = tmp_path / "sources"
+    starts = {"fr": 0, "de": 50, "it": 100}
+    sources = {code: fetched(folder / code, articles(20, at)) for code, at in starts.items()}
+    card = wikipedia_dataset([*starts], {"de": 9})
+
+    def run(out=tmp_path / "corpus", task=None, card=card):
+        # Another order than that of the tasks.
+        card = card.model_copy(update={"sources": dict(sorted(card.sources.items()))})
+        prepare(card, sources, folder.joinpath, out, lines.append, task)
+        return out
+
+    run.folder, run.card = folder, card
+    return run
+
+
+def corpus(out):
+    return {name: text for name, text in contents(out).items() if not name.endswith(TASK)}
+
+
+def test_languages_that_are_prepared_alone_join_to_the_bytes_of_one_job(
+    three, tmp_path, monkeypatch
+):
+    for task in ("it", "fr", "de"):
+        three(tmp_path / "apart", task)
+    assert corpus(tmp_path / "apart").keys() == {
+        f"{task}/{split}.{task}" for task in ("fr", "de", "it") for split in SPLITS
+    }
+    apart = corpus(three(tmp_path / "apart"))
+    assert corpus(three()) == apart
+    monkeypatch.setattr(WikipediaDataset, "independent", False)
+    assert contents(three(tmp_path / "one_job")) == apart
+
+
+def test_only_a_language_whose_text_is_not_finished_is_prepared_again(three, lines):
+    source = three.folder / "de" / "source.json"
+    lost = source.rename(source.with_name("lost"))
+    with pytest.raises(FathomError, match="the source 'de' has not been fetched"):
+        three()
+    lost.rename(source)
+    before = contents(three())
+    read = ["invented: reading fr", "invented: reading de", "invented: reading it"]
+    assert [line for line in lines if "reading" in line] == read
+    out = three.folder.parent / "corpus"
+    for name in ("de/train.de", "fr/task.json"):
+        (out / name).write_text("altered\n")
+    found = {path.relative_to(out).as_posix() for path in verify([out]).findings}
+    assert found == {"de/train.de", "fr/task.json"}
+    lines.clear()
+    assert contents(three()) == before
+    assert [line for line in lines if "reading" in line] == read[:2]
+    assert "invented: it: already prepared, checksums right" in lines
+    # Other files of a source are other text.
+    for name in ("first.json", "source.json", "train-00000.parquet"):
+        (three.folder / "it" / name).unlink()
+    (three.folder / "it").rmdir()
+    fetched(three.folder / "it", articles(20, 200))
+    lines.clear()
+    assert contents(three()) != before
+    assert [line for line in lines if "reading" in line] == read[2:]
+
+
+def test_joined_languages_are_checked_and_a_finished_corpus_stays(three):
+    before = contents(three())
+    counts = {"de": {"train": 10, "valid": 2, "test": 2}}
+    values = three.card.model_dump() | {"expected": counts, "max_shared": 0.0}
+    with pytest.raises(Findings, match="task de, split train: 9 sentences, expected 10"):
+        three(card=WikipediaDataset.model_validate(values))
+    assert contents(three.folder.parent / "corpus") == before
+    with pytest.raises(FathomError, match="no task 'dee'; nearest valid name: 'de'"):
+        three(task="dee")

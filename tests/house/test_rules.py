@@ -138,7 +138,7 @@ def test_text_is_prepared_on_the_cluster_and_not_where_the_user_is_logged_in():
     for name in ("corpora", "subwords"):
         text = (ROOT / "workflow" / "rules" / f"{name}.smk").read_text(encoding="utf-8")
         for rule in re.findall(
-            r"rule (prepare_corpus|measure_corpus|train_subwords|encode_text):(.*?)shell:",
+            r"rule (prepare_\w+|measure_corpus|train_subwords|encode_text):(.*?)shell:",
             text,
             re.S,
         ):

@@ -166,6 +166,34 @@ def test_a_start_that_was_killed_locks_nobody_out(project, edited):
     assert not [*project.folder.glob("results/cluster/starts/*")]
 
 
+def test_a_language_that_failed_is_prepared_again_alone_and_then_all_are_joined(project, calls):
+    made = targets(Path("results"), "paper")
+    data = made.project.datasets["wikipedia25"]
+    folder = data.corpus_folder(made.project.sources)
+    corpus = made.paths.corpus_named(folder) / "corpus.json"
+    files = {f"fetch {path.parent.name}": [str(path)] for path in made.sources(folder)}
+    for path in made.prepared_alone(folder):
+        files[f"prepare {folder} --task {path.parent.name}"] = [str(path)]
+    files[f"prepare {folder}"] = [str(corpus)]
+    words = (str(corpus), "--config", "scale=paper")
+    planned = project.run("snakemake", "-n", *words)
+    assert planned.count("rule prepare_task:") == len(data.tasks) == 25
+    assert planned.count("rule prepare_corpus:") == 1
+    # The stand-in fails at a command whose files it does not know.
+    failing = {call: made for call, made in files.items() if not call.endswith("--task fr")}
+    stand_in.install(project.folder, sys.executable, failing)
+    project.run("snakemake", "--cores", "2", *words, code=1)
+    assert not (project.folder / corpus).exists()
+    stand_in.install(project.folder, sys.executable, files)
+    assert calls(*words) == {"prepare": 2}
+    called = (project.folder / "made.txt").read_text(encoding="utf-8").splitlines()
+    assert called == [f"prepare {folder} --task fr", f"prepare {folder}"]
+    # A corpus of one job, and one that was unpacked, has no record of its tasks.
+    for path in made.prepared_alone(folder):
+        (project.folder / path).unlink()
+    assert calls(*words) == {}
+
+
 @pytest.fixture
 def far_folder(tmp_path):
     """A folder on another file system where there is one, with a name that must be quoted."""

@@ -230,3 +230,4 @@ def test_a_job_on_text_asks_for_more_where_the_text_is_longer(tmp_path):
         > 5_000
     )
     assert demand.memory_of_stream([str(record)]) < 4_000
+    assert 2 * demand.minutes_of_stream([]) > demand.minutes_of_stream([str(record)]) > 30

@@ -245,13 +245,14 @@ def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
     training = dated(run / "training.json", 3600)
     done = dated(run / "decodings" / "asked-12345678.json", 7200)
     old = dated(tmp_path / "corpora" / "small-12345678" / "corpus.json", -3600)
+    task = dated(old.parent / "fra" / "task.json", 3000)
     before = old.stat().st_mtime
     lines = list(set_back(tmp_path))
-    times = [path.stat().st_mtime for path in (training, done, scores)]
+    times = [path.stat().st_mtime for path in (task, training, done, scores)]
     assert times == sorted(times)
     assert times[-1] <= time.time() + 1
     assert old.stat().st_mtime == before
-    future = [f"fathom: {path}: dated" for path in (training, done, scores)]
+    future = [f"fathom: {path}: dated" for path in (task, training, done, scores)]
     assert [line[: len(start)] for line, start in zip(lines, future, strict=True)] == future
     assert list(set_back(tmp_path)) == []
 

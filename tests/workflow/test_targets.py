@@ -75,7 +75,7 @@ def test_what_is_not_built_is_no_part_of_all_and_refused_by_name(tmp_path):
     name = next(iter(made.runs_not_built))
     with pytest.raises(FathomError, match=f"run {name}: cannot be trained yet"):
         made.run(folder(made, name))
-    with pytest.raises(FathomError, match=f"data set {DATASET}: cannot be made yet"):
+    with pytest.raises(FathomError, match=f"'{DATASET}' is not built"):
         made.sources(project.datasets[DATASET].corpus_folder(project.sources))
 
 
@@ -309,9 +309,13 @@ def test_a_folder_leads_to_its_run_or_its_sources_and_a_changed_hash_is_refused(
             look_up(f"{data.dataset}-00000000")
 
 
-def test_the_text_that_is_made_of_a_stream_is_known(tmp_path):
+def test_tasks_have_jobs_of_their_own_where_they_share_nothing(tmp_path):
     made = targets(tmp_path, "paper")
-    sources = made.project.sources
-    folders = {name: item.corpus_folder(sources) for name, item in made.project.datasets.items()}
-    assert made.is_stream(folders["wikipedia25"])
-    assert not made.is_stream(folders["ted8_diverse"])
+    sources, data = made.project.sources, made.project.datasets
+    alone = {name for name, item in data.items() if item.independent}
+    assert alone == {"wikipedia25"}
+    folder = data["wikipedia25"].corpus_folder(sources)
+    names = [path.parent.name for path in made.prepared_alone(folder)]
+    assert names == [*data["wikipedia25"].tasks]
+    assert made.sources(folder, "de") == [made.paths.source("wikipedia_de") / "source.json"]
+    assert made.prepared_alone(data["ted8_diverse"].corpus_folder(sources)) == []

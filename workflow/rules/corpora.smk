@@ -1,10 +1,27 @@
 # Clean, split, line-aligned text. No params before training: docs/architecture.md says why.
 
 
-rule prepare_corpus:
-    """Clean and split the text of a data set."""
+rule prepare_task:
+    """Clean and split the text of one task, where tasks are independent."""
     input:
         sources=sources_of,
+    output:
+        task=f"{RESULTS}/corpora/{{data}}/{{task}}/task.json",
+    log:
+        f"{LOGS}/prepare_task/{{data}}.{{task}}.log",
+    conda:
+        "../../envs/fathom.yaml"
+    resources:
+        mem_mb=reading_memory_of,
+        runtime=minutes_of,
+    shell:
+        "exec fathom-logged {log:q} fathom prepare {wildcards.data:q} --task {wildcards.task:q}"
+
+
+rule prepare_corpus:
+    """Clean and split the text of a data set, or join its tasks."""
+    input:
+        sources=text_sources_of,
     output:
         corpus=f"{RESULTS}/corpora/{{data}}/corpus.json",
     log:
@@ -27,7 +44,6 @@ rule measure_corpus:
         f"{LOGS}/measure_corpus/{{data}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         mem_mb=reading_memory_of,
     params:

@@ -22,8 +22,14 @@ def refuse_target(wildcards):
 
 
 def sources_of(wildcards):
-    """Return the fetched sources of a corpus."""
-    return [ancient(path) for path in setup.ask(TARGETS.sources, wildcards.data)]
+    """Return the fetched sources of a corpus, or of one of its tasks."""
+    task = getattr(wildcards, "task", None)
+    return [ancient(path) for path in setup.ask(TARGETS.sources, wildcards.data, task)]
+
+
+def text_sources_of(wildcards):
+    """Return the tasks that a corpus joins, or else its sources."""
+    return setup.ask(TARGETS.prepared_alone, wildcards.data) or sources_of(wildcards)
 
 
 def pieces_of(wildcards):
@@ -43,8 +49,13 @@ def text_of(wildcards):
 
 def preparing_memory_of(wildcards, input):
     """Return the memory that preparing a corpus asks for, in MB."""
-    is_stream = setup.ask(TARGETS.is_stream, wildcards.data)
+    is_stream = setup.ask(TARGETS.prepared_alone, wildcards.data)
     return demand.memory_of_stream(input) if is_stream else demand.memory_of_text(input)
+
+
+def minutes_of(wildcards, input):
+    """Return the time limit that preparing one task asks for, in minutes."""
+    return demand.minutes_of_stream(input)
 
 
 def learning_memory_of(wildcards, input):

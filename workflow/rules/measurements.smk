@@ -12,7 +12,6 @@ rule measure_likelihood:
         f"{LOGS}/measure_likelihood/{{run}}.{{seed}}.{{split}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         gpu=TARGETS.gpus,
         mem_mb=memory_of,

@@ -15,7 +15,6 @@ rule train_run:
         f"{LOGS}/train_run/{{run}}.{{seed}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         gpu=TARGETS.gpus,
         mem_mb=memory_of,

@@ -12,7 +12,6 @@ rule translate_run:
         f"{LOGS}/translate_run/{{run}}.{{seed}}.{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         gpu=TARGETS.gpus,
         mem_mb=memory_of,
@@ -57,7 +56,6 @@ rule score_metric:
         metric=OTHER_METRICS,
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         gpu=gpus_of_metric,
         mem_mb=8000,
@@ -80,7 +78,6 @@ rule find_best_window:
         f"{LOGS}/find_best_window/{{run}}.{{seed}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         gpu=TARGETS.gpus,
         mem_mb=memory_of,

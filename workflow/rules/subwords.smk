@@ -11,7 +11,6 @@ rule train_subwords:
         f"{LOGS}/train_subwords/{{data}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         mem_mb=learning_memory_of,
     shell:
@@ -29,7 +28,6 @@ rule encode_text:
         f"{LOGS}/encode_text/{{data}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: 1
     resources:
         mem_mb=reading_memory_of,
     shell:

@@ -37,8 +37,14 @@ def fetch(
     fetch(project.sources[source], paths.source(source), paths.by_hand, report)
 
 
-def prepare(dataset: DatasetName, results: Results = None) -> None:
+def prepare(
+    dataset: DatasetName,
+    task: Annotated[str | None, typer.Option(help="One of several independent tasks.")] = None,
+    results: Results = None,
+) -> None:
     """Clean, split and check a data set's text.
+
+    Independent tasks, as those of wikipedia25, may be prepared one by one, and are then joined.
 
     Example: fathom prepare po_wheels_diverse
     """
@@ -47,8 +53,8 @@ def prepare(dataset: DatasetName, results: Results = None) -> None:
     project, paths = open_scale(None, results)
     card = dataset_named(project, dataset)
     out = paths.corpus_named(card.corpus_folder(project.sources))
-    prepare(card, project.sources, paths.source, out, report)
-    suggest(paths.fathom("subwords", card.name))
+    prepare(card, project.sources, paths.source, out, report, task)
+    suggest(paths.fathom("prepare" if task else "subwords", card.name))
 
 
 def statistics(dataset: DatasetName, results: Results = None) -> None:

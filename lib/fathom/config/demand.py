@@ -21,6 +21,8 @@ _MEGABYTE = 1_000_000
 _OF_TEXT = 12
 # Of text that is read line by line: a few numbers for each line.
 _OF_STREAM = 0.25
+# Bytes of packed text that are cleaned in a minute: a third of what one core does.
+_PER_MINUTE = 60_000_000
 # Bytes of a long training sentence.
 _SENTENCE = 250
 # Of published pieces, whose number config does not have.
@@ -139,9 +141,7 @@ def memory_of_text(records: Iterable[str], sentences: int | None = None) -> int:
 
     The text is next to its inputs `records`, or below; it holds `sentences` at most, if it draws.
     """
-    folders = {Path(record).parent for record in records}
-    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    size = held = sum(path.stat().st_size for path in files)
+    size = held = _size(records)
     if sentences is not None:
         held = min(size, sentences * _SENTENCE)
     return _BASE + int(_OF_TEXT * held + _OF_STREAM * size) // _MEGABYTE
@@ -150,6 +150,18 @@ def memory_of_text(records: Iterable[str], sentences: int | None = None) -> int:
 def memory_of_stream(records: Iterable[str]) -> int:
     """Return the memory of a job that reads its text line by line, in MB."""
     return memory_of_text(records, 0)
+
+
+def minutes_of_stream(records: Iterable[str]) -> int:
+    """Return the time limit of a job that cleans packed text next to its inputs, in minutes."""
+    return 30 + _size(records) // _PER_MINUTE
+
+
+def _size(records: Iterable[str]) -> int:
+    """Return the bytes of all files next to records, or below."""
+    folders = {Path(record).parent for record in records}
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in files)
 
 
 def layers(model: Model) -> int:

@@ -5,9 +5,10 @@ from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 
+from fathom.config.schema.dataset import SPLITS
 from fathom.config.spec import DataSpec
 from fathom.data import indexed, vocabulary
-from fathom.data.indexed import SIDES, SPLITS, Sentences, dictionary_path, prefix
+from fathom.data.indexed import SIDES, Sentences, dictionary_path, prefix
 from fathom.data.sides import CORPUS, sides
 from fathom.data.subwords import RECORD, Encoder
 from fathom.data.vocabulary import Ids

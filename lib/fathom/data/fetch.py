@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,13 +26,11 @@ from fathom.config.schema.source import (
     Source,
 )
 from fathom.data import archives
-from fathom.data.download import LIMITS, Limits, download, forget
+from fathom.data.download import LIMITS, Limits, Report, download, forget
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import replacing, sha256
 from fathom.io.locks import only_writer
 from fathom.io.records import Recorded, read_record, write_record
-
-Report = Callable[[str], None]
 
 FIRST = "first.json"
 RECORD = "source.json"

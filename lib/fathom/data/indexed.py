@@ -17,7 +17,6 @@ import numpy as np
 from fathom.io.files import replacing
 
 SIDES = ("source", "target")
-SPLITS = ("train", "valid", "test")
 _MAGIC, _VERSION = b"MMIDIDX\x00\x00", 1
 # Magic, version, code of the type of the ids, number of sentences.
 _HEADER = struct.Struct("<9sQBQ")

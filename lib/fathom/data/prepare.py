@@ -1,24 +1,31 @@
-"""From fetched sources to a corpus: text in lines, and `corpus.json`, which is written last."""
+"""From fetched sources to a corpus: text in lines, and `corpus.json`, which is written last.
+
+Where the tasks of a data set are independent, each may be prepared by a job of its own, whose last
+file is `<task>/task.json`; corpus.json then joins them.
+"""
 
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from fathom.config import plugins
 from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, number_of
 from fathom.config.schema.source import Source
-from fathom.data.fetch import RECORD, fetched
-from fathom.data.split import TaskText
+from fathom.data.fetch import RECORD, Report, fetched
+from fathom.data.split import Line, TaskText
 from fathom.io.errors import FathomError, Findings
-from fathom.io.files import write_lines
+from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer
-from fathom.io.records import Recorded, hashes, write_record
+from fathom.io.records import Recorded, hashes, read_record, write_record
 
 NEW = ".new-"
+TASK = "task.json"
+Record = dict[str, Any]
 
 
 def prepare(
@@ -26,55 +33,69 @@ def prepare(
     sources: Mapping[str, Source],
     source_folder: Callable[[str], Path],
     out: Path,
-    report: Callable[[str], None],
-) -> None:
+    report: Report,
+    task: str | None = None,
+) -> Record:
     """Read, clean, split and check a data set's text, then write `<task>/<split>.<language>`.
 
     A corpus that is there stays as it is until all files of the new one are written; corpus.json is
-    the last. `source_folder` gives the folder of a source by its name.
+    the last. With `task` this is done for one of several independent tasks, if it is not finished;
+    without, all of them are joined. `source_folder` gives the folder of a source by its name.
+
+    Returns:
+        The content of the record, corpus.json or `<task>/task.json`.
 
     Raises:
-        Findings: unexpected counts, or two tasks with the same text; then nothing is written.
+        Findings: unexpected counts, or two tasks with the same text; then no record is written.
     """
-    built = require_built(dataset)
-    folders = {name: source_folder(name) for name in built.sources}
-    files = {name: fetched(sources[name], folder) for name, folder in folders.items()}
-    used = [row for name in files for row in _source_rows(sources[name], folders[name])]
-    report(f"{built.name}: reading {', '.join(files)}")
-    # By name, so that a corpus needs the reader of its own format and no other.
-    texts: dict[str, TaskText] = plugins.load("readers", built.format).read(files, built)
-    # The same text under two names first: it explains unexpected counts.
-    findings = [*same_text(built, texts), *unexpected_counts(built, texts)]
-    if findings:
-        raise Findings(findings)
-    with only_writer(out, report), _new_folder(out) as new:
-        tasks = {task: _write(built, task, texts[task], new, report) for task in built.tasks}
-        written = hashes(new, "*/*.*")
-        (out / "corpus.json").unlink(missing_ok=True)
-        for name in written:
-            place = out / name
-            place.parent.mkdir(exist_ok=True)
-            (new / name).replace(place)
+    built = dataset.built().alone(task) if task else dataset.built()
+    place, name = (out / task, TASK) if task else (out, "corpus.json")
+    with suppress(FathomError):
+        rows = _source_rows(built, sources, source_folder)
+        if task and (done := read_record(place / name))["sources"] == rows:
+            Recorded(place / name, done["files"]).require()
+            report(f"{built.name}: {task}: already prepared, checksums right")
+            return done
+    with only_writer(place, report), _new_folder(place) as new:
+        texts: dict[str, TaskText]
+        joined: dict[str, str] = {}
+        if built.independent and not task:
+            given = (built, sources, source_folder, out, report)
+            parts = {each: prepare(*given, each) for each in built.tasks}
+            for each, part in parts.items():
+                joined |= {f"{each}/{file}": digits for file, digits in part["files"].items()}
+            texts = {each: _held_out(out / each, built.language(each)) for each in parts}
+            tasks = {each: part["tasks"][each] for each, part in parts.items()}
+        else:
+            files = {each: fetched(sources[each], source_folder(each)) for each in built.sources}
+            report(f"{built.name}: reading {', '.join(files)}")
+            # By name, so that a corpus needs the reader of its own format and no other.
+            texts = plugins.load("readers", built.format).read(files, built)
+            tasks = {
+                each: _write(built, each, texts[each], new if task else new / each, report)
+                for each in built.tasks
+            }
+        # The same text under two names first: it explains unexpected counts.
+        if findings := [*same_text(built, texts), *unexpected_counts(built, tasks)]:
+            raise Findings(findings)
+        written = hashes(new, "**/*.*")
+        (place / name).unlink(missing_ok=True)
+        for file in written:
+            (place / file).parent.mkdir(exist_ok=True)
+            (new / file).replace(place / file)
         record = {
             "dataset": built.name,
             "title": built.title,
             "citation": built.citation,
-            "licences": sorted({sources[name].licence for name in files}),
+            "licences": sorted({sources[each].licence for each in built.sources}),
             "definition": built.definition(sources),
             "task_names": list(built.tasks),
             "tasks": tasks,
-            "sources": used,
+            "sources": _source_rows(built, sources, source_folder),
+            "files": joined | written,
         }
-        write_record(out / "corpus.json", record | {"files": written})
-
-
-def require_built(dataset: Dataset) -> BuiltDataset:
-    """Return a data set that a reader makes; refuse one whose card says `not_built`."""
-    if isinstance(dataset, BuiltDataset):
-        return dataset
-    where = dataset.place("not_built")
-    remedy = "choose another data set, or a scale that substitutes it"
-    raise FathomError(f"'{dataset.name}' is not built: {dataset.not_built}", where, remedy)
+        write_record(place / name, record)
+    return record
 
 
 @contextmanager
@@ -86,10 +107,14 @@ def _new_folder(out: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _write(
-    dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: Callable[[str], None]
-) -> dict[str, object]:
-    """Write a task's files, and return its counts."""
+def _held_out(folder: Path, language: str) -> TaskText[Line]:
+    """Return the validation and test of a task that is written."""
+    names = {split: folder / f"{split}.{language}" for split in SPLITS[1:]}
+    return TaskText({split: [*map(Line, read_lines(path))] for split, path in names.items()})
+
+
+def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: Report) -> Record:
+    """Write a task's files into a folder, and return its counts."""
     languages = dataset.languages_of(task)
     splits: dict[str, object] = {}
     for split, rows in text.splits.items():
@@ -97,7 +122,7 @@ def _write(
         for side, language in enumerate(languages):
             counts = Counter[str]()
             lines = _counted((row[side] for row in rows), counts)
-            write_lines(out / task / f"{split}.{language}", lines)
+            write_lines(out / f"{split}.{language}", lines)
             words[language] = counts["words"]
         unit = "pairs" if dataset.pivot else "sentences"
         splits[split] = {unit: len(rows), "words": words}
@@ -120,17 +145,20 @@ def _counted(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
         yield line
 
 
-def _source_rows(source: Source, folder: Path) -> list[dict[str, object]]:
-    """Return the files of a fetched source, as `corpus.json` has them."""
+def _source_rows(
+    dataset: BuiltDataset, sources: Mapping[str, Source], source_folder: Callable[[str], Path]
+) -> list[Record]:
+    """Return the files of all fetched sources, as `corpus.json` has them."""
     return [
         {
-            "name": source.name,
+            "name": name,
             "file": file,
-            "bytes": (folder / file).stat().st_size,
+            "bytes": (source_folder(name) / file).stat().st_size,
             "sha256": checksum,
-            "licence": source.licence,
+            "licence": sources[name].licence,
         }
-        for file, checksum in Recorded.of(folder / RECORD).files.items()
+        for name in dataset.sources
+        for file, checksum in Recorded.of(source_folder(name) / RECORD).files.items()
     ]
 
 
@@ -147,12 +175,13 @@ def count_matches(count: int, expected: int | str) -> bool:
     return abs(count - number) < unit
 
 
-def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[FathomError]:
+def unexpected_counts(dataset: BuiltDataset, tasks: dict[str, Record]) -> Iterator[FathomError]:
     """Yield each count that is not the one that the data set expects of its task."""
     unit = "pairs" if dataset.pivot else "sentences"
     for task in dataset.expected:
         for split in SPLITS:
-            count, expected = len(texts[task].splits[split]), getattr(dataset.expected[task], split)
+            count = tasks[task]["splits"][split][unit]
+            expected = getattr(dataset.expected[task], split)
             if not count_matches(count, expected):
                 yield FathomError(
                     f"task {task}, split {split}: {count} {unit}, expected {expected}",
@@ -163,23 +192,23 @@ def unexpected_counts(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iter
 
 
 def shared_sentences(
-    texts: dict[str, TaskText],
-    text_of: Callable[[str], str] = str,
-    compared: Sequence[str] = SPLITS,
+    dataset: BuiltDataset, texts: dict[str, TaskText]
 ) -> dict[tuple[str, str], float]:
     """Return for each two tasks the share of the smaller task's sentences that both have.
 
-    Only the side that is not the pivot counts, each sentence once, of the `compared` splits. Two
-    tasks of one text (`text_of` names it) have the same validation and test, so their training
-    alone counts.
+    Only the side that is not the pivot counts, each sentence once. Two tasks of one text have the
+    same validation and test, so their training alone counts. Independent tasks with equal text hold
+    out equal sentences, so these alone count: all others need not fit into memory.
     """
+    compared = SPLITS[1:] if dataset.independent else SPLITS
     splits = {
         task: {split: {row.text for row in text.splits[split]} for split in compared}
         for task, text in texts.items()
     }
     shares = {}
     for first, second in combinations(texts, 2):
-        counted = ("train",) if text_of(first) == text_of(second) else compared
+        is_one = dataset.text_of(first) == dataset.text_of(second)
+        counted = ("train",) if is_one else compared
         left, right = (
             set().union(*(splits[task].get(name, ()) for name in counted))
             for task in (first, second)
@@ -193,9 +222,7 @@ def same_text(dataset: BuiltDataset, texts: dict[str, TaskText]) -> Iterator[Fat
 
     Tasks that the data set declares as parts of one text must have the same validation and test.
     """
-    for (first, second), share in shared_sentences(
-        texts, dataset.text_of, dataset.compared
-    ).items():
+    for (first, second), share in shared_sentences(dataset, texts).items():
         if share > dataset.max_shared:
             yield FathomError(
                 f"tasks {first} and {second} share {share:.1%} of their sentences",

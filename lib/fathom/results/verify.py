@@ -17,8 +17,8 @@ from fathom.results.training_record import WEIGHTS
 SPEC, TENSORS = "spec.yaml", "tensors.json"
 CORPUS, TRAINING = "corpus.json", "training.json"
 RECORDS = (
-    "first.json", "source.json", CORPUS, "statistics.json", "subwords.json", TENSORS, TRAINING,
-    "decoding.json", "scoring.json", "pruned.json",
+    "first.json", "source.json", "task.json", CORPUS, "statistics.json", "subwords.json", TENSORS,
+    TRAINING, "decoding.json", "scoring.json", "pruned.json",
     "hypotheses.json",  # of windows before they were decodings
 )  # fmt: skip
 # In the order in which they are made, and so made again.

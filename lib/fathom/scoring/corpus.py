@@ -12,7 +12,6 @@ from pathlib import Path
 from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, Dataset, HeldOut
 from fathom.config.schema.source import Source
-from fathom.data.prepare import require_built
 from fathom.io.records import Recorded, identity
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
@@ -24,7 +23,7 @@ def measure(
     dataset: Dataset, sources: Mapping[str, Source], corpus: Path, report: Callable[[str], None]
 ) -> None:
     """Write statistics.json into the folder of a corpus; `sources` has all by name."""
-    built = require_built(dataset)
+    built = dataset.built()
     text = Recorded.of(corpus / "corpus.json")
     records: dict[str, Record] = {}
     drawn = isinstance(built.split, HeldOut)

@@ -27,6 +27,7 @@ MOST_NAMES = 12
 _MADE = (
     "sources/*/*.json",
     "corpora/*/*.json",
+    "corpora/*/*/*.json",
     "subwords/*/*.json",
     "tensors/*/*.json",
     "runs/*/*/*/*.json",

@@ -11,7 +11,7 @@ from typing import TypeVar
 from fathom.artefacts.needs import Artefact, Needs
 from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
-from fathom.config.schema.dataset import BuiltDataset, Dataset, HeldOut
+from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest, unknown
 from fathom.io.records import identity, read_record, short
@@ -271,19 +271,17 @@ class Targets(Needs):
         sources = self.project.sources
         return {item.corpus_folder(sources): item for item in self.project.datasets.values()}
 
-    def sources(self, corpus: str) -> list[Path]:
-        """Return the sources of a corpus that can be made."""
-        dataset = _by_folder("data set", corpus, self._corpora)
-        if dataset.not_built:
-            what = f"cannot be made yet: {dataset.not_built}"
-            raise FathomError(what, f"data set {dataset.name}", "choose another data set")
-        sources = dataset.sources if isinstance(dataset, BuiltDataset) else ()
-        return [self.paths.source(source) / "source.json" for source in sources]
+    def sources(self, corpus: str, task: str | None = None) -> list[Path]:
+        """Return the sources of a corpus that can be made, or of one of its independent tasks."""
+        dataset = _by_folder("data set", corpus, self._corpora).built()
+        dataset = dataset.alone(task) if task else dataset
+        return [self.paths.source(source) / "source.json" for source in dataset.sources]
 
-    def is_stream(self, corpus: str) -> bool:
-        """Return whether a corpus is made of a stream, not held in memory."""
-        dataset = _by_folder("data set", corpus, self._corpora)
-        return isinstance(getattr(dataset, "split", None), HeldOut)
+    def prepared_alone(self, corpus: str) -> list[Path]:
+        """Return the records of the tasks that a corpus joins; none if one job makes it."""
+        dataset = _by_folder("data set", corpus, self._corpora).built()
+        tasks = dataset.tasks if dataset.independent else ()
+        return [self.paths.corpus_named(corpus) / task / "task.json" for task in tasks]
 
     def statistics(self, dataset: str) -> Path:
         """Return the statistics of a data set, or of the one that replaces it at this scale."""

@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from fathom.config.schema.section import AsTuple, Count, Doc, Pattern, Section, Text, Unique, plain
 from fathom.config.schema.source import Source
 from fathom.config.yaml_values import Key, Value
-from fathom.io.errors import nearest
+from fathom.io.errors import FathomError, nearest, unknown
 from fathom.io.records import identity, short
 
 SPLITS = ("train", "valid", "test")
@@ -267,6 +267,14 @@ class Dataset(Section):
         """Why the text cannot be made yet; empty if it can."""
         return ""
 
+    def built(self) -> "BuiltDataset":
+        """Return the data set if a reader makes it, or refuse it with the reason."""
+        if isinstance(self, BuiltDataset):
+            return self
+        what = f"'{self.name}' is not built: {self.not_built}"
+        remedy = "choose another data set, or a scale that substitutes it"
+        raise FathomError(what, self.place("not_built"), remedy)
+
     def place(self, *keys: str) -> str:
         """Return the place of a key of the card, as messages print it."""
         return self._file.place(*keys)
@@ -337,8 +345,21 @@ class BuiltDataset(Dataset):
     )
     expected: dict[str, Counts] = Doc("How much text each task must have.")
 
-    # The splits that tell whether two tasks have the same text.
-    compared: ClassVar[tuple[str, ...]] = SPLITS
+    # Whether the text of a task follows from its own codes alone, so that each can be prepared
+    # alone. A split by a pivot's sentences and a check against all tasks' test need all of them.
+    independent: ClassVar[bool] = False
+
+    def alone(self, task: str) -> "BuiltDataset":
+        """Return the data set of one of several independent tasks."""
+        if not self.independent:
+            remedy = f"fathom prepare {self.name}"
+            raise FathomError(f"the tasks of '{self.name}' are prepared together", task, remedy)
+        if task not in self.tasks:
+            raise unknown("task", task, self.place("tasks"), self.tasks)
+        sources = {name: codes for name, codes in self.sources.items() if task in codes}
+        expected = {name: counts for name, counts in self.expected.items() if name == task}
+        changes = {"tasks": (task,), "sources": sources, "expected": expected}
+        return self.model_copy(update=changes)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -546,8 +567,7 @@ class WikipediaDataset(BuiltDataset):
     split: HeldOut = Doc("By the hashes of sentences.")
     expected: dict[str, Counts] = Doc("How much text a task must have, if known.", {})
 
-    # Equal texts hold out equal sentences, and all others need not fit into memory.
-    compared: ClassVar[tuple[str, ...]] = SPLITS[1:]
+    independent: ClassVar[bool] = True
 
     def training_lines(self) -> int | None:
         """Return how many lines all tasks have for training at most; None without a limit."""

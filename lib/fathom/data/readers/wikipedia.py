@@ -147,9 +147,8 @@ class _Training(Collection[Line]):
 
     def __init__(self, folder: Path, split: HeldOut, most: int | None):
         self.read = 0  # sentences
-        self.count = (
-            0  # of these, how many do not equal one that is held out, but for case and such
-        )
+        # Of these, how many do not equal one that is held out, but for case and such.
+        self.count = 0
         self.most = most
         self.held: dict[int, str] = {}  # the first sentence of each of the least hashes
         self._repeats = Counter[int]()  # how many sentences have the hash of one that is held out
