@@ -9,6 +9,7 @@ from fathom.config.schema.figures import Colour, FigureSettings
 from fathom.io.errors import Findings
 from tests.support.small_figures import (
     BARS,
+    CELLS,
     CURVES,
     MASKS,
     SAMPLES,
@@ -51,6 +52,14 @@ PLACES = (
         (SAMPLES, "at: 100%", "range: [1, 0], at: 100%", "range", "1.0 is not below 0.0"),
         (SIMILARITY, "fra, bos", "fra, bso", "panels.A.order", "'bos'"),
         (PLACES, "[1%, 100%]", "100%", "at", "rows: none"),
+        (CELLS, "table: table1", "table: tabel1", "table", "'table1'"),
+        (CELLS, "value: avg", "value: agv", "value", "'avg'"),
+        (CELLS, '0.3": small', '0.3": smal', "cells.2, 0.3", "'small'"),
+        (CELLS, '"2, 0.3"', '"2"', "cells.2", "'2' is not a row and a column"),
+        (CELLS, "rows: λ, ", "", "figure1: ", "add `rows`"),
+        (CELLS, "numbers: true", "smooth: 3", "smooth", "cells of a table have no `smooth`"),
+        (CELLS, "numbers: true", "range: [lowest possible, 1]", "range", "write a number"),
+        (CELLS, "table: table1, ", "", "cells", "add `table`"),
         (MASKS, "A: small", "A: smal", "panels.A", "'small'"),
         (MASKS, "series: masks", "series: mask", "series", "'masks'"),
         (MASKS, "points: task", "points: tasks", "points", "'task'"),
@@ -200,6 +209,7 @@ def test_only_measured_series_have_keys(tmp_path):
         (SIMILARITY, [("A", "", ("task", "task_2"), "small", ())]),
         (PLACES, [("D", "", ("none", "layer"), "small", ("1%", "100%"))]),
         (MASKS, []),
+        (CELLS, []),
     ],
 )
 def test_claims_can_name_what_is_drawn(tmp_path, text, expected):

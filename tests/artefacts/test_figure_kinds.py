@@ -17,6 +17,7 @@ from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from tests.support.small_figures import (
     BARS,
+    CELLS,
     CURVES,
     MASKS,
     SAMPLES,
@@ -288,6 +289,36 @@ def test_masks_of_tasks_without_an_update_are_hatched_and_hollow(tmp_path):
         if line.get_markerfacecolor() == "white"
     ]
     assert [len(line.get_xdata()) for line in hollow] == [1]
+
+
+def test_cells_of_a_table_are_fields_in_order_with_their_numbers_or_words(tmp_path):
+    results = Results(tmp_path / "results")
+    for seed, bos in ((1, 20.0), (2, 22.0)):
+        results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
+    results.write("p/deep", {}, outcome="diverged")
+    results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
+    given = compared_bars(tmp_path, results)
+    frame = kinds.rows(figure(tmp_path, CELLS), given)
+    fields = {(line.row, line.column): line for line in frame.itertuples()}
+    assert fields["2", "0.3"].value == 29.5
+    assert (fields["2", "0.3"].seeds, fields["2", "0.3"].unit) == (2, "BLEU")
+    assert fields["10", "0.1"].words == "diverged at update 122"
+    axes, bar = axes_of(tmp_path, CELLS, given)
+    # Numbers by size, upwards and to the right.
+    assert words(axes.get_xticklabels()) == ["0.1", "0.3"]
+    assert words(axes.get_yticklabels()) == ["2", "10"]
+    image = axes.images[0]
+    assert image.origin == "lower"
+    assert image.get_array().filled(0).tolist() == [[0, 29.5], [0, 31.0]]
+    assert image.get_clim() == (29.5, 31.0)
+    said = {text.get_position(): text.get_text() for text in axes.texts}
+    assert said == {
+        (1, 0): "29.50",
+        (1, 1): "31.00",
+        (0, 0): "not run",
+        (0, 1): "diverged at update 122",
+    }
+    assert (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()) == ("p", "λ", "avg BLEU")
 
 
 # Labelled points

@@ -286,6 +286,18 @@ def test_an_older_recipe_of_any_stage_is_named_and_noted(results, cell, monkeypa
     assert reading.stale in cell(results, "24/24", "bos").note
 
 
+def test_a_mean_of_weights_that_is_worse_than_the_last_ones_is_noted_beside_its_nll(results, only):
+    """A mean that reached far back cost half a nat, and no table said so."""
+    key, last = "nll.valid.plain", Record(unit="nats", all=Number(value=5.45))
+    text = "columns: [valid_nll], rows: {deep: deep}"
+    for nll, noted in ((5.98, True), (5.5, False)):
+        results.write("p/deep", {key: Record(all=Number(value=nll)), "last_validation": last})
+        of_mean = {name: replace(each, average_of=5) for name, each in results.sources.items()}
+        words = "the mean of 5 saved weights has a validation NLL of 5.98 nats, the last weights"
+        assert only(text, sources=of_mean).note == (f"{words} 5.45" if noted else "")
+        assert only(text).note == ""
+
+
 def other_weights(path):
     """The name of this file does not tell which weights it is of."""
     write_record(path, read_record(path) | {"settings": {"average_of": 3}})

@@ -1,6 +1,9 @@
 """`fathom sweep`: a study of a run with other values of some settings, which grows by its file."""
 
+import csv
+
 import pytest
+from PIL import Image
 
 from fathom.artefacts.check import findings
 from fathom.cli.verbs import PROJECT_VARIABLE
@@ -15,6 +18,7 @@ from fathom.workflow.start import found
 from fathom.workflow.targets import Targets
 from tests.config.conftest import PROJECT
 from tests.support.refused import says
+from tests.support.small_project import RUN
 
 SET = ("--set", "method.kl_weight=0.1,3", "--set", "model.dropout=0.2,0.4")
 
@@ -55,7 +59,13 @@ def test_a_run_for_each_combination_is_compared_with_the_unchanged_run(sweep, ma
         for weight, name in ((0.1, "0_1"), (3, "3"))
         for dropout, tenth in ((0.2, 2), (0.4, 4))
     }
-    assert set(targets.project.papers["sweep"].figures["figure1"].settings.lines) == set(rows)
+    figures = targets.project.papers["sweep"].figures
+    assert set(figures["figure1"].settings.lines) == set(rows)
+    assert figures["figure2"].settings.cells == {
+        f"{weight}, {dropout}": rows[f"kl_weight {weight}, dropout {dropout}"].partition("/")[2]
+        for weight in (0.1, 3)
+        for dropout in (0.2, 0.4)
+    }
     run = targets.project.run("sweep/kl_weight_0_1_dropout_0_4", "small")
     assert (run.method.kl_weight, run.model.dropout) == (0.1, 0.4)
     assert run.training.updates == targets.project.run("deep/uneven", "small").training.updates
@@ -87,6 +97,48 @@ def test_a_value_that_is_added_to_the_file_trains_its_own_runs_alone(sweep, made
     line = found(made(), "sweep")[0]
     assert "10 of 14 trainings found, 4 to train" in line
     assert line.count("sweep/kl_weight_5_dropout_0_") == 4
+
+
+def rows_of(name):
+    """Return the lines of a csv in the folder of the sweep, by what places them."""
+    with open(f"results/small/sweep/{name}.csv", encoding="utf-8", newline="") as stream:
+        return {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
+
+
+@pytest.mark.slow
+def test_two_settings_are_trained_and_drawn_as_a_map_and_the_runs_own_values_once(
+    encoded, own, call
+):
+    folder = own(encoded)
+    keys = ("--set", "model.dropout=0.1,0.3", "--set", "training.updates=4,40")
+    assert f"is sample/{RUN} at scale small" in call("sweep", RUN, *keys, "--seeds", "1").err
+    with open("config/config.yaml", "a", encoding="utf-8") as stream:
+        stream.write("papers: [sweep]\n")
+    swept = {(p, n): f"sweep/dropout_0_{p}_updates_{n}" for p in (1, 3) for n in (4, 40)}
+    for run in (f"sample/{RUN}", *swept.values()):
+        for verb in ("train", "translate", "score"):
+            assert call(verb, run).code == 0
+    # Its values are those of dropout 0.3 and 4 updates.
+    assert len([*folder.glob("results/runs/*/*/1/training.json")]) == 4
+    for verb, name in (("table", "table1"), ("figure", "figure2")):
+        assert call(verb, f"sweep_{name}").code == 0
+    table, fields = rows_of("table1"), rows_of("figure2")
+    values = {}
+    for (p, n), run in swept.items():
+        cell, field = table[f"dropout 0.{p}, updates {n}", "avg"], fields[f"0.{p}", str(n)]
+        assert field["run"] == run
+        assert float(field["value"]) == float(cell["value"])
+        values[p, n] = float(field["value"])
+    same = table["dropout 0.3, updates 4", "avg"]
+    assert float(same["value"]) == float(table["unchanged", "avg"]["value"]) == values[3, 4]
+    # It is no comparison: Holm's correction is for the three others.
+    assert (same["difference"], same["p_holm"]) == ("", "")
+    others = [table[f"dropout 0.{p}, updates {n}", "avg"] for p, n in ((1, 4), (1, 40), (3, 40))]
+    least = min(float(line["p"]) for line in others)
+    assert min(float(line["p_holm"]) for line in others) == pytest.approx(min(3 * least, 1))
+    assert len({*values.values()}) > 1
+    with Image.open("results/small/sweep/figure2.png") as picture:
+        assert len(picture.getcolors(1 << 20)) > 10
 
 
 def test_the_value_that_the_run_has_at_this_scale_may_be_one_of_them(sweep, made):

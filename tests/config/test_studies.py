@@ -92,6 +92,13 @@ def test_a_line_of_a_figure_is_repeated_for_the_runs_of_its_for_as_a_row_is(read
     assert lines == {"KL 2": "thick_2", "KL 3": "thick_3"}
 
 
+def test_a_cell_of_a_heat_map_is_repeated_for_the_runs_of_its_for(read):
+    rows = "table: table1, value: avg, rows: KL, columns: text"
+    figure = f'figures: {{a: {{kind: heat_map, {rows}, cells: {{"<p>, pair": thick_<p>}}}}}}'
+    settings = read(f"{STUDY}{figure}\n").papers["mine"].figures["a"].settings
+    assert settings.cells == {"2, pair": "thick_2", "3, pair": "thick_3"}
+
+
 def test_a_value_of_a_for_may_be_the_one_that_another_run_has(read):
     """Which value that is differs with the scale, and its row has it at every scale."""
     project = read(STUDY.replace("[2, 3]", "[10, 3]"), scale="small")

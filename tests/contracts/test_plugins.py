@@ -6,15 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config import plugins
 from fathom.config.load import load
+from fathom.config.measurement_keys import METRICS
 from fathom.config.rules import require_plain_gates
 from fathom.config.yaml_values import from_plain
 from fathom.decode.contracts import check
 from fathom.io.errors import Findings
 from fathom.results.training_record import changed_code
+from fathom.scoring import contracts
+from fathom.scoring.contracts import check_metric, check_reader
+from fathom.scoring.metrics import named
 from tests.cli.conftest import call
 from tests.config.conftest import PROJECT
+from tests.data.small_archives import zip_of
 from tests.support.refused import refused, says
 from tests.support.small_runs import encoded, specification, train_run
 from tests.support.specs import ROOT
@@ -33,15 +39,25 @@ tables:
 """
 METRIC = "METRIC = 'exact'\n"
 READER = """\
+import random
 from typing import Literal
 
 from fathom.config.schema.dataset import ParallelDataset
-from fathom.data.readers.parallel import read
+from fathom.data.readers import parallel
 
 
 class LinesDataset(ParallelDataset):
     format: Literal["lines"]
+
+
+def read(files, dataset):
+    texts = parallel.read(files, dataset)
+    text = texts["epo"]
+    train, valid, test = text.splits.values()
+    return texts
 """
+EXACT = (ROOT / "tests" / "support" / "study" / "metrics" / "exact.py").read_text(encoding="utf-8")
+OUTSIDE = ROOT / "tests" / "support" / "outside_paper"
 
 
 def documented(start: str) -> str:
@@ -123,6 +139,104 @@ def test_a_wrong_method_breaks_a_contract_that_says_why(mine, old, new, contract
     broken = {name: what for name, what in check(project_with(mine).methods[NAME]).items() if what}
     assert words in " ".join(broken[contract])
     assert [*broken] == [contract] or contract == "batches"
+
+
+@pytest.mark.parametrize("name", sorted({*METRICS} - {"comet"}))
+def test_each_metric_of_fathom_keeps_the_contracts(name):
+    for metric in named(name).variants("eng", ("moses",)):
+        assert check_metric(metric) == {each: [] for each in contracts.METRIC}
+
+
+COUNTED = "[hypothesis == reference, 1] for hypothesis, reference in pairs"
+PLACED = COUNTED.replace(", 1]", ", 1 + at]").replace("hypothesis, ref", "at, (hypothesis, ref")
+SCORE = "100 * sums[0] / sums[1]"
+
+
+@pytest.mark.parametrize(
+    ("contract", "words", "old", "new"),
+    [
+        ("whole", "`count` returned float64 (5, 2); return int64", "int)", "float)"),
+        ("finite", "the score is inf", SCORE,
+         "float(sums[0]) / (sums[1] - sums[0]) if sums[0] < sums[1] else float('inf')"),
+        ("empty", "IndexError: list index out of range (exact.py:18)", "hypothesis == reference",
+         "hypothesis.split()[0] == reference.split()[0]"),
+        ("best", "lower is better: 100, 0, 0 for right, cut and other", '"higher"', '"lower"'),
+        ("repeats", "counts of equal text differ by up to 5", ", 1]",
+         ", self.calls.append(1) or len(self.calls)]"),
+        ("order", "in the reverse order: counts differ by up to 4", COUNTED,
+         PLACED.replace("reference in pairs", "reference) in enumerate(pairs)")),
+        ("sums", "scores differ by up to 1e+02", "METRIC =",
+         "    def scores(self, sums):\n        return 0 * sums[:, 0]\n\n\nMETRIC ="),
+    ],
+)  # fmt: skip
+def test_a_wrong_metric_breaks_one_contract(mine, contract, words, old, new):
+    assert old in EXACT
+    code = EXACT.replace("    def sig", "    calls = []\n\n    def sig", 1).replace(old, new)
+    write(mine, {"metrics/exact.py": code})
+    project_with(mine)
+    broken = {name: what for name, what in check_metric(named("exact")).items() if what}
+    assert [*broken] == [contract]
+    assert words in " ".join(broken[contract])
+
+
+@pytest.fixture
+def lines(mine):
+    """A function that writes a reader, its card and its text, and changes what it reads."""
+
+    def made(change="text"):
+        card, source = (
+            (OUTSIDE / name).read_text(encoding="utf-8")
+            for name in ("datasets/harvest.yaml", "sources/harvest_text.yaml")
+        )
+        card = card.replace("format: parallel", "format: lines")
+        code = READER.replace("    return", f"    {change}\n    return")
+        write(mine, {"readers/lines.py": code, "datasets/harvest.yaml": card})
+        write(mine, {"sources/harvest_text.yaml": source})
+        archive = mine.parent / "results" / "sources" / "by_hand" / "harvest.zip"
+        contents = {
+            f"{split}.{code}": "".join(f"{split} {at}\n" for at in range(count)).encode()
+            for split, count in (("train", 240), ("valid", 12), ("test", 12))
+            for code in ("eo", "en")
+        }
+        archive.parent.mkdir(parents=True)
+        return zip_of(archive, contents)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("contract", "words", "change"),
+    [
+        ("tasks", "epo has no valid", "text.splits['train'] = train + valid; valid.clear()"),
+        ("sentences", "epo has Pair(text='a\\nb'", "train[0] = train[0]._replace(text='a\\nb')"),
+        ("equal", "epo has another train when it is read again", "random.shuffle(train)"),
+        ("counted", "epo: 0 read, 264 kept and 0 dropped", "text.read = 0"),
+        ("held_out", "epo: 1 of test in training", "train[0] = test[0]"),
+    ],
+)
+def test_a_wrong_reader_breaks_one_contract(mine, lines, contract, words, change):
+    archive = lines(change)
+    card = project_with(mine).datasets["harvest"]
+    broken = {n: what for n, what in check_reader(card, {"harvest_text": archive}).items() if what}
+    assert [*broken] == [contract]
+    assert words in broken[contract][0]
+
+
+def test_a_reader_and_a_metric_have_a_line_for_each_contract(mine, lines, call, monkeypatch):
+    monkeypatch.chdir(mine.parent)
+    monkeypatch.setenv(PROJECT_VARIABLE, str(PROJECT))
+    write(mine.parent, {"config/config.yaml": "papers: [mine]\n"})
+    write(mine, {"metrics/exact.py": EXACT})
+    lines()
+    answer = call("contracts", "lines")
+    says("no data set to read", where="reader lines", remedy="fathom fetch harvest_text").check(
+        answer.one_line
+    )
+    assert call("fetch", "harvest_text").code == 0
+    for name, promises in (("lines", contracts.READER), ("exact", contracts.METRIC)):
+        answer = call("contracts", name)
+        assert [line.split()[:2] for line in answer.lines] == [["kept", each] for each in promises]
+        assert answer.code == 0
 
 
 @pytest.mark.parametrize(

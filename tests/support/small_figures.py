@@ -26,6 +26,10 @@ SIMILARITY = (
     "kind: heat_map, series: similarity, rows: task, columns: task, numbers: true,"
     " range: [lowest possible, 1], panels: {A: {run: small, order: [fra, bos]}}"
 )
+CELLS = (
+    "kind: heat_map, table: table1, value: avg, rows: λ, columns: p, numbers: true,"
+    ' cells: {"10, 0.3": gated, "2, 0.3": small, "2, 0.1": p/control, "10, 0.1": deep}'
+)
 MASKS = "kind: labelled_points, series: masks, points: task, project: pca, panels: {A: small}"
 BARS = (
     'kind: grouped_bars, table: table1, columns: [tasks], less: 6/6, bars: {deeper: "24/24"},'

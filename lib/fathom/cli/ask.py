@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,8 +20,11 @@ from fathom.cli.options import (
     papers_named,
 )
 from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
+from fathom.config import plugins
+from fathom.config.measurement_keys import metric_named
 from fathom.config.paths import Paths
 from fathom.config.project import Project
+from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
@@ -237,33 +241,63 @@ def validate(as_json: Json = False) -> None:
         suggest("fathom list")
 
 
-Method = Annotated[str, typer.Argument(help="A method, as `fathom list methods` names it.")]
+Promising = Annotated[str, typer.Argument(help="A method, a metric or a reader of text.")]
 
 
-def contracts(method: Method, as_json: Json = False) -> None:
-    """Check on a tiny network what every method promises.
+def contracts(name: Promising, as_json: Json = False) -> None:
+    """Check what every method, metric or reader promises.
 
     One line a contract, with the largest difference where numbers differ, or
-    `not used` where the method lacks what it is about; exit code 1 if any is
-    broken. It reads the method's card and code alone.
+    `not used` where a method lacks what it is about; exit code 1 if any is
+    broken. A method is checked on a tiny network, a metric on sentences, and a
+    reader on the first data set of its format that is fetched.
 
     Example: fathom contracts layerdrop
     """
-    from fathom.decode.contracts import CONTRACTS, check, is_used
+    project, paths = open_scale(None)
+    kinds = {each: kind for kind in reversed(plugins.FATHOM) for each in plugins.names(kind)}
+    unused = ()
+    if name not in kinds:
+        raise unknown("method, metric or reader", name, "contracts", kinds)
+    if kinds[name] == "methods":
+        from fathom.decode.contracts import CONTRACTS, check, is_used
 
-    project = open_project()
-    if method not in project.methods:
-        raise unknown("method", method, "contracts", project.methods)
-    card = project.methods[method]
-    found = check(card)
+        card = project.methods[name]
+        found, promises = check(card), CONTRACTS
+        unused = [each for each in found if not is_used(each, card)]
+    elif kinds[name] == "metrics":
+        from fathom.scoring.contracts import METRIC, check_metric
+
+        found, promises = check_metric(metric_named(name)), METRIC
+    else:
+        from fathom.scoring.contracts import READER, check_reader
+
+        found, promises = check_reader(*_fetched(name, project, paths)), READER
     lines = (
-        f"{'broken' if what else 'kept' if is_used(name, card) else 'not used':8}  "
-        f"{name:{max(map(len, found))}}  {CONTRACTS[name].__doc__} {'; '.join(what)}".rstrip()
-        for name, what in found.items()
+        f"{'broken' if what else 'not used' if each in unused else 'kept':8}  "
+        f"{each:{max(map(len, found))}}  {promises[each].__doc__} {'; '.join(what)}".rstrip()
+        for each, what in found.items()
     )
     answer(as_json, found, lines)
     if any(found.values()):
         raise typer.Exit(1)
+
+
+def _fetched(reader: str, project: Project, paths: Paths) -> tuple[BuiltDataset, dict[str, Path]]:
+    """Return the first data set of a reader whose sources are all fetched, and their files."""
+    from fathom.data.fetch import fetched
+
+    missing = "add a data set of this format"
+    for card in project.datasets.values():
+        if isinstance(card, BuiltDataset) and card.format == reader:
+            try:
+                sources = {name: project.sources[name] for name in card.sources}
+                files = {name: fetched(each, paths.source(name)) for name, each in sources.items()}
+            except FathomError as error:
+                missing = error.remedy
+            else:
+                return card, files
+    raise FathomError("no data set to read", f"reader {reader}", missing)
 
 
 def schema() -> None:

@@ -33,7 +33,7 @@ from fathom.decode.ready import (
     require_weights,
 )
 from fathom.io.errors import FathomError
-from fathom.results.measurements import Record
+from fathom.results.measurements import Number, Record, mean_words
 
 
 def score(
@@ -92,7 +92,7 @@ def likelihood(
     opened = open_run(run, scale, results, device)
     spec = opened.spec
     kind = opened.one_gates(gates)
-    require_weights(spec, seed, opened.paths)
+    training = require_weights(spec, seed, opened.paths)
     from fathom.decode import likelihood
     from fathom.results.training_record import MeasurementFile
 
@@ -102,8 +102,14 @@ def likelihood(
 
     report = report_of(f"{spec.folder} {split}, {kind}")
     file = MeasurementFile(spec, seed, opened.paths, "likelihood", split, kind)
-    for line in likelihood.table(file.measure(records, report)):
+    measured = file.measure(records, report)
+    for line in likelihood.table(measured):
         print(line)
+    nll = measured.measurements.get(f"nll.valid.{spec.gates[0]}")
+    if nll and training.validation:
+        last = Record(all=Number(value=training.validation.nll))
+        if worse := mean_words(nll, last, averaged(spec)):
+            report(worse)
 
 
 def best_window(

@@ -30,6 +30,11 @@ tables:
 figures:
   figure1: {{kind: lines, series: nll.valid, x: update, lines: {rows}}}
 """
+MAP = """\
+  figure2:
+    {{kind: heat_map, table: table1, value: avg, rows: {0}, columns: {1}, numbers: true,
+     cells: {{"<{0}>, <{1}>": {2}}}}}
+"""
 
 
 def sweep(
@@ -43,7 +48,8 @@ def sweep(
 
     --set names a setting and its values. NAME/study.yaml has a run for each
     combination of values, and a table that compares them with the unchanged
-    run. Values that are added to the file later are trained alone.
+    run; for two settings also a heat map. Values that are added to the file
+    later are trained alone.
 
     Example: fathom sweep m2o_diverse_ll_d_12_24 --set method.depth_weight=0.1,0.3,1
     """
@@ -91,4 +97,5 @@ def _study(like: str, changes: list[str], data: str | None, seeds: int) -> str:
     if data is not None:
         text, base, runs = f"data: {data}\n", "unchanged", f"  unchanged: {{like: {like}}}\n{runs}"
     rows = f'{{unchanged: {base}, "{label}": {pattern}}}'
-    return STUDY.format(like=like, data=text, seeds=seeds, runs=runs, rows=rows)
+    study = STUDY.format(like=like, data=text, seeds=seeds, runs=runs, rows=rows)
+    return study + (MAP.format(*dict(lists), pattern) if len(lists) == 2 else "")

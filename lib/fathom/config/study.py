@@ -42,8 +42,8 @@ def _with(entry: Value, defaults: dict[str, str | None], study: Value) -> Value:
 
 
 def _with_runs(entry: Value, study: Value) -> Value:
-    """Return a table or figure with a row or line for each run of a `for` that it names."""
-    for section in ("rows", "lines"):
+    """Return a table or figure with a row, line or cell for each run of a `for` that it names."""
+    for section in ("rows", "lines", "cells"):
         written, items = entry.at((section,)), {}
         for name, run in written.items():
             runs = study.find("runs", str(run.value), "for")

@@ -21,6 +21,7 @@ P = TypeVar("P", bound=BaseModel)
 SCHEMA = 2
 FINISHED = "finished"
 NO_LAYER = "no layer is left with {} gates"  # why a task is missing
+MEAN_LOSS = 0.1  # nats by which a mean of weights may be worse than the last ones
 Outcome = Literal["finished", "diverged", "failed_to_train"]
 
 
@@ -91,6 +92,18 @@ def rows(file: Measurements | None) -> Iterator[dict[str, Any]]:
     for key, record in file.measurements.items() if file else ():
         for task, number in record.tasks.items():
             yield {"measurement": key, "task": task} | number.model_dump(exclude={"spread"})
+
+
+def mean_words(nll: Record, last: Record | None, count: int) -> str:
+    """Return that the mean of `count` saved weights predicts validation text worse than the last.
+
+    Empty where it is at most `MEAN_LOSS` nats worse; both records have nats per token.
+    """
+    if count < 2 or last is None or last.all is None or nll.all is None:
+        return ""
+    mean, end = nll.all.value, last.all.value
+    what = f"the mean of {count} saved weights has a validation NLL of {mean:.2f} nats"
+    return f"{what}, the last weights {end:.2f}" if mean - end > MEAN_LOSS else ""
 
 
 def checked(model: type[P], value: Mapping[str, Any], path: Path, remedy: str) -> P:

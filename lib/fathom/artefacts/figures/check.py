@@ -26,6 +26,8 @@ from fathom.config.yaml_values import Key
 from fathom.io.errors import FathomError, nearest, unknown
 
 ENDS = ("first", "last")  # words for a place on an axis
+# Keys of heat maps of a table, and of others.
+_OF_TABLE, _OF_SERIES = ("value", "cells"), ("panels", "run", "series", "at", "order", "smooth")
 
 
 def findings(figure: Figure, project: Project, tables: Mapping[str, Table]) -> list[FathomError]:
@@ -37,7 +39,7 @@ def findings(figure: Figure, project: Project, tables: Mapping[str, Table]) -> l
     if isinstance(settings, Lines):
         _lines(check, settings)
     elif isinstance(settings, HeatMap):
-        _heat_map(check, settings)
+        _heat_map(check, settings, tables)
     elif isinstance(settings, LabelledPoints):
         _labelled_points(check, settings)
     elif isinstance(settings, GroupedBars):
@@ -147,10 +149,19 @@ def _labels(axis: str, series: Series, run: Spec) -> tuple[str, ...]:
     return tuple(map(str, range(0 if axis == "source" else 1, layers + 1))) if layers else ()
 
 
-def _heat_map(check: _Check, settings: HeatMap) -> None:
+def _heat_map(check: _Check, settings: HeatMap, tables: Mapping[str, Table]) -> None:
     low, high = settings.range or (LOWEST, 0.0)
     if low != LOWEST and low >= high:
         check.wrong(("range",), f"{low} is not below {high}", "write [low, high]")
+    if settings.table is None:
+        _series_map(check, settings)
+    else:
+        _cells(check, settings, tables)
+
+
+def _series_map(check: _Check, settings: HeatMap) -> None:
+    for key in filter(settings.given().__contains__, _OF_TABLE):
+        check.wrong((key,), f"`{key}` is of a table, and none is given", "add `table`")
     for check.panel, part in settings.parts().items():
         for key in ("run", "rows", "columns"):
             if getattr(part, key) is None:
@@ -171,6 +182,28 @@ def _heat_map(check: _Check, settings: HeatMap) -> None:
             run = check.run(part.run, () if short else ("run",))
             for name in part.order if run else ():
                 check.name("task", name, run.data.tasks if run else (), ("order",))
+
+
+def _cells(check: _Check, settings: HeatMap, tables: Mapping[str, Table]) -> None:
+    if settings.range and settings.range[0] == LOWEST:
+        check.wrong(("range",), f"cells of a table have no {LOWEST} value", "write a number")
+    for key in filter(settings.given().__contains__, _OF_SERIES):
+        check.wrong((key,), f"cells of a table have no `{key}`", "delete it, or `table`")
+    for key in ("rows", "columns", *_OF_TABLE):
+        if not getattr(settings, key):
+            check.wrong((), f"no `{key}` is given", f"add `{key}`")
+    name, value = settings.table or "", settings.value
+    if value is None or not check.name("table", name, tables, ("table",)):
+        return
+    cells, own = check.project.cells(tables[name]), f"{check.figure.paper}/"
+    if not check.name("column", value, dict.fromkeys(cell.column for cell in cells), ("value",)):
+        return
+    shown = [cell.source.removeprefix(own) for cell in cells if cell.column == value]
+    for label, run in settings.cells.items():
+        check.name("run of the column", run.removeprefix(own), shown, ("cells", label))
+        if label.count(", ") != 1:
+            what = f"'{label}' is not a row and a column"
+            check.wrong(("cells", label), what, 'write "row, column": run')
 
 
 def _labelled_points(check: _Check, settings: LabelledPoints) -> None:

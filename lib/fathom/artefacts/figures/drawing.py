@@ -127,7 +127,8 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str
     )
     sources = [run.source for run in inputs.runs.values()]
     sources += [source for table in inputs.tables.values() for source in table.sources.values()]
-    about = f"{inputs.reference.rstrip('.')}, {figure.settings.section}. Scale: {inputs.scale}."
+    about = filter(None, (inputs.reference.rstrip("."), figure.settings.section))
+    about = f"{', '.join(about)}. Scale: {inputs.scale}."
     lines = wrap(about + other_text(sources), LINE)
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]

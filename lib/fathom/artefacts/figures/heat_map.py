@@ -1,5 +1,7 @@
 """Heat maps: a series over two axes, one panel for each run, as the mean over its seeds.
 
+Of a table they have one panel: each run has a field with its cell of a column.
+
 Fields that say little are hatched: of gates whose side of ½ is chance or differs between seeds, and
 of tasks that no update has moved.
 """
@@ -9,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import (
+    METRIC,
     NOTE,
     NOTES,
     VALUE,
@@ -17,12 +20,18 @@ from fathom.artefacts.figures.inputs import (
     RunFiles,
     at_places,
     in_order,
+    is_number,
+    named,
     shared_title,
     smoothed,
     smoothing_notes,
 )
+from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.notes import metrics_of
+from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.measurement_keys import UNDECIDED
 from fathom.config.schema.figures import LOWEST, MASKS, NONE, UPDATE, HeatMap, Map, series_named
+from fathom.config.spec import full_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +51,8 @@ def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     """Return a line for each field: panel, run, row, column, the value and its moving median."""
     from pandas import concat
 
+    if settings.table is not None:
+        return _of_table(settings, inputs.tables[settings.table])
     frames = []
     for title, part in settings.parts().items():
         run = inputs.runs[part.run or ""]
@@ -54,6 +65,30 @@ def rows(settings: HeatMap, inputs: Inputs) -> "DataFrame":
     frame = concat(frames, ignore_index=True).reindex(columns=columns)
     frame.loc[:0, NOTE] = NOTES.join([*frame.loc[:0, NOTE].dropna(), *_gate_notes(frame)])
     return frame
+
+
+def _of_table(settings: HeatMap, table: ComparedTable) -> "DataFrame":
+    """Return a line for each cell that is drawn: its run and place, and its number or words."""
+    from pandas import DataFrame
+
+    results = {
+        item.result.cell.source: item.result
+        for item in table.cells
+        if item.result.cell.column == settings.value
+    }
+    lines: list[dict[str, Any]] = []
+    for label, run in settings.cells.items():
+        name, (row, column) = full_name(table.table.paper, run), label.split(", ")
+        result, vocabulary = results[name], table.table.vocabulary
+        shown = result.cell.value
+        unit = vocabulary.measurement(shown).unit if shown else ""
+        about = {"panel": "", "run": name, "row": row, "column": column, VALUE: result.value}
+        words = result.words or (NOT_RUN if result.value is None else "")
+        about |= {"stderr": result.stderr, "seeds": result.seeds, "unit": unit, "words": words}
+        about[NOTE] = named(result.cell.row, filter(None, [result.note]))
+        about[METRIC] = NOTES.join(metrics_of([result], vocabulary))
+        lines.append(about | {"row_shown": row, "column_shown": column})
+    return DataFrame(lines)
 
 
 def _fields(settings: HeatMap, part: Map, run: RunFiles, frame: "DataFrame") -> Parts:
@@ -122,12 +157,15 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
     figure, axes = drawing.panels(len(parts))
     low, high = _range(settings, frame)
     images = []
-    for panel, title, fields in drawing.titled(axes, parts, frame):
+    for panel, title, _ in drawing.titled(axes, parts, frame):
+        fields = frame.loc[(frame["panel"] == title) & frame["row"].notna()]
         images.append(_draw_map(panel, fields, parts[title], low, high))
     first = next(iter(parts.values()))
     axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
     if images:
         title = shared_title(part.series or "" for part in parts.values())
+        if settings.table is not None:
+            title = f"{settings.value} {frame['unit'].iloc[0] or ''}"
         bar = figure.colorbar(images[-1], ax=axes, label=title)
         if (low, high) == (0.0, 1.0):
             bar.ax.axhline(0.5, color="white", linewidth=1.5)
@@ -151,7 +189,7 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         return grid.reindex(index=row_labels, columns=column_labels)
 
     grid = shown(VALUE)
-    numbered = row_labels[0].isdigit()
+    numbered = is_number(row_labels[0])
     image = axes.imshow(
         grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
     )
@@ -168,13 +206,23 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         for words in axes.get_xticklabels():
             words.set(ha="right", rotation_mode="anchor")
     axes.set_xlabel(part.columns or "")
-    if part.numbers:
-        middle = (low + high) / 2
-        for at_row, values in enumerate(grid.to_numpy()):
-            for at_column, value in enumerate(values):
-                style = {"color": "black" if value > middle else "white", "fontsize": 5}
-                axes.text(at_column, at_row, f"{value:.2f}", ha="center", va="center", **style)
+    _write(axes, grid, fields, part.numbers, (low + high) / 2)
     return image
+
+
+def _write(
+    axes: "Axes", grid: "DataFrame", fields: "DataFrame", numbers: bool, middle: float
+) -> None:
+    """Write into each field of a panel its number, or the words in its place."""
+    places = zip(fields["row"], fields["column"], strict=True)
+    words = dict(zip(places, fields["words"], strict=True))
+    for at_row, row in enumerate(grid.index):
+        for at_column, column in enumerate(grid.columns):
+            value = grid.to_numpy()[at_row, at_column]
+            number = f"{value:.2f}" if numbers and value == value else ""
+            if text := words.get((row, column)) or number:
+                style = {"color": "white" if value <= middle else "black", "fontsize": 5}
+                axes.text(at_column, at_row, text, ha="center", va="center", **style)
 
 
 def _over_seeds(fields: "DataFrame") -> "DataFrame":
@@ -182,10 +230,12 @@ def _over_seeds(fields: "DataFrame") -> "DataFrame":
 
     `HATCHED` are fields that say little, `DISAGREE` others whose side of ½ differs between seeds.
     """
-    numbers = fields.astype(dict.fromkeys((VALUE, ALPHA, LITTLE), float))
-    columns = {VALUE: (VALUE, "mean"), LITTLE: (LITTLE, "mean")}
-    columns |= {"low": (ALPHA, "min"), "high": (ALPHA, "max")}
-    over = numbers.groupby(["row", "column"], as_index=False).agg(**columns)
+    # Cells of a table have no α.
+    columns = dict.fromkeys((VALUE, ALPHA, LITTLE), float)
+    numbers = fields.reindex(columns=["row", "column", *columns]).astype(columns)
+    means = {VALUE: (VALUE, "mean"), LITTLE: (LITTLE, "mean")}
+    means |= {"low": (ALPHA, "min"), "high": (ALPHA, "max")}
+    over = numbers.groupby(["row", "column"], as_index=False).agg(**means)
     little = over[LITTLE] >= 0.5
     differ = (over["low"] < 0) & (over["high"] >= 0) & ~little
     return over.assign(**{HATCHED: little, DISAGREE: differ})

@@ -1,5 +1,6 @@
 """What figures are drawn from: series, measurements with axes, places in a training, tables."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isinf
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 VALUE, NOTE, METRIC = "value", "note", "metric"
 NOTES = "; "  # between the notes of one line of the csv
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 # Parts of a series: columns for the csv, notes, points.
 Parts = Iterable[tuple[dict[str, Any], list[str], "DataFrame"]]
 
@@ -264,7 +266,12 @@ def smoothing_notes(recorded: int, points: int | None) -> list[str]:
 def in_order(labels: Iterable[object]) -> list[str]:
     """Return the labels of an axis in order: numbers by size, names as they come."""
     unique = [str(label) for label in dict.fromkeys(labels)]
-    return sorted(unique, key=int) if all(label.isdigit() for label in unique) else unique
+    return sorted(unique, key=float) if all(map(is_number, unique)) else unique
+
+
+def is_number(label: str) -> bool:
+    """Return whether the label of a place is a number."""
+    return _NUMBER.fullmatch(label) is not None
 
 
 def selected(frame: "DataFrame", select: dict[str, str], run: RunFiles) -> "DataFrame":

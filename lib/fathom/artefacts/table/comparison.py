@@ -178,6 +178,8 @@ def _with_against(
         base = next(here, next(iter(bases), None))
         if base is None or item.result.cell.less or is_base(table, item.result.cell):
             continue
+        if _is_same(item.result.cell, base.cell, sources):
+            continue
         less = difference(item.result, base, sources)
         if less.result.value is not None:
             compared[at] = _against(less)
@@ -196,6 +198,12 @@ def is_base(table: Table, cell: Cell) -> bool:
     against = table.settings.against
     named = against is not None and cell.source == full_name(table.paper, against)
     return named or against in (cell.row, cell.id)
+
+
+def _is_same(cell: Cell, base: Cell, sources: Mapping[str, ResultSource]) -> bool:
+    """Return whether two cells show one number: a swept value may be the one that the base has."""
+    runs = [sources[each.source].folders for each in (cell, base) if each.source]
+    return cell.key == base.key and len(runs) == 2 and runs[0] == runs[1]
 
 
 def _against(less: Difference) -> Against:

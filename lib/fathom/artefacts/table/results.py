@@ -92,6 +92,7 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {seeds} seeds: {words}" for words, count in counts.items()]
     notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
+    notes += dict.fromkeys(item.detail for item in readings if item.record and item.detail)
     records = [item.record for item in readings if item.record]
     doubts = dict.fromkeys(filter(None, (_doubt(cell.task, record) for record in records)))
     valued = _with_value(bare, numbers, "; ".join([*notes, *doubts]))

@@ -11,7 +11,7 @@ from fathom.config.measurement_keys import SCORES, rule_of, words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.records import Recorded, read_record
-from fathom.results.measurements import FINISHED, Measurements, Number, Record, read
+from fathom.results.measurements import FINISHED, Measurements, Number, Record, mean_words, read
 from fathom.results.recipe import stale
 from fathom.results.training_record import in_tf32
 
@@ -24,6 +24,8 @@ NOT_MEASURED = "not measured"
 OTHER_DECODING = "other decoding"
 MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)  # what may become a number later begins so
 CORPUS = 0  # the seed of a corpus
+# With the gates of the training's own validation.
+_VALID_NLL = ("nll.valid.plain", "nll.valid.soft")
 # What a run without a result has nevertheless.
 WITHOUT_RESULT = ("parameters",)
 _DETAIL = re.compile(r" at update \d+| \([\d.]+ \w+ the unigram\)")
@@ -151,7 +153,11 @@ class ResultSource:
         if file is not None:
             outcome = None if key in WITHOUT_RESULT else _outcome(file)
             if outcome is None and key in file.measurements:
-                return Reading(record=file.measurements[key], stale=stale_words(file))
+                record = file.measurements[key]
+                training = self.training(seed) if key in _VALID_NLL else None
+                last = training.measurements.get("last_validation") if training else None
+                worse = mean_words(record, last, self.average_of)
+                return Reading(detail=worse, record=record, stale=stale_words(file))
             return outcome or unmeasured
         measured = path.with_name("training.json")
         training = self.read(measured, seed)

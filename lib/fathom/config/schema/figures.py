@@ -241,12 +241,20 @@ class Map(Section):
 
 
 class HeatMap(Map, FigureSettings):
-    """A figure of heat maps."""
+    """A figure of heat maps: of series of runs, or one of a table's cells."""
 
     panels: dict[str, str | Map] = Doc("The run of each panel, by title.", {})
     range: Annotated[tuple[float | Literal["lowest possible"], float] | None, AsTuple] = Doc(
         "The values at both ends of the colours, in all panels.", None
     )
+    table: str | None = Doc("The table whose cells are drawn in place of series.", None)
+    value: Id | None = Doc("The column of this table.", None)
+    cells: dict[str, str] = Doc("The run of each field, by `row, column`.", {})
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it is drawn from."""
+        return (self.table,) if self.table else ()
 
     def parts(self) -> dict[str, Map]:
         """Return the panels with all that they take from the figure."""
@@ -273,6 +281,7 @@ class HeatMap(Map, FigureSettings):
                 rows=tuple(map(str, part.places)) if part.rows == NONE else (),
             )
             for title, part in self.parts().items()
+            if not self.table
         )
 
 
