@@ -3,11 +3,14 @@
 import sys
 import xml.etree.ElementTree as ElementTree
 from struct import unpack
+from textwrap import wrap
 from types import SimpleNamespace
 
 import pytest
 
 from fathom.artefacts.curves import (
+    LEGEND,
+    LETTERS,
     POINTS,
     LearningCurve,
     SeedCurve,
@@ -157,6 +160,8 @@ def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_byte
     shown = svg("<Table> & $more$", curves)
     texts, _ = drawn_lines(shown)
     assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
+    # The legend was cut off below one picture.
+    assert set(wrap(LEGEND, LETTERS)) <= set(texts)
     assert shown == svg("<Table> & $more$", curves)
 
 

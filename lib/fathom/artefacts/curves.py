@@ -11,6 +11,7 @@ from io import StringIO
 from itertools import chain
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures import drawing
@@ -32,6 +33,7 @@ ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
 COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
 BESIDE, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
+LETTERS = 40  # of the legend below one picture
 GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
 LEGEND = (
     "NLL in nats per token over updates: training (grey), validation (blue), the median of several "
@@ -183,10 +185,12 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
 
     columns = min(BESIDE, len(curves))
     lines = math.ceil(len(curves) / columns)
+    legend = wrap(LEGEND, LETTERS * columns)
+    height = HEIGHT * lines + 0.35 + 0.15 * len(legend)
     with rc_context(STYLE):
-        drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")
+        drawing = Figure(figsize=(WIDTH * columns, height), layout="constrained")
         drawing.suptitle(title, x=0.01, ha="left", fontsize=10, parse_math=False)
-        drawing.supxlabel(LEGEND, x=0.01, ha="left", fontsize=8)
+        drawing.supxlabel("\n".join(legend), x=0.01, ha="left", fontsize=8)
         panels = list(drawing.subplots(lines, columns, squeeze=False).flat)
         for panel, curve in zip(panels, curves, strict=False):
             _draw(panel, curve, _range(curves))
