@@ -3,14 +3,18 @@
 import sys
 import xml.etree.ElementTree as ElementTree
 from struct import unpack
+from textwrap import wrap
 from types import SimpleNamespace
 
 import pytest
 
 from fathom.artefacts.curves import (
+    LEGEND,
+    LETTERS,
     POINTS,
     LearningCurve,
     SeedCurve,
+    _over_seeds,
     curve,
     pictures,
     rows,
@@ -136,11 +140,28 @@ def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinne
     assert top < bottom  # the NLL falls, and heights count downwards
 
 
+def test_several_seeds_are_a_median_with_their_range():
+    """Each seed had a line of its own, as in no other figure."""
+    seeds = [SeedCurve(at, (), tuple((x, y + at) for x, y in FALLING), 9.0, "") for at in (1, 2, 6)]
+    shown = _over_seeds(seed.validation for seed in seeds)
+    assert len(shown) <= POINTS
+    assert (shown["median"] - shown["min"]).round(9).eq(1).all()
+    assert (shown["max"] - shown["median"]).round(9).eq(4).all()
+    counts = []
+    for some in (seeds, seeds[:1]):
+        ((_, picture),) = pictures([curve_of(*some)])
+        _, lines = drawn_lines(picture)
+        counts.append((len([line for line in lines if line[0] > 9]), picture.count("PolyColl")))
+    assert counts == [(1, 1), (1, 0)]
+
+
 def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_bytes(tmp_path):
     curves = [curve("Row <1> $x$", source_of(tmp_path))]
     shown = svg("<Table> & $more$", curves)
     texts, _ = drawn_lines(shown)
     assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
+    # The legend was cut off below one picture.
+    assert set(wrap(LEGEND, LETTERS)) <= set(texts)
     assert shown == svg("<Table> & $more$", curves)
 
 

@@ -5,8 +5,10 @@ The counts themselves are in tests/contracts.
 
 import pytest
 
-from fathom.artefacts.parameters import PrintedCount
+from fathom.artefacts.parameters import PrintedCount, untrained_size
+from fathom.config.paths import Paths
 from fathom.config.reported import Reported
+from fathom.io.records import write_record
 from tests.support.specs import small_spec
 
 
@@ -36,3 +38,18 @@ def test_the_difference_is_a_share_of_the_printed_number():
     assert printed("100").difference(110_000_000) == pytest.approx(0.1)
     assert printed("0").difference(5) is None
     assert printed("100", reason="x").difference(100_000_000) == 0
+
+
+def test_a_size_is_known_from_the_encoded_text_or_with_the_papers_own_settings(
+    own_project, tmp_path
+):
+    run = "latent_depth/masked_lm_24"
+    paper, tiny = (Paths(tmp_path, scale) for scale in ("paper", "tiny"))
+    assert untrained_size(own_project, paper, run) == pytest.approx(202e6, rel=0.01)
+    assert untrained_size(own_project, tiny, run) is None
+    sizes = []
+    for entries in (1000, 1001):
+        record = tiny.tensors(own_project.spec(run, "tiny").data) / "tensors.json"
+        write_record(record, {"dictionaries": {"source": entries}})
+        sizes.append(untrained_size(own_project, tiny, run))
+    assert sizes[1] - sizes[0] > own_project.spec(run, "tiny").model.width

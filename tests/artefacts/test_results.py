@@ -2,17 +2,17 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import lost_words, outcome_words
-from fathom.config.schema.run import Outcome
 from fathom.io.records import read_record, write_record
-from fathom.results import measurements
+from fathom.results import measurements, training_record
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
-from fathom.train.outcomes import judge
+from fathom.results.training_record import TrainingRecord
 from tests.support.refused import refused
 from tests.support.run_files import training
 from tests.support.small_tables import KNOWN, SIGNATURE, Results, scores, table, typical
@@ -263,15 +263,18 @@ def test_a_run_without_a_result_gives_its_outcome_whatever_was_measured(results,
 
 
 @pytest.mark.parametrize(
-    ("nll", "words"), [(6.08, "0.02 above"), (6.04, "0.02 below"), (6.06, "0.00 above")]
+    ("nll", "words"),
+    [(6.08, " (0.02 above the unigram)"), (6.04, " (0.02 below the unigram)"), (None, "")],
 )
 def test_a_run_that_failed_to_train_says_how_far_from_the_unigram(nll, words):
-    ended = judge(300, nll, 6.06, Outcome(failed_margin=0.05))
-    file = measurements.Measurements(
-        rule="training", recipe={}, identity="", outcome=ended.kind, measurements={},
-        reason=ended.reason,
-    )  # fmt: skip
-    assert outcome_words(file) == f"failed to train ({words} the unigram)"
+    """A file of before the number was recorded has none, whatever its reason says."""
+    reason = "validation NLL 6.080, unigram baseline 6.060 nats per token"
+    ended = {"kind": "failed_to_train", "update": 300, "reason": reason}
+    last = nll and {"nll": nll, "by_task": {}}
+    record = training("failed_to_train", outcome=ended, validation=last)
+    spec = SimpleNamespace(name="p/deep", identity="f" * 64)
+    file = training_record.measured(TrainingRecord.model_validate(record), spec, 1)
+    assert outcome_words(file) == f"failed to train{words}"
     assert lost_words([outcome_words(file)], 2) == "1 of 2 seeds failed to train"
 
 

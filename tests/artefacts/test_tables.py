@@ -129,6 +129,22 @@ def test_a_printed_setting_is_compared_with_that_of_the_run(tmp_path, run, print
     assert our_text(item.result, 2).text == ("not run" if value is None else "20")
 
 
+@pytest.mark.parametrize(("comparable", "words"), [(True, "reproduced"), (False, None)])
+def test_a_run_that_was_not_trained_has_its_size_and_no_score(tmp_path, comparable, words):
+    """It said `not run`, though a size needs no training."""
+    printed = (reported("6/6", "params", "66.3"), reported("6/6", "bos", "22"))
+    unknown = compared(tmp_path, Results(tmp_path), printed)
+    assert item(unknown, "6/6", "params").verdict.words == "not run"
+    sized = {"untrained_size": lambda: 66_310_000, "comparable": comparable}
+    table = compared(tmp_path, Results(tmp_path), printed, **sized)
+    size, score = (item(table, "6/6", column) for column in ("params", "bos"))
+    assert (size.result.value, size.result.seeds, size.result.words) == (66.31, 0, "")
+    assert size.verdict.words == (words or "not comparable (paper)")
+    assert (score.result.words, score.verdict.words) == ("not run", "not run")
+    shown = row(view(table, "").blocks[0], "6/6")
+    assert (shown["Params (M)"].full, shown["Avg."].text) == ("66.3", "not run")
+
+
 def test_a_cell_that_the_paper_prints_as_a_difference_is_a_difference(tmp_path, results):
     for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
         results.write(run, {"parameters": Record(all=Number(value=size))})

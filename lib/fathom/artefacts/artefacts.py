@@ -8,6 +8,7 @@ from typing import Literal
 
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.needs import Needs
+from fathom.artefacts.parameters import untrained_size
 from fathom.artefacts.table.comparison import ComparedTable, compare_table
 from fathom.artefacts.table.notes import first_notes
 from fathom.artefacts.table.results import result
@@ -70,6 +71,7 @@ class Artefacts:
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
             settings=setting_numbers(self.project.run(name, self.scale)),
+            untrained_size=partial(untrained_size, self.project, self.paths, name),
         )
 
     def seeds_of(self, name: str) -> tuple[int, ...]:

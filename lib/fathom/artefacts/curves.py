@@ -8,10 +8,13 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from fathom.artefacts.figures import drawing
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
@@ -23,16 +26,18 @@ from fathom.results import training_record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 POINTS = 150  # of a line; of more, the median of neighbours is drawn
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
 COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
 BESIDE, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
+LETTERS = 40  # of the legend below one picture
 GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
 LEGEND = (
-    "NLL in nats per token over updates: training (grey), validation (blue); dashed: the unigram "
-    "baseline"
+    "NLL in nats per token over updates: training (grey), validation (blue), the median of several "
+    "seeds with their range; dashed: the unigram baseline"
 )
 # Text stays text, and equal curves are equal bytes.
 STYLE: Any = {"svg.hashsalt": "fathom", "svg.fonttype": "none", "font.size": 7}
@@ -180,10 +185,12 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
 
     columns = min(BESIDE, len(curves))
     lines = math.ceil(len(curves) / columns)
+    legend = wrap(LEGEND, LETTERS * columns)
+    height = HEIGHT * lines + 0.35 + 0.15 * len(legend)
     with rc_context(STYLE):
-        drawing = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.5), layout="constrained")
+        drawing = Figure(figsize=(WIDTH * columns, height), layout="constrained")
         drawing.suptitle(title, x=0.01, ha="left", fontsize=10, parse_math=False)
-        drawing.supxlabel(LEGEND, x=0.01, ha="left", fontsize=8)
+        drawing.supxlabel("\n".join(legend), x=0.01, ha="left", fontsize=8)
         panels = list(drawing.subplots(lines, columns, squeeze=False).flat)
         for panel, curve in zip(panels, curves, strict=False):
             _draw(panel, curve, _range(curves))
@@ -250,6 +257,18 @@ def _thinned(points: Points) -> Points:
     return (*thinned[:-1], points[-1])
 
 
+def _over_seeds(lines: Iterable[Points]) -> "DataFrame":
+    """Return the median, the least and the largest NLL over seeds, each thinned."""
+    from pandas import DataFrame
+
+    over = drawing.over_seeds(DataFrame([*chain(*lines)], columns=["x", "nll"]), "nll")
+    thinned = {
+        each: dict(_thinned(tuple(zip(over["x"], over[each], strict=True))))
+        for each in ("median", "min", "max")
+    }
+    return DataFrame(thinned).rename_axis("x").reset_index()
+
+
 def _range(curves: Sequence[LearningCurve]) -> tuple[int, int]:
     """Return the nats that are drawn; what is above them is cut off."""
     seeds = [seed for curve in curves for seed in curve.seeds]
@@ -261,14 +280,14 @@ def _range(curves: Sequence[LearningCurve]) -> tuple[int, int]:
 
 
 def _draw(panel: "Axes", curve: LearningCurve, nats: tuple[int, int]) -> None:
-    """Draw a run: a grey and a blue line for each seed, and the dashed baseline."""
+    """Draw a run: a grey and a blue line over seeds, where each ends, and the dashed baseline."""
     low, high = nats
     points = [point for seed in curve.seeds for point in (*seed.training, *seed.validation)]
     last = round(max(update for update, _ in points)) or 1
+    for name, colour, width in (("training", GREY, 0.9), ("validation", BLUE, 1.5)):
+        lines = (getattr(seed, name) for seed in curve.seeds)
+        drawing.draw_seeds(panel, _over_seeds(lines), colour, linewidth=width)
     for seed in curve.seeds:
-        for line, colour, width in ((seed.training, GREY, 0.9), (seed.validation, BLUE, 1.5)):
-            updates, values = zip(*_thinned(line), strict=True) if line else ((), ())
-            panel.plot(updates, values, color=colour, linewidth=width)
         for update, nll in seed.validation[-1:]:
             panel.plot(update, nll, "o", color=BLUE, markersize=3.5, clip_on=False)
     if curve.unigram is not None:

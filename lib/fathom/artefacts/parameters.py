@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.reported import Reported
 from fathom.config.schema.paper import VocabularySizes
@@ -16,6 +17,7 @@ from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.io.errors import FathomError, unknown
+from fathom.io.records import read_record
 
 KEY = "parameters"
 AGREEMENT = 0.01  # a share of the printed number
@@ -118,6 +120,33 @@ def vocabulary(project: Project, run: str) -> VocabularySizes:
         where = path if (file := paper.file("parameters")) is None else file.place("vocabularies")
         raise FathomError(f"no sizes of dictionaries for {run}", where, "add an entry")
     return fitting[-1]
+
+
+def network_size(spec: Spec, source: int, target: int) -> int:
+    """Return the parameters of a run's network with dictionaries of these sizes."""
+    from fathom.methods.build import count
+
+    return count(spec.model, spec.method, len(spec.data.tasks), source, target)["total"]
+
+
+def untrained_size(project: Project, paths: Paths, name: str) -> int | None:
+    """Return the parameters of a run's network; None where its dictionaries are not known.
+
+    Their sizes are those of the run's encoded text, or else, with the paper's own settings, those
+    of parameters.yaml.
+    """
+    spec = project.spec(name, paths.scale)
+    record = paths.tensors(spec.data) / "tensors.json"
+    if record.is_file():
+        sizes = [*read_record(record)["dictionaries"].values()]
+        return network_size(spec, sizes[0], sizes[-1])
+    if not project.comparable(name, paths.scale):
+        return None
+    try:
+        entries = vocabulary(project, name)
+    except FathomError:
+        return None
+    return network_size(spec, entries.source, entries.target)
 
 
 def findings(project: Project) -> list[FathomError]:

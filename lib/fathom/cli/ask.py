@@ -25,7 +25,6 @@ from fathom.config.measurement_keys import metric_named
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
@@ -386,10 +385,12 @@ def params(
 
 def _compared(count: "PrintedCount") -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
+    from fathom.artefacts.parameters import network_size
+
     entries = (count.source_entries, count.target_entries)
-    ours = _parameters(count.spec, *entries)
+    ours = network_size(count.spec, *entries)
     if count.added_to:
-        ours -= _parameters(count.added_to, *entries)
+        ours -= network_size(count.added_to, *entries)
     return {
         "paper": count.paper,
         "table": count.table,
@@ -406,12 +407,6 @@ def _compared(count: "PrintedCount") -> dict[str, Any]:
         "source_entries": count.source_entries,
         "target_entries": count.target_entries,
     }
-
-
-def _parameters(spec: Spec, source: int, target: int) -> int:
-    from fathom.methods.build import count
-
-    return count(spec.model, spec.method, len(spec.data.tasks), source, target)["total"]
 
 
 def _cells(line: dict[str, Any]) -> tuple[str, ...]:

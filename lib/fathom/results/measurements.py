@@ -68,6 +68,9 @@ class Measurements(BaseModel):
     outcome: Outcome | None = None  # without a result only `parameters` is measured
     update: int | None = None  # at which the training ended
     reason: str = ""  # why it ended so
+    # NLL of its last validation less that of the unigram baseline, in nats per token; None with a
+    # result, and in files of before this was recorded.
+    above_unigram: float | None = None
     settings: dict[str, Any] = Field(default_factory=dict)  # what the rule was run with
     measurements: dict[str, Record]
 

@@ -207,6 +207,7 @@ def _file(
     training: TrainingRecord, spec: Spec, seed: int, rule: str, records: dict[str, Record]
 ) -> Measurements:
     """Return the content of a measurement file of a training, with its outcome."""
+    validation, finished = training.validation, training.outcome.finished
     return Measurements(
         rule=rule,
         recipe={"training": training.recipe},
@@ -215,7 +216,10 @@ def _file(
         seed=seed,
         outcome=training.outcome.kind,
         update=training.outcome.update,
-        reason="" if training.outcome.finished else training.outcome.reason,
+        reason="" if finished else training.outcome.reason,
+        above_unigram=validation.nll - training.unigram_nll
+        if validation and not finished
+        else None,
         measurements=records,
     )
 

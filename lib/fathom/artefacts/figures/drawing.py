@@ -114,6 +114,20 @@ def titled(
             yield panel, title, lines
 
 
+def over_seeds(points: "DataFrame", value: str) -> "DataFrame":
+    """Return the median, the least and the largest of a value over the seeds, at each x."""
+    of_seeds = points.astype({value: float}).groupby("x", as_index=False)
+    return of_seeds.agg(**{each: (value, each) for each in ("median", "min", "max")})
+
+
+def draw_seeds(axes: "Axes", over: "DataFrame", color: Any, **line: Any) -> None:
+    """Draw what `over_seeds` returns: the median as a line, below it the range."""
+    x, median, low, high = over[["x", "median", "min", "max"]].to_numpy().T
+    if (low < high).any():
+        axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+    axes.plot(x, median, color=color, **line)
+
+
 def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
     """Return the lines of a csv that have numbers, and if there are none the words of the seeds."""
     rest = lines.loc[lines["words"] == ""]

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ALPHA, LITTLE = "alpha", "undecided"  # of a field: mean α, and the share that is undecided
-HATCHED, DISAGREE = "////", "\\\\\\\\"
+HATCHED, DISAGREE = "//////", "......"
 SEEDS = "mean"
-TICKS = 6
+TICKS, DIGITS = 6, 16  # at most, and the digits that they have together
 LONG = 5  # letters of a name; longer ones are turned below the axis
 
 
@@ -140,13 +140,15 @@ def _gate_notes(frame: "DataFrame") -> "Iterator[str]":
     titles = gates.drop_duplicates(["run", "seed", "row", "column", ALPHA])["panel"].unique()
     panels = {title: _over_seeds(gates.loc[gates["panel"] == title]) for title in titles}
     for column, words in (
-        (LITTLE, f"{HATCHED}: gates whose α is smaller than {UNDECIDED} in size"),
-        (DISAGREE, f"{DISAGREE}: seeds differ in the side of ½"),
+        (LITTLE, f"Lines: gates whose α is smaller than {UNDECIDED} in size"),
+        (DISAGREE, "Dots: seeds differ in the side of ½"),
     ):
         shares = {title: fields[column].mean() for title, fields in panels.items()}
         if any(shares.values()):
-            parts = (f"{title} {share:.0%}".strip() for title, share in shares.items())
-            yield f"{words}: {', '.join(parts)}"
+            parts = (
+                f"{share:.0%} of {title}".removesuffix(" of ") for title, share in shares.items()
+            )
+            yield f"{words} ({', '.join(parts)})"
 
 
 def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
@@ -161,7 +163,7 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
         fields = frame.loc[(frame["panel"] == title) & frame["row"].notna()]
         images.append(_draw_map(panel, fields, parts[title], low, high))
     first = next(iter(parts.values()))
-    axes[0].set_ylabel("" if first.rows == NONE else first.rows or "")
+    axes[0].set_ylabel("training" if first.rows == NONE else first.rows or "")
     if images:
         title = shared_title(part.series or "" for part in parts.values())
         if settings.table is not None:
@@ -206,7 +208,7 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         for words in axes.get_xticklabels():
             words.set(ha="right", rotation_mode="anchor")
     axes.set_xlabel(part.columns or "")
-    _write(axes, grid, fields, part.numbers, (low + high) / 2)
+    _write(axes, grid, fields, part.numbers, (low + high) / 2, image)
     return image
 
 
@@ -244,7 +246,8 @@ def _over_seeds(fields: "DataFrame") -> "DataFrame":
 def _ticks(axis: "Axis", labels: list[str], named: Iterable[str], names: Iterable[str]) -> None:
     """Name a few places of a numbered axis, evenly spread, or all places of another one."""
     shown = dict(zip(named, names, strict=True))
-    step = -(-len(labels) // TICKS) if labels and labels[0].isdigit() else 1
+    most = min(TICKS, DIGITS // max(map(len, labels), default=1))
+    step = -(-len(labels) // most) if labels and labels[0].isdigit() else 1
     places = range(0, len(labels), step)
     axis.set_ticks(list(places), [shown.get(labels[place], labels[place]) for place in places])
 

@@ -1,17 +1,21 @@
 """Labelled points: the places of one axis, the others projected to a plane."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import NOTE, VALUE, Inputs, Parts, RunFiles
 from fathom.config.schema.figures import MASKS, UPDATE, LabelledPoints
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from numpy import ndarray
     from pandas import DataFrame
 
-SEEDS = "names at the first, small marks for the others, turned to be near"
+SEEDS = "names at the first, lines to small marks for the others, turned to be near"
+# Where a name may stand beside its point: to the right and above, or else.
+SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 DIGITS = 9  # of a weight that are beyond the rounding of a decomposition
 
 
@@ -84,38 +88,48 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
     Those of other seeds are small marks, turned so that they are nearest to the first seed's. The
     points of tasks that no update has moved are hollow.
     """
+    import numpy as np
+
     from fathom.artefacts.figures import drawing
 
     figure, axes = drawing.panels(len(settings.panels), height=3.0)
     for panel, _, points in drawing.titled(axes, settings.panels, frame):
         first, *others = (of_seed for _, of_seed in points.groupby("seed", sort=False))
+        named = first.set_index("label")[["x", "y"]]
         for position, seed in enumerate([first, *others]):
             size, look = (1.5 if position else 3), drawing.look(position)
             turned = _turned(seed, first)
+            ends = np.stack([named.loc[seed["label"]].to_numpy(), turned])
+            panel.plot(*ends.transpose(2, 0, 1), color="#BBBBBB", linewidth=0.4, zorder=1)
             for updated, colour in ((True, look.color), (False, "white")):
                 marks = turned[(seed["updated"] == updated).to_numpy()]
                 panel.plot(*marks.T, "o", color=look.color, markerfacecolor=colour, markersize=size)
-        points = first
-        # Equal points share one place, and their names one text. From left to right names are above
-        # and below their points, and those of the right half to the left of theirs.
-        middle = (points["x"].min() + points["x"].max()) / 2
-        places = points.groupby([points["x"].round(9), points["y"].round(9)])
-        for at, (place, group) in enumerate(places):
-            x, y = cast("tuple[float, float]", place)
-            right, below = bool(x > middle), at % 2
-            panel.annotate(
-                ", ".join(group["shown"]),
-                (x, y),
-                (-3 if right else 3, -3 if below else 3),
-                textcoords="offset points",
-                ha="right" if right else "left",
-                va="top" if below else "bottom",
-                fontsize=7,
-            )
-        panel.set_xlabel(f"component 1 ({points['explained_x'].iloc[0]:.0%} of the variance)")
-        panel.set_ylabel(f"component 2 ({points['explained_y'].iloc[0]:.0%})")
         panel.margins(0.15)
+        # Equal points share one place, and their names one text.
+        places = first.groupby([first["x"].round(9), first["y"].round(9)])["shown"]
+        _write_names(panel, {place: ", ".join(names) for place, names in places})
+        panel.set_xlabel(f"component 1 ({first['explained_x'].iloc[0]:.0%} of the variance)")
+        panel.set_ylabel(f"component 2 ({first['explained_y'].iloc[0]:.0%})")
     return figure
+
+
+def _write_names(panel: "Axes", names: "Mapping[Any, str]") -> None:
+    """Write each name beside its place, where it covers the fewest marks and other names."""
+    import numpy as np
+
+    def at(places: Any) -> "ndarray":  # in points of print
+        return panel.transData.transform(places) * 72 / panel.figure.dpi
+
+    panel.autoscale_view()
+    taken = at(np.concatenate([line.get_xydata() for line in panel.lines]))
+    for place, name in names.items():
+        half = 1.7 * len(name)  # of the name's width
+        centres = at(place) + np.multiply(SIDES, (half + 4, 6))
+        covered = (abs(taken - centres[:, None]) < (half + 2, 5)).all(axis=2).sum(axis=1)
+        centre = centres[covered.argmin()]
+        taken = np.concatenate([taken, centre + np.linspace((-half, 0), (half, 0), 9)])
+        style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 7}
+        panel.annotate(name, place, tuple(centre - at(place)), **style)
 
 
 def _turned(points: "DataFrame", onto: "DataFrame") -> "ndarray":

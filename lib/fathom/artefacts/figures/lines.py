@@ -92,6 +92,8 @@ def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
         panel.set_xlabel(part.x or "")
         series = [part.line(label).series or "" for label in part.lines]
         panel.set_ylabel(shared_title(series))
+        if lines[SMOOTHED].isna().all():
+            panel.set(xticks=[], yticks=[])
         if part.log_y and (lines[SMOOTHED] > 0).any():
             panel.set_yscale("log")
         if part.reference is not None:
@@ -112,20 +114,16 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
         points = lines.loc[lines["line"] == name]
         label = "".join(points["label"].unique())
         words, points = drawing.with_numbers(points)
-        of_seeds = points.astype({SMOOTHED: float}).groupby("x", as_index=False)
-        over_seeds = of_seeds.agg(**{each: (SMOOTHED, each) for each in ("median", "min", "max")})
+        over_seeds = drawing.over_seeds(points, SMOOTHED)
         look = drawing.look(position)
         color = part.colours.get(label, look.color)
         if part.line_by:
             color = drawing.ramp(position, len(names))
-        if len({*points["seed"]}) > 1:
-            x, low, high = (over_seeds[each].to_numpy() for each in ("x", "min", "max"))
-            axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
-        axes.plot(
-            over_seeds["x"],
-            over_seeds["median"],
-            color=color,
-            linestyle=look.line,
+        drawing.draw_seeds(
+            axes,
+            over_seeds,
+            color,
+            linestyle="-" if part.line_by else look.line,
             marker="." if len(over_seeds) < 3 else None,
             label=f"{label} ({words})" if words else label or None,
         )

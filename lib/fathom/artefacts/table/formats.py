@@ -144,7 +144,9 @@ def terminal(block: BlockView, width: int) -> tuple[list[tuple[str, str]], bool]
         rest = _some_columns(block, len(first.columns), count)
         (above, first_narrow), (below, rest_narrow) = terminal(first, width), terminal(rest, width)
         return [*above, ("", "heading"), *below], first_narrow or rest_narrow
-    heading = RowView("", "heading", tuple(map(CellView, block.columns)))
+    titles = zip(block.columns, block.alignment, strict=True)
+    cells = tuple(CellView(title, name=side == "l") for title, side in titles)
+    heading = RowView(block.lead, "heading", cells)
     lines = [(line, "heading") for line in _lines(heading, widths, spreads)]
     lines.append(("─" * _total(widths), "heading"))
     for row in block.rows:
@@ -203,7 +205,7 @@ def _widths(block: BlockView, width: int, spreads: bool) -> list[int]:
                 longest = max(map(len, cell.text.split()))
                 least[end - 1] += max(0, longest - sum(least[at:end]) - gaps)
                 best[end - 1] += max(0, len(cell.text) - sum(best[at:end]) - gaps)
-    label = max((len(row.label) for row in block.rows), default=0)
+    label = max(map(len, (block.lead, *(row.label for row in block.rows))))
     spare = width - _total([label, *least])
     while spare > 0 and least != best:
         for at, wide in enumerate(best):
@@ -227,7 +229,7 @@ def _some_columns(block: BlockView, start: int, stop: int) -> BlockView:
             begins = at in (first, start)
             cells.append(replace(row.cells[first], span=span) if begins else CellView(span=0))
         rows.append(RowView(row.label, row.kind, tuple(cells)))
-    return BlockView(block.heading, block.columns[start:stop], tuple(rows))
+    return BlockView(block.heading, block.columns[start:stop], tuple(rows), lead=block.lead)
 
 
 def _lines(row: RowView, widths: Sequence[int], spreads: bool) -> Iterator[str]:
@@ -237,7 +239,7 @@ def _lines(row: RowView, widths: Sequence[int], spreads: bool) -> Iterator[str]:
         if cell.span:
             room = sum(widths[at : at + cell.span]) + GAP * (cell.span - 1)
             columns.append(wrap(cell.full if spreads else cell.text, max(room, 1)))
-            pads.append(f">{room}" if cell.span == 1 else f"<{room}")
+            pads.append(f"<{room}" if cell.span > 1 or cell.name else f">{room}")
     for texts in zip_longest(*columns, fillvalue=""):
         fields = (f"{text:{pad}}" for text, pad in zip(texts, pads, strict=True))
         yield (" " * GAP).join(fields).rstrip()
@@ -254,8 +256,8 @@ def _markdown_grid(block: BlockView) -> str:
         ]
         for row in block.rows
     ]
-    header = ["", *(_markdown(column) for column in block.columns)]
-    alignment = ("left", *("right" for _ in block.columns))
+    header = [*map(_markdown, (block.lead, *block.columns))]
+    alignment = ("left", *("left" if side == "l" else "right" for side in block.alignment))
     return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
 
 

@@ -10,6 +10,7 @@ from fathom.artefacts.table.sources import (
     MISSING,
     NOT_MEASURED,
     NOT_RUN,
+    WITHOUT_RESULT,
     Reading,
     ResultSource,
     lost_words,
@@ -64,7 +65,7 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
     """Return the value of a cell; an empty cell has neither value nor words.
 
     Seeds that disagree give a value if at least half of those that were trained have one; a note
-    names the others.
+    names the others. A number of parameters needs no seed.
 
     Raises:
         FathomError: If a measurement file cannot be used.
@@ -85,6 +86,10 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
         awaited=seeds - len(numbers) - len(lost),
         comparable=source.comparable,
     )
+    if cell.key in WITHOUT_RESULT and not outcomes:
+        size = source.kept("size", source.untrained_size)
+        if size is not None:
+            return replace(_with_value(bare, [SeedNumber(float(size))], ""), seeds=0, awaited=0)
     if not numbers or len(numbers) < len(without):
         untrained = [Reading(words=NOT_RUN)] * (seeds - len(outcomes))
         return _without_value(bare, [*without, *untrained])

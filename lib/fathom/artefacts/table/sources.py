@@ -29,7 +29,6 @@ _VALID_NLL = ("nll.valid.plain", "nll.valid.soft")
 # What a run without a result has nevertheless.
 WITHOUT_RESULT = ("parameters",)
 _DETAIL = re.compile(r" at update \d+| \([\d.]+ \w+ the unigram\)")
-_NLL = re.compile(r"\d+\.\d+")
 _HASH = re.compile(r"-[0-9a-f]{8}$")
 
 
@@ -66,6 +65,8 @@ class ResultSource:
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured
     settings: Mapping[str, float] = field(default_factory=dict)  # numbers by path
+    # The parameters of its network, as far as they are known without a training.
+    untrained_size: Callable[[], int | None] = lambda: None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -207,8 +208,7 @@ def outcome_words(file: Measurements) -> str:
     words = str(file.outcome).replace("_", " ")
     if file.outcome == "diverged" and file.update is not None:
         words += f" at update {file.update}"
-    if file.outcome == "failed_to_train" and len(nats := _NLL.findall(file.reason)) == 2:
-        above = float(nats[0]) - float(nats[1])
+    if file.outcome == "failed_to_train" and (above := file.above_unigram) is not None:
         words += f" ({abs(above):.2f} {'above' if above >= 0 else 'below'} the unigram)"
     return words
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 
 from fathom.artefacts.table.comparison import AGAINST, ComparedCell, ComparedTable
 from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, TURNED, notes_of
@@ -28,6 +28,7 @@ class CellView:
     spread: str = ""  # `±0.12`, or nothing
     span: int = 1  # columns that it covers; 0 where a cell to the left covers it
     bold: bool = False  # whether the paper prints it in bold, or ours passes that test
+    name: bool = False  # whether it names a row
     verdict: str = ""  # the verdict's style, or nothing
 
     @property
@@ -81,6 +82,13 @@ class BlockView:
     added: bool = False  # whether its columns are not in the paper
     # The texts of `AGAINST` row by row; empty in a table that compares no rows.
     against: tuple[tuple[str, ...], ...] = ()
+    lead: str = ""  # heads the labels of the rows
+
+    @property
+    def alignment(self) -> str:
+        """A letter for each column: `l` where it names rows, or else `r`."""
+        names = {at for row in self.rows for at, cell in enumerate(row.cells) if cell.name}
+        return "".join("l" if at in names else "r" for at in range(len(self.columns)))
 
 
 @dataclass(frozen=True)
@@ -116,13 +124,13 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
 
     The reference is authors, title and year of the paper.
     """
-    table = compared.table
+    table, parts = compared.table, [*blocks(compared, verdicts)]
     return TableView(
         name=f"{table.paper}_{table.name}",
         title=label(table.name, table.settings.title),
         caption=caption(table.settings.section, reference, compared.scale)
         + other_text(compared.sources.values()),
-        blocks=tuple(blocks(compared, verdicts)),
+        blocks=tuple(_beside(parts) if table.settings.beside else parts),
         notes=tuple(notes_of(compared)),
     )
 
@@ -144,6 +152,27 @@ def blocks(compared: ComparedTable, verdicts: bool = False) -> Iterator[BlockVie
         parts.append((title, [x for x in further if x.result.cell.row in rows], True))
     for number, (heading, items, added) in enumerate(part for part in parts if part[1]):
         yield _block(number, heading, items, compared, added, verdicts and not added)
+
+
+def _beside(parts: Sequence[BlockView]) -> Iterator[BlockView]:
+    """Yield the paper's blocks as one, line by line, if they have the same lines; then ours."""
+    printed = [part for part in parts if not part.added]
+    if len({tuple(row.kind for row in part.rows) for part in printed}) != 1:
+        yield from parts
+        return
+    first, *others = printed
+    columns = chain(first.columns, *((part.heading, *part.columns) for part in others))
+    rows = (
+        replace(row, cells=(*row.cells, *chain(*((_name(each), *each.cells) for each in right))))
+        for row, *right in zip(*(part.rows for part in printed), strict=True)
+    )
+    yield replace(first, heading="", lead=first.heading, columns=tuple(columns), rows=tuple(rows))
+    yield from (part for part in parts if part.added)
+
+
+def _name(row: RowView) -> CellView:
+    """Return the label of a row as a cell; those of its further lines are next to it."""
+    return CellView(row.label if row.kind == "result" else "", name=True)
 
 
 def our_text(result: CellResult, decimals: int) -> CellView:
@@ -181,7 +210,7 @@ def _block(
     verdicts: bool,
 ) -> BlockView:
     """Return a part of a table; `added` says that its columns are not the paper's."""
-    vocabulary = compared.table.vocabulary
+    vocabulary, names = compared.table.vocabulary, compared.table.settings.names
     by_column = _grouped(items, "column")
     titles, digits, sentences = {}, {}, []
     for column, cells in by_column.items():
@@ -193,12 +222,15 @@ def _block(
         sentences.append("–".join(map(str, bounds)))
     # A row has the unit of its numbers where those of a column differ.
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
-    rows = []
+    rows, called = [], {}
     for at, (row, cells) in enumerate(_grouped(items, "row").items()):
         name = _with_unit(_called(row, cells[0], compared), cells if unit_by_row else ())
         # In a part that is not the paper's every row would be marked.
         if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
+        called[row] = name
+        if names is not None:
+            name = f"{row} ({name})"
         in_column = {item.result.cell.column: item for item in cells}
         shown = (
             ShownCell(
@@ -226,7 +258,17 @@ def _block(
         blank = [""] * (several + len(further))
         lines.append(_line("test sentences", "count", map(CellView, (*counted, *blank))))
     columns = (*titles.values(), *(["Seeds"] if several else []), *further)
-    return BlockView(heading, columns, tuple(lines), tuple(rows), counted, added, tuple(texts))
+    lead = ""
+    if names is not None:
+        lead, columns, ids = names[0], (names[1], *columns), iter(called)
+        lines = [
+            replace(line, label=row, cells=(CellView(called.get(row, ""), name=True), *line.cells))
+            for line in lines
+            for row in [next(ids) if line.kind == "result" else line.label]
+        ]
+    return BlockView(
+        heading, columns, tuple(lines), tuple(rows), counted, added, tuple(texts), lead
+    )
 
 
 def _called(row: str, first: ComparedCell, compared: ComparedTable) -> str:

@@ -132,6 +132,10 @@ class TableSettings(BlockSettings):
     caption: str = Doc("What a reader must know to read it.", "")
     blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", {})
     labels: dict[Id, str] = Doc("What rows and columns are called, by id.", {})
+    names: Annotated[tuple[str, str], AsTuple] | None = Doc(
+        "Two headings: of the rows' ids, and of a column with what they are called.", None
+    )
+    beside: bool = Doc("Blocks of equally many rows are printed beside each other.", False)
     ours: Ours = Doc("What is printed next to the paper's cells.", Ours())
     unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
