@@ -9,8 +9,9 @@ from itertools import combinations
 from pathlib import Path
 
 from fathom.config import plugins
-from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, number_of
+from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, ParallelDataset, number_of
 from fathom.config.schema.source import Source
+from fathom.data import vocabulary
 from fathom.data.fetch import RECORD, fetched
 from fathom.data.split import TaskText
 from fathom.io.errors import FathomError, Findings
@@ -65,6 +66,14 @@ def prepare(
             "tasks": tasks,
             "sources": used,
         }
+        if isinstance(built, ParallelDataset) and (proof := built.proof):
+            found = proof.wanted | counts_of(texts, proof.threshold)
+            record["proof"] = {"text_of": proof.text_of, "wanted": proof.wanted, "found": found}
+            doubt = proof.doubt(found)
+            words = (
+                f"not the text of {proof.text_of}: {doubt}" if doubt else "both counts are right"
+            )
+            report(f"{built.name}: {words}")
         write_record(out / "corpus.json", record | {"files": written})
 
 
@@ -132,6 +141,14 @@ def _source_rows(source: Source, folder: Path) -> list[dict[str, object]]:
         }
         for file, checksum in Recorded.of(folder / RECORD).files.items()
     ]
+
+
+def counts_of(texts: Mapping[str, TaskText], threshold: int) -> dict[str, int]:
+    """Return the counts that can prove a text in pieces, with entries of its joined dictionary."""
+    rows = [row for text in texts.values() for row in text.splits["train"]]
+    pieces = vocabulary.count(line.split() for row in rows for line in row)
+    entries = len(vocabulary.SPECIAL) + len(vocabulary.frequent(pieces, threshold))
+    return {"lines": len(rows), "entries": entries}
 
 
 # Checks: expected counts, and no text under two names
