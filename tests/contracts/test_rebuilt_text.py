@@ -127,7 +127,9 @@ def test_training_text_is_cleaned_and_all_text_is_cut_by_one_bpe_as_in_the_scrip
         MERGES,
     )
     for name in names:
-        assert cut[name] == [" ".join(map(pieces.get, line.split())) for line in whole[name]]
+        assert cut[name] == [
+            " ".join(pieces[word] for word in line.split()) for line in whole[name]
+        ]
     record = read_record(folder / "corpus.json")
     task = record["tasks"]["deu"]
     assert (task["read"], task["dropped"]) == (16, DROPPED)

@@ -8,7 +8,6 @@ no version of Moses and subword-nmt, so a card's `proof` decides whether the tex
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
-from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -59,10 +58,11 @@ def tokens(pairs: Iterable[Pair], languages: Iterable[str]) -> list[Pair]:
     # Imported where it is used: few data sets are cut here.
     from sacremoses import MosesTokenizer
 
-    sides = [
-        partial(MosesTokenizer(short_code(each)).tokenize, return_str=True) for each in languages
+    cutters: list[Any] = [MosesTokenizer(short_code(language)).tokenize for language in languages]
+    return [
+        Pair(*(cutter(line, return_str=True) for cutter, line in zip(cutters, pair, strict=True)))
+        for pair in pairs
     ]
-    return [Pair(*(side(line) for side, line in zip(sides, pair, strict=True))) for pair in pairs]
 
 
 def fault(pair: Pair, rules: MosesPieces) -> str | None:
