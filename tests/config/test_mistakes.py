@@ -446,6 +446,18 @@ MISTAKES = {
          "split.test", "tset.de test.de"),
         ("a split by an unknown rule", "by: file, valid: [valid.de], test: [test.de]",
          "by: pairs_by_hahs, salt: a, valid: 9, test: 9", "split", "pairs_by_hash"),
+        ("pieces of an unknown kind", "pivot: eng", "pivot: eng\npieces: markd",
+         "pieces", "marked"),
+        ("pieces that are learned of what is held out",
+         "split: {by: file, valid: [valid.de], test: [test.de]}",
+         "split: {by: pairs_by_hash, salt: a, valid: 9, test: 9}\n"
+         "pieces: {merges: 9, max_words: 80, max_ratio: 9}", "split.by", "pieces file"),
+        ("entries of text that is not in pieces", "pivot: eng",
+         "pivot: eng\nproof: {text_of: words, lines: 9, entries: 8, threshold: 5}",
+         "proof", "pieces"),
+        ("a proof of an unknown text", "pivot: eng",
+         "pivot: eng\npieces: marked\nproof: {text_of: wrods, lines: 9, entries: 8, threshold: 5}",
+         "proof.text_of", "wrods words"),
     ],
     DOMAINS: [
         ("line numbers of an unknown task", "    law: {train: law.train",

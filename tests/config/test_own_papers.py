@@ -81,6 +81,16 @@ def test_a_text_that_was_rebuilt_makes_other_runs_of_those_on_it_alone(own_proje
         assert (len(identities) == 1) == judged
 
 
+def test_nothing_but_the_text_is_another_where_the_archive_is_made_again(own_project):
+    names = [
+        name for name in own_project.entries if own_project.run(name).data.dataset == "wmt16_en_de"
+    ]
+    assert len(names) == 10
+    assert all(own_project.comparable(name, "paper_rebuilt", "wmt16_en_de") for name in names)
+    assert not any(own_project.comparable(name, "tiny", "wmt16_en_de") for name in names)
+    assert not own_project.comparable(names[0], "paper_rebuilt", "wmt14_en_de")
+
+
 def test_five_seeds_are_trained_where_a_paper_prints_a_deviation(own_project):
     runs = [name for name in own_project.entries if name.split("/")[0] in PAPERS]
     assert len(runs) == 162

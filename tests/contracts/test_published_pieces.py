@@ -13,7 +13,7 @@ from fathom.results import measurements
 from fathom.results.training_record import MeasurementFile
 from tests.cli.conftest import call, invoke
 from tests.support.refused import says
-from tests.support.small_project import RUN, paths, write_config
+from tests.support.small_project import RUN, in_pieces, paths, write_config
 
 ctranslate2 = pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
 __all__ = ["call"]
@@ -73,24 +73,7 @@ def project(tmp_path_factory):
     config = folder / "config"
     (config / "sources" / "pieces.yaml").write_text(SOURCE, encoding="utf-8")
     (config / "datasets" / "small.yaml").write_text(CARD, encoding="utf-8")
-    for name, changes in {
-        "papers/sample/runs.yaml": {
-            "direction: many_to_one, ": "",
-            "{algorithm: bpe, foreign: 120, english: 80}": (
-                "{algorithm: published, dictionary: joint, threshold: 5}"
-            ),
-        },
-        "papers/sample/reported/table1.csv": {
-            "bos": "deu",
-            "Static,kor,21.0,,,,\n": "",
-            "Gated,kor,,,,,diverged\n": "",
-        },
-    }.items():
-        text = (config / name).read_text(encoding="utf-8")
-        for old, new in changes.items():
-            assert old in text
-            text = text.replace(old, new)
-        (config / name).write_text(text, encoding="utf-8")
+    in_pieces(folder, "small")
     return folder
 
 

@@ -17,7 +17,7 @@ PACKAGES = {
     "results": frozenset({"pydantic"}),
     # urllib3's errors pass through requests unchanged.
     "data": frozenset({"requests", "urllib3", "pyarrow", "polib", "sacrebleu"})
-    | {"sentencex", "sentencepiece", "numpy", "torch", "fairseq"},
+    | {"sentencex", "sentencepiece", "sacremoses", "subword_nmt", "numpy", "torch", "fairseq"},
     "nn": NETWORKS,
     "methods": frozenset({"torch"}),
     "cluster": frozenset(),

@@ -137,6 +137,34 @@ def write_config(folder: Path) -> Path:
     return folder
 
 
+def in_pieces(folder: Path, dataset: str) -> None:
+    """Give the runs a data set of German that comes in pieces."""
+    changes = {
+        "papers/sample/runs.yaml": {
+            "dataset: small, direction: many_to_one, ": f"dataset: {dataset}, ",
+            "{algorithm: bpe, foreign: 120, english: 80}": (
+                "{algorithm: published, dictionary: joint, threshold: 5}"
+            ),
+        },
+        "papers/sample/reported/table1.csv": {
+            "bos": "deu",
+            "Static,kor,21.0,,,,\n": "",
+            "Gated,kor,,,,,diverged\n": "",
+        },
+    }
+    for name, texts in changes.items():
+        replace_all(folder / "config" / name, texts)
+
+
+def replace_all(path: Path, texts: dict[str, str]) -> None:
+    """Replace texts of a file, each of which it must have."""
+    content = path.read_text(encoding="utf-8")
+    for old, new in texts.items():
+        assert old in content, (path, old)
+        content = content.replace(old, new)
+    path.write_text(content, encoding="utf-8")
+
+
 def write_project(folder: Path) -> Path:
     """Write the project with its prepared text and return its folder."""
     write_config(folder)

@@ -19,11 +19,12 @@ from fathom.config.measurement_keys import file_of
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.dataset import WikipediaDataset
+from fathom.config.schema.dataset import ParallelDataset, WikipediaDataset
 from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table, setting_numbers
 from fathom.io.errors import FathomError
+from fathom.io.records import read_record
 
 NAMED = 3  # missing runs that a message names
 
@@ -57,16 +58,19 @@ class Artefacts:
 
     def _run(self, name: str) -> ResultSource:
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
+        text_of, unproved = self._proof(spec.data.dataset)
+        comparable = self.project.comparable(name, self.scale, text_of)
         return ResultSource(
             name,
             {seed: self.paths.run(spec, seed) / "measurements" for seed in seeds},
             stem=partial(file_of, spec=spec),
             identity=spec.identity,
-            comparable=self.project.comparable(name, self.scale),
+            comparable=comparable,
+            unproved=unproved,
             unused=tuple(seed for seed in self._trained(name) if seed not in seeds),
             decoding=partial(self.paths.decoding, spec),
             shown_as=self.project.datasets[spec.data.dataset].shown_as,
-            text=self._other_text(name, spec.data.dataset),
+            text="" if comparable else self._other_text(name, spec.data.dataset),
             layers=f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
@@ -165,15 +169,29 @@ class Artefacts:
         dataset = self.project.datasets[here]
         drawn = isinstance(dataset, WikipediaDataset) and dataset.split.train
         folder = self.paths.corpus_named(dataset.corpus_folder(self.project.sources))
+        text_of, unproved = self._proof(here)
+        comparable = name in (here, text_of)
         return ResultSource(
             name,
             {CORPUS: folder},
             stem=lambda _: "statistics",
-            comparable=here == name,
+            comparable=comparable,
+            unproved=unproved,
             shown_as=dataset.shown_as,
-            text="" if here == name else dataset.title,
+            text="" if comparable else dataset.title,
             by_construction=("sentences.train",) if drawn else (),
         )
+
+    def _proof(self, dataset: str) -> tuple[str | None, str]:
+        """Return the data set whose text a data set's is proved to be, or why it is not proved."""
+        card = self.project.datasets[dataset]
+        if not isinstance(card, ParallelDataset) or card.proof is None:
+            return None, ""
+        folder = self.paths.corpus_named(card.corpus_folder(self.project.sources))
+        path = folder / "corpus.json"
+        found = read_record(path).get("proof", {}).get("found", {}) if path.is_file() else {}
+        doubt = card.proof.doubt(found)
+        return (None, doubt) if doubt else (card.proof.text_of, "")
 
     def _other_text(self, name: str, dataset: str) -> str:
         """Return the title of a run's data set, where the paper's run has another one."""

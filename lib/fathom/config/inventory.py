@@ -373,14 +373,17 @@ class Inventory:
         seeds = self.run(name).seeds if at_scale is None else at_scale
         return tuple(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
-    def comparable(self, name: str, scale: str) -> bool:
+    def comparable(self, name: str, scale: str, text_of: str | None = None) -> bool:
         """Return whether a run's settings at a scale, seeds apart, are the paper's own.
 
-        A run of a study has no paper from which it could differ.
+        A run of a study has no paper from which it could differ. `text_of` names the data set whose
+        text the run's is proved to be.
         """
         if self.files.is_study(name.partition("/")[0]):
             return True
         here, paper = self.spec(name, scale), self.spec(name)
+        if text_of:
+            here = replace(here, data=replace(here.data, definition=self.definition(text_of)))
         searches = [spec.decoding and spec.decoding.identity() for spec in (here, paper)]
         return here.identity == paper.identity and searches[0] == searches[1]
 
@@ -429,7 +432,11 @@ class Inventory:
     def definition(self, dataset: str) -> dict[str, Any]:
         """Return what determines a data set's text."""
         card, file = self.datasets[dataset], self.files.read("dataset", dataset)
-        wrong = card.faults(self.sources)
+        wrong = [*card.faults(self.sources)]
+        proof = card.proof if isinstance(card, datasets.ParallelDataset) else None
+        if proof and proof.text_of not in self.datasets:
+            what, remedy = f"no data set '{proof.text_of}'", nearest(proof.text_of, self.datasets)
+            wrong.append((("proof", "text_of"), what, remedy))
         refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
         return card.definition(self.sources)
 

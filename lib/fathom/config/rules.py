@@ -229,7 +229,7 @@ def _direction(run: RunSettings, dataset: Dataset) -> Iterator[Fault]:
 
 def is_marked(definition: Mapping[str, Any]) -> bool:
     """Return whether the text of a data set comes in marked pieces (data/subwords.py)."""
-    return definition.get("pieces") == "marked"
+    return bool(definition.get("pieces"))
 
 
 def subword_faults(data: DataSpec) -> Iterator[Fault]:

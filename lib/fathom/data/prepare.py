@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config import plugins
-from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, number_of
+from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, ParallelDataset, number_of
 from fathom.config.schema.source import Source
+from fathom.data import vocabulary
 from fathom.data.fetch import RECORD, Report, fetched
 from fathom.data.split import Line, TaskText
 from fathom.io.errors import FathomError, Findings
@@ -94,6 +95,14 @@ def prepare(
             "sources": _source_rows(built, sources, source_folder),
             "files": joined | written,
         }
+        if isinstance(built, ParallelDataset) and (proof := built.proof):
+            found = proof.wanted | counts_of(texts, proof.threshold)
+            record["proof"] = {"text_of": proof.text_of, "wanted": proof.wanted, "found": found}
+            doubt = proof.doubt(found)
+            words = (
+                f"not the text of {proof.text_of}: {doubt}" if doubt else "both counts are right"
+            )
+            report(f"{built.name}: {words}")
         write_record(place / name, record)
     return record
 
@@ -160,6 +169,14 @@ def _source_rows(
         for name in dataset.sources
         for file, checksum in Recorded.of(source_folder(name) / RECORD).files.items()
     ]
+
+
+def counts_of(texts: Mapping[str, TaskText], threshold: int) -> dict[str, int]:
+    """Return the counts that can prove a text in pieces, with entries of its joined dictionary."""
+    rows = [row for text in texts.values() for row in text.splits["train"]]
+    pieces = vocabulary.count(line.split() for row in rows for line in row)
+    entries = len(vocabulary.SPECIAL) + len(vocabulary.frequent(pieces, threshold))
+    return {"lines": len(rows), "entries": entries}
 
 
 # Checks: expected counts, and no text under two names

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Artefact, Needs
 from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
@@ -326,13 +327,14 @@ class Targets(Needs):
 
     def reduced(self, artefact: Artefact) -> str:
         """Return a sentence on the runs that do not have the paper's own settings; or nothing."""
-        runs = artefact.runs
-        reduced = [name for name in runs if not self.project.comparable(name, self.scale)]
+        runs, artefacts = artefact.runs, Artefacts(self.project, self.paths)
+        reduced = [source for source in map(artefacts.source, runs) if not source.comparable]
         if not reduced:
             return ""
+        doubts = "; ".join(dict.fromkeys(source.unproved for source in reduced if source.unproved))
         return (
-            f"{len(reduced)} of {len(runs)} runs do not have the paper's own settings, "
-            "so their numbers say nothing about the paper."
+            f"{len(reduced)} of {len(runs)} runs do not have the paper's own settings"
+            f"{f' ({doubts})' if doubts else ''}, so their numbers say nothing about the paper."
         )
 
     def page_results(self, paper: str) -> list[Path]:

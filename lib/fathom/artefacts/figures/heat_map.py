@@ -213,7 +213,12 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
 
 
 def _write(
-    axes: "Axes", grid: "DataFrame", fields: "DataFrame", numbers: bool, middle: float
+    axes: "Axes",
+    grid: "DataFrame",
+    fields: "DataFrame",
+    numbers: bool,
+    middle: float,
+    image: "AxesImage",
 ) -> None:
     """Write into each field of a panel its number, or the words in its place."""
     places = zip(fields["row"], fields["column"], strict=True)
@@ -224,7 +229,10 @@ def _write(
             number = f"{value:.2f}" if numbers and value == value else ""
             if text := words.get((row, column)) or number:
                 style = {"color": "white" if value <= middle else "black", "fontsize": 5}
-                axes.text(at_column, at_row, text, ha="center", va="center", **style)
+                # The ground hides a hatch behind the number.
+                ground = {"facecolor": image.to_rgba(value), "edgecolor": "none", "pad": 0.5}
+                places = {"ha": "center", "va": "center", "bbox": ground}
+                axes.text(at_column, at_row, text, **places, **style)
 
 
 def _over_seeds(fields: "DataFrame") -> "DataFrame":

@@ -53,6 +53,7 @@ class CellResult:
     note: str = ""  # what a reader must know in addition
     how: tuple[str, ...] = ()  # how each number was computed
     comparable: bool = False  # whether the run's settings are the paper's
+    unproved: str = ""  # why its text is not known to be the paper's, where counts could prove it
     doubtful: bool = False  # whether the measurement itself says that its number means little
 
     @property
@@ -85,6 +86,7 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
         lost=lost_words(kinds, seeds),
         awaited=seeds - len(numbers) - len(lost),
         comparable=source.comparable,
+        unproved=source.unproved,
     )
     if cell.key in WITHOUT_RESULT and not outcomes:
         size = source.kept("size", source.untrained_size)

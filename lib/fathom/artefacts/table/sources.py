@@ -54,6 +54,7 @@ class ResultSource:
     stem: Callable[[str], str]
     identity: str = ""  # SHA-256 that its files must have; empty accepts any
     comparable: bool = False  # whether all of its settings are the paper's
+    unproved: str = ""  # why its text is not known to be the paper's, where counts could prove it
     unused: tuple[int, ...] = ()  # further seeds with which the run was trained
     # The folder of a decoding by seed, split and gates; None for a corpus.
     decoding: Callable[[int, str, str], Path] | None = None

@@ -5,7 +5,7 @@ The first that applies:
 1. `not run`: no seed of the run was trained, or too few to know whether most end with a result; or
    `not measured`: nobody counted the corpus. Nothing else is known, at any scale.
 2. `not comparable (<scale>)`: some setting of the run is not the paper's. The cause names the
-   run's outcome where it has no number.
+   run's outcome where it has no number, and counts that do not prove its text to be the paper's.
 3. `not measured`: the run has a result, but nobody measured this, or not of enough seeds. The cause
    says what is missing.
 4. One side has no number. Whether training ended well does not depend on the metric, so these come
@@ -123,7 +123,8 @@ def _judge_number(reported: Reported, result: CellResult, allowed: float, scale:
     if result.cell.kind == "corpus" and unmeasured:
         return Verdict(NOT_MEASURED, result.note)
     if not result.comparable:
-        return Verdict(f"not comparable ({scale})", result.words or result.note)
+        causes = filter(None, (result.words or result.note, result.unproved))
+        return Verdict(f"not comparable ({scale})", "; ".join(causes))
     if unmeasured:
         return Verdict(NOT_MEASURED, result.note or result.words)
     expected = reported.number

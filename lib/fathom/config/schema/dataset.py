@@ -93,6 +93,44 @@ class NoCleaning(Section):
     """Nothing is dropped but pairs of the training text without text on one side."""
 
 
+# How text is cut into pieces, and what proves it to be another text
+
+
+class MosesPieces(Section):
+    """Moses tokens, cut by one BPE that is learned from the training text of all languages.
+
+    Only training pairs are dropped. The recipe, and who made it: data/pieces.py.
+    """
+
+    merges: Count = Doc("Merges of the BPE.")
+    max_words: Count = Doc("The most tokens of either side.")
+    max_ratio: Annotated[float, Ge(1)] = Doc("The most tokens of one side per token of the other.")
+
+
+class Proof(Section):
+    """Counts by which a text that was made again is known to be that of another data set."""
+
+    text_of: str = Doc("The data set that has the text.")
+    lines: Count = Doc("Its pairs for training.")
+    entries: Count = Doc("Entries of its dictionary, joined and made as `fairseq-preprocess` does.")
+    threshold: Count = Doc("How often a piece of this dictionary occurs at least.")
+
+    @property
+    def wanted(self) -> dict[str, int]:
+        """The counts by name, and the threshold with which entries are counted."""
+        return self.model_dump(exclude={"text_of"})
+
+    def doubt(self, found: Mapping[str, int]) -> str:
+        """Return which counts of a text are not those wanted, in words; empty if all are."""
+        if found.keys() != self.wanted.keys():
+            return f"nobody has counted yet whether its text is that of {self.text_of}"
+        return " and ".join(
+            f"{found[name]:,} {name} in place of {count:,}"
+            for name, count in self.wanted.items()
+            if found[name] != count
+        )
+
+
 # How text is split
 
 
@@ -532,9 +570,12 @@ class ParallelDataset(BuiltDataset):
 
     format: Literal["parallel"] = Doc("Text or sgm with a file for each side.")
     pivot: Language = Doc(PIVOT)
-    pieces: Literal["marked"] | None = Doc(
-        "marked: the text comes cut into pieces; `@@` ends each but the last of a word.", None
+    pieces: Literal["marked"] | MosesPieces | None = Doc(
+        "marked: the text comes cut into pieces; `@@` ends each but the last of a word. With "
+        "`merges` it is cut so here.",
+        None,
     )
+    proof: Proof | None = Doc("What proves that the text is that of another data set.", None)
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
     split: Annotated[ByFile | PairsByHash, Field(discriminator="by")] = Doc(
         "By file, or by the hash of the pivot's sentences."
@@ -553,6 +594,11 @@ class ParallelDataset(BuiltDataset):
                 if files and len(files) != english:
                     what = f"{len(files)} files of '{task}' and {english} of '{self.pivot}'"
                     yield ("sources", source), what, "name a file for each side"
+        if isinstance(self.pieces, MosesPieces) and not isinstance(self.split, ByFile):
+            what = "pieces are learned from training text, which is not known before they are"
+            yield ("split", "by"), what, "write file"
+        if self.proof and not self.pieces:
+            yield ("proof",), "the text is not in pieces, so it has no entries", "give `pieces`"
         for split in ("valid", "test") if isinstance(self.split, ByFile) else ():
             for name in getattr(self.split, split):
                 if name not in names:

@@ -3,7 +3,7 @@
 Codes are names of files, in whatever folder of their archive: the n-th of a task and the n-th of
 the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`; `a.tsv:2` is a
 column. A split by file drops what `published` says; one by hash, or with `clean: pivots`, what
-`usable` says.
+`usable` says. Text that is cut into pieces here is first cut and cleaned, as data/pieces.py says.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from pathlib import Path
 from fathom.config.schema.dataset import SPLITS, ByFile, PairsByHash, ParallelDataset
 from fathom.data.archives import read_pairs
 from fathom.data.clean import key
+from fathom.data.pieces import cut
 from fathom.data.split import Pair, TaskText, by_hash, published, usable
 
 
@@ -35,6 +36,16 @@ def texts(
             for names in zip(*sides, strict=False):
                 split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
                 read[task][split] += pairs(source, names)
+    lost, done = cut(read, dataset), _split(rule, read)
+    for task, rules in lost.items():
+        text = done[task]
+        done[task] = replace(text, read=text.read + rules.total(), dropped=text.dropped + rules)
+    return done
+
+
+def _split(
+    rule: ByFile | PairsByHash, read: dict[str, dict[str, list[Pair]]]
+) -> dict[str, TaskText[Pair]]:
     if isinstance(rule, ByFile) and rule.clean != "pivots":
         return {task: published(splits, rule.clean) for task, splits in read.items()}
     # Of all tasks, so that no task learns what another is tested on.
