@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +21,11 @@ from fathom.cli.options import (
 from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.spec import Spec
 from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
 if TYPE_CHECKING:
+    from fathom.artefacts.artefacts import Artefacts
     from fathom.artefacts.parameters import PrintedCount
 
 # Fields by name.
@@ -352,10 +352,7 @@ def params(
 
 def _compared(count: "PrintedCount") -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
-    entries = (count.source_entries, count.target_entries)
-    ours = _parameters(count.spec, *entries)
-    if count.added_to:
-        ours -= _parameters(count.added_to, *entries)
+    ours = parameters(count)
     return {
         "paper": count.paper,
         "table": count.table,
@@ -374,10 +371,27 @@ def _compared(count: "PrintedCount") -> dict[str, Any]:
     }
 
 
-def _parameters(spec: Spec, source: int, target: int) -> int:
-    from fathom.methods.build import count
+def parameters(count: "PrintedCount") -> int:
+    """Return the parameters of a network, or those that it adds, without making its tensors."""
+    from fathom.methods.build import count as parameters_of
 
-    return count(spec.model, spec.method, len(spec.data.tasks), source, target)["total"]
+    entries = (count.source_entries, count.target_entries)
+    ours, *without = (
+        parameters_of(spec.model, spec.method, len(spec.data.tasks), *entries)["total"]
+        for spec in (count.spec, count.added_to)
+        if spec
+    )
+    return ours - sum(without)
+
+
+def judged_today(artefacts: "Artefacts", papers: Iterable[str]) -> str:
+    """Return which printed counts of papers agree with ours; empty where none is printed."""
+    from fathom.artefacts.parameters import judged_counts, printed_counts
+
+    project = artefacts.project
+    named = [name for name in papers if not project.files.is_study(name)]
+    counts = [(count, parameters(count)) for count in printed_counts(project, [], named)]
+    return judged_counts(counts, artefacts, [project.papers[name] for name in named])
 
 
 def _cells(line: dict[str, Any]) -> tuple[str, ...]:
