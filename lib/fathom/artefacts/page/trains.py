@@ -54,8 +54,9 @@ def trainability(claims: Sequence[Judged], tables: Iterable[PageTable]) -> Itera
     for _, group in groupby(claims, lambda part: part.name):
         parts, runs, facts = tuple(group), dict[str, PageRun](), dict[str, dict[str, str]]()
         for asked in (asked for part in parts for asked in outcomes(part.expression)):
-            table = by_name.get(asked.artefact)
-            for name, cell in _cells(table, asked) if table else ():
+            if (table := by_name.get(asked.artefact)) is None:
+                continue
+            for name, cell in _cells(table, asked):
                 run, reported = table.runs[cell.item.result.cell.source], cell.item.reported
                 if run not in runs.values():
                     printed = reported and (TRAINED if reported.value else reported.outcome)
