@@ -1,8 +1,9 @@
-"""Update README.md: what can be run, the table of averages, and the picture.
+"""Update README.md: what is judged, what can be run, the table of averages, and the picture.
 
     python docs/readme_table.py
 
-The status comes from config/. Averages and picture come from results/tiny, where they exist.
+Counts and status come from config/. Counts of text, averages and picture come from results/, where
+they exist.
 """
 
 import csv
@@ -10,8 +11,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Artefact, Needs
+from fathom.cli.ask import judged_today
 from fathom.config.load import load
+from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.tables import Table
 
@@ -22,6 +26,11 @@ COMPARED = ("latent_depth", "table5", "avg")
 COLUMNS = ("row", "reported", "reproduced", "stderr", "seeds", "verdict")
 PICTURE = RESULTS / "latent_depth" / "figure4.png"
 IMAGES = ROOT / "docs" / "images"
+
+
+def judged(project: Project, results: Path = ROOT / "results") -> str:
+    """Return what needs no training, as Markdown; text is counted in a folder of results."""
+    return f"{judged_today(Artefacts(project, Paths(results, SCALE)), project.papers)}\n"
 
 
 def status(project: Project) -> str:
@@ -90,7 +99,9 @@ def replaced(readme: str, part: str, text: str) -> str:
 def main() -> None:
     """Update README.md and docs/images."""
     readme = ROOT / "README.md"
-    text = replaced(readme.read_text(encoding="utf-8"), "status", status(load(ROOT)))
+    project = load(ROOT)
+    text = replaced(readme.read_text(encoding="utf-8"), "judged", judged(project))
+    text = replaced(text, "status", status(project))
     if (RESULTS / "compare.csv").exists():
         text = replaced(text, "averages", averages(RESULTS / "compare.csv"))
     readme.write_text(text, encoding="utf-8")

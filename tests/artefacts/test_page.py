@@ -21,16 +21,18 @@ from fathom.artefacts.page.page import (
 )
 from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import PageTable, details, minus, spoken
+from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
+from fathom.io.files import write_lines
 from fathom.io.records import hashes, read_record, write_record
 from fathom.results.measurements import Number, Record
-from fathom.results.training_record import TrainingRecord
+from fathom.results.training_record import TrainingRecord, restore_measured
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
-from tests.support.run_files import write_training
+from tests.support.run_files import training, write_training
 from tests.support.small_tables import KNOWN, reported, scores, table, typical
 
 PRINTED = (
@@ -248,6 +250,57 @@ def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artef
     assert "our readings of them" in document.all("header")[0].text
 
 
+def test_what_trained_says_at_which_size_and_what_must_not_be_concluded(artefacts):
+    paper, paths = own_project().papers["latent_depth"], artefacts.paths
+    for run, kind in (("24_12", "finished"), ("24_24", "diverged")):
+        spec = own_project().spec(f"latent_depth/m2o_diverse_{run}", "tiny")
+        folder, lines = paths.run(spec, 1), ["update\tlearning_rate", "2\t0.004", "4\t0.003"]
+        write_lines(folder / "metrics.tsv", lines)
+        content = training(kind, spec.data.tasks, files=hashes(folder, "metrics.tsv"))
+        write_record(folder / "training.json", content)
+        restore_measured(folder / "training.json", spec, 1)
+    rows = 'trained(table5["24/12"]) and failed(table5["24/24"]) and trained(table5["LL-D, 24/24"])'
+    claims = [CLAIM, replace(CLAIM, name="static_diverges", expression=rows, comparable=False)]
+    compared = {"table5": artefacts.compared(paper, paper.tables["table5"])}
+    document = parsed(page(artefacts, paper, compared, claims))
+    check(document)
+    assert [part.attributes["id"] for part in document.named("trains").all("section")] == [
+        "trains-static_diverges"
+    ]
+    shown = document.named("trains-static_diverges")
+    lines = [[cell.text for cell in row.all("td")] for row in shown.all("tr")[1:]]
+    labels = [cell.text for row in shown.all("tr")[1:] for cell in row.all("th")]
+    assert labels == [
+        f"Table 5: {name}"
+        for name in ("24/12 (here 6/3)", "24/24 (here 6/6)", "LL-D, 24/24 (here 6/6)")
+    ]
+    assert lines[0] == ["trained", "1 trained of 1", "1.56", "6/3", "64", "5", "0.004", "fp32"]
+    assert lines[1][:2] == ["diverged", "1 diverged of 1"]
+    assert lines[2][1] == "not run"
+    for words in (
+        "that a cell of the paper is reproduced or refuted",
+        "beyond depth 6/3, width 64, updates 5, learning rate 0.004, precision fp32",
+        "anything from one seed (Table 5: 24/12 (here 6/3); Table 5: 24/24 (here 6/6))",
+    ):
+        assert words in shown.text
+
+
+def test_a_claim_whose_runs_have_not_ended_says_so_alone(artefacts):
+    paper = own_project().papers["latent_depth"]
+    tables = {"table5": artefacts.compared(paper, paper.tables["table5"])}
+    runs = runs_of(artefacts, paper, tables)
+    claim = replace(CLAIM, expression='failed(table5[["24/24", "24/12"]])')
+    shown = [PageTable(table, runs) for table in tables.values()]
+    (asked,) = trainability([CLAIM, claim], shown)
+    assert [run.short_name for run in asked.runs.values()] == [
+        "m2o_diverse_24_12",
+        "m2o_diverse_24_24",
+    ]
+    assert (asked.ended, [*asked.not_concluded]) == ((), [])
+    check(document := parsed(page(artefacts, paper, tables, [claim])))
+    assert "0 of 2 runs have ended here." in document.named("trains").text
+
+
 def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):
     runs = paper_runs(artefacts, "lamgd", "table3")
     for run in runs.values():
@@ -430,6 +483,17 @@ def test_the_page_loads_nothing_and_has_all_parts_of_the_paper_in_its_order(made
         assert " ".join(text.split()) in summary
     assert len(document.named("deviations").all("details")) == len(paper.deviations)
     assert paper.about.citation.key in document.named("cite").text
+
+
+def test_tables_of_which_nothing_is_judged_are_folded_below_a_line(made):
+    _, tables, document = made
+    for name, compared in tables.items():
+        (folded,) = document.named(name).all("details", "folded")
+        line = folded.all("summary")[0].text
+        assert line.startswith("Nothing is judged at scale tiny: ")
+        printed = sum(item.verdict is not None for item in compared.cells)
+        assert f"printed cells: {printed or 'none'}" in line
+        assert folded.all("table", "grid")
 
 
 def test_every_cell_of_every_table_is_a_link_to_its_details(made):

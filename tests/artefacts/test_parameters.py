@@ -1,14 +1,18 @@
-"""Verdicts on printed parameter counts.
+"""Verdicts on printed counts, of parameters and of text.
 
 The counts themselves are in tests/contracts.
 """
 
 import pytest
 
-from fathom.artefacts.parameters import PrintedCount, untrained_size
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.parameters import PrintedCount, judged_counts, untrained_size
+from fathom.artefacts.table.sources import CORPUS
 from fathom.config.paths import Paths
 from fathom.config.reported import Reported
 from fathom.io.records import write_record
+from fathom.results.measurements import Measurements, Number, Record, write
+from tests.support.own_project import own_project
 from tests.support.specs import small_spec
 
 
@@ -40,16 +44,57 @@ def test_the_difference_is_a_share_of_the_printed_number():
     assert printed("100", reason="x").difference(100_000_000) == 0
 
 
-def test_a_size_is_known_from_the_encoded_text_or_with_the_papers_own_settings(
-    own_project, tmp_path
-):
-    run = "latent_depth/masked_lm_24"
+def test_a_size_is_known_from_the_encoded_text_or_with_the_papers_own_settings(tmp_path):
+    project, run = own_project(), "latent_depth/masked_lm_24"
     paper, tiny = (Paths(tmp_path, scale) for scale in ("paper", "tiny"))
-    assert untrained_size(own_project, paper, run) == pytest.approx(202e6, rel=0.01)
-    assert untrained_size(own_project, tiny, run) is None
+    assert untrained_size(project, paper, run) == pytest.approx(202e6, rel=0.01)
+    assert untrained_size(project, tiny, run) is None
     sizes = []
     for entries in (1000, 1001):
-        record = tiny.tensors(own_project.spec(run, "tiny").data) / "tensors.json"
+        record = tiny.tensors(project.spec(run, "tiny").data) / "tensors.json"
         write_record(record, {"dictionaries": {"source": entries}})
-        sizes.append(untrained_size(own_project, tiny, run))
-    assert sizes[1] - sizes[0] > own_project.spec(run, "tiny").model.width
+        sizes.append(untrained_size(project, tiny, run))
+    assert sizes[1] - sizes[0] > project.spec(run, "tiny").model.width
+
+
+def test_what_needs_no_training_is_counted_in_one_sentence(tmp_path):
+    """Text counts as soon as a paper's own is there, whatever the scale."""
+    artefacts, paper = (
+        Artefacts(own_project(), Paths(tmp_path, "tiny")),
+        own_project().papers["lamgd"],
+    )
+    assert judged_counts([], artefacts, [paper]) == ""
+    counts = [
+        *((printed("100"), 100_500_000), (printed("224", right="287"), 287_300_000)),
+        *((printed("120", reason="known"), ours) for ours in (112_000_000, 108_000_000)),
+    ]
+    network = (
+        "Judged today, without training: 1 of 4 parameter counts agree within 1 % or to the "
+        "printed digits (1 misprint; 2 unexplained: Table 1 of paper, -10.0 to -6.7 %)"
+    )
+    assert judged_counts(counts, artefacts, [paper]) == f"{network}."
+
+    table = paper.tables["table2"]
+    cells = [c for c in own_project().cells(table) if c.source == "ted8_related"]
+    values = {
+        (item.row, item.column): item.number
+        for item in paper.printed("table2", own_project().cells(table))
+    }
+    records: dict[str, Record] = {}
+    for cell in cells:
+        number = Number(value=values[cell.id, cell.column] / cell.value.factor)
+        records.setdefault(cell.key, Record()).tasks[cell.task] = number
+    records["pairs.test"].tasks["aze"] = Number(value=1.0)
+    path = artefacts.corpus("ted8_related", "ted8_related").folders[CORPUS] / "statistics.json"
+    write(
+        path,
+        Measurements(
+            rule="statistics",
+            recipe={},
+            corpus="ted8_related",
+            identity="a" * 64,
+            measurements=records,
+        ),
+    )
+    today = judged_counts(counts, artefacts, [paper])
+    assert today == f"{network}; text: {len(cells) - 1} of {len(cells)} counts agree."

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from tests.support.html_page import parsed
 from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
 from tests.support.refused import refused, says
 from tests.support.small_project import GATED, RUN
@@ -264,6 +265,16 @@ def test_a_printed_count_is_next_to_ours(printed, call):
     assert answer.err == "2 printed counts: 1 agree, 1 differ\n"
     assert call("params", "--table", "sample_table1").out == answer.out
     assert "'sample_table1'" in call("params", "--table", "sample_tabel1").one_line
+
+
+def test_the_page_begins_with_the_counts_that_need_no_training(printed, project, call):
+    assert call("page").code == 0
+    page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
+    (today,) = page.all("p", "today")
+    assert today.text == (
+        "Judged today, without training: 1 of 2 parameter counts agree within 1 % or to the "
+        "printed digits (1 differs: Table 1 of sample, -28.0 %)."
+    )
 
 
 def test_a_count_without_sizes_is_skipped_and_a_finding_of_validate(printed, call):

@@ -229,6 +229,7 @@ def test_a_cell_leads_to_its_run_with_hashes_settings_and_logs(own, summarised, 
     check(page)
     # Two rows of three printed columns and three of ours.
     assert len(page.all("td", "cell")) == 12
+    assert page.all("details", "folded") == []  # its table is judged
     assert "2 of 2 runs" in page.all("header")[0].text
     assert "BSD-3-Clause" in page.named("data").text
     details = page.all("aside", "panel")[0]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from docs import evidence, site
-from docs.readme_table import status
+from docs.readme_table import judged, status
 from fathom.config.load import load
 from tests.cli.conftest import invoke
 from tests.house.pages import PAGES
@@ -36,6 +36,14 @@ def test_a_generated_page_is_fresh(own_project, name):
 def test_the_readme_says_what_can_be_run_today():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert status(load(ROOT)) in text, "README.md is stale; run make readme"
+
+
+@pytest.mark.slow
+def test_the_readme_says_what_is_judged_without_training(tmp_path):
+    """Text may follow, which only some folders of results have."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    counts = judged(load(ROOT, check=False), tmp_path).removesuffix(".\n")
+    assert f"<!-- begin: judged -->\n{counts}" in text, "README.md is stale; run make readme"
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)

@@ -165,7 +165,10 @@ class Artefacts:
 
     def _corpus(self, name: str) -> ResultSource:
         """Return the corpus that the scale uses in the place of a data set."""
-        here = self.project.scale(self.scale).datasets.get(name, name)
+        return self.corpus(name, self.project.scale(self.scale).datasets.get(name, name))
+
+    def corpus(self, name: str, here: str) -> ResultSource:
+        """Return a data set with the place of what was counted in it; `here` takes its place."""
         dataset = self.project.datasets[here]
         drawn = isinstance(dataset, WikipediaDataset) and dataset.split.train
         folder = self.paths.corpus_named(dataset.corpus_folder(self.project.sources))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fathom.cli.ask import judged_today
 from fathom.cli.options import (
     Gates,
     HeldOut,
@@ -407,5 +408,6 @@ def page(
         check_artefacts(artefacts.project, name)
         tables = {key: artefacts.compared(shown, table) for key, table in shown.tables.items()}
         path = artefacts.paths.page(name)
-        write_text(path, page(artefacts, shown, tables, judged(artefacts, shown)))
+        today = judged_today(artefacts, [name])
+        write_text(path, page(artefacts, shown, tables, judged(artefacts, shown), today))
         report(f"page: {path}")

@@ -93,6 +93,18 @@ def references(text: str) -> Iterator[Reference]:
     return (_reference(node) for node in nodes if isinstance(node, ast.Subscript))
 
 
+def outcomes(text: str) -> Iterator[Reference]:
+    """Yield the cells of which an expression asks whether their runs trained or failed.
+
+    Raises:
+        Unfit: If it is not an expression of this language.
+    """
+    for node in ast.walk(_tree(text)):
+        match node:
+            case ast.Call(func=ast.Name(id="trained" | "failed"), args=[ast.Subscript() as cells]):
+                yield _reference(cells)
+
+
 def _tree(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body

@@ -20,6 +20,7 @@ from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.runs import ASSUMPTION, PageRun, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
+from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable
 from fathom.artefacts.table.verdicts import Sign, bar, sign_of
@@ -44,6 +45,7 @@ def page(
     paper: Paper,
     tables: Mapping[str, ComparedTable],
     claims: Sequence[Judged],
+    today: str = "",
 ) -> str:
     """Return the page of a paper, made of the results that exist.
 
@@ -52,6 +54,7 @@ def page(
         paper: the paper.
         tables: its tables by name, compared with what it reports.
         claims: the parts of its claims, judged.
+        today: what is judged of it without training; empty where nothing is.
 
     Raises:
         FathomError: If a file of a training, a measurement or a corpus cannot be used.
@@ -78,6 +81,7 @@ def page(
     }
     return templates.get_template("page.html").render(
         head=head(tables, runs, devices, claims),
+        today=today,
         scale=artefacts.scale,
         scale_title=scale.title.removeprefix(f"{artefacts.scale}: "),
         paper=paper,
@@ -89,6 +93,7 @@ def page(
         figures=page_figures(artefacts, paper, runs),
         curves=table_curves(shown, runs),
         claims=[list(parts) for _, parts in groupby(claims, lambda part: part.name)],
+        trainability=[*trainability(claims, shown)],
         data=data_of(artefacts, paper, runs),
         costs=[cost for run in runs.values() for cost in costs(run.ended, run.short_name)],
         devices=devices,

@@ -14,7 +14,8 @@ from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.deviations import Deviation
 from fathom.config.paper import Paper
 from fathom.config.show import Setting, describe
-from fathom.config.spec import full_name
+from fathom.config.spec import Spec, full_name
+from fathom.io import metrics
 from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord, device_seconds
 
@@ -47,6 +48,7 @@ class PageRun:
     """A run that a table or figure of the paper shows."""
 
     source: ResultSource
+    spec: Spec  # at the page's scale
     trainings: tuple[PageTraining, ...]  # by seed
     differing: tuple[Setting, ...]  # the settings that are not the paper's
     deviations: tuple[Deviation, ...]  # the entries that apply to it
@@ -66,6 +68,13 @@ class PageRun:
         """By how much the last NLL of each that ended is below the unigram baseline, per token."""
         files = [item.file for item in self.ended if item.file]
         return [file.validation and file.unigram_nll - file.validation.nll for file in files]
+
+    @cached_property
+    def highest_rate(self) -> float | None:
+        """The highest learning rate that a logged update of any training had; None without one."""
+        paths = [self.source.recorded(each.seed, "metrics.tsv") for each in self.ended]
+        rows = (row for path in paths for row in (metrics.read(path) if path.is_file() else ()))
+        return max((rate for row in rows if (rate := row.get("learning_rate"))), default=None)
 
     @property
     def below_unigram(self) -> float | None:
@@ -124,6 +133,7 @@ def runs_of(
         settings = describe(project, name, artefacts.scale)
         runs[name] = PageRun(
             source=source,
+            spec=project.spec(name, artefacts.scale),
             trainings=tuple(_training(artefacts, name, seed) for seed in source.folders),
             differing=tuple(setting for setting in settings if setting.changed),
             deviations=applying(

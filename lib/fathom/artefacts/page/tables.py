@@ -12,7 +12,7 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.notes import notes_on_cells
 from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import CORPUS
-from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference
+from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference, bar
 from fathom.artefacts.table.view import BlockView, ShownCell, blocks
 from fathom.config.reported import EMPTY
 from fathom.config.tables import Table
@@ -48,11 +48,23 @@ class PageTable:
         """All of its cells."""
         return tuple(cell for block in self.blocks for row in block.cells for cell in row)
 
+    @property
+    def judged(self) -> bool:
+        """Whether a cell was compared with the paper's."""
+        return any(cell.sign.judged for cell in self.cells if cell.sign)
+
+    @property
+    def summary(self) -> str:
+        """What the page says of it where nothing is judged: runs with an end, printed cells."""
+        runs, signs = self._runs(self.cells), bar(cell.sign for cell in self.cells if cell.sign)
+        ended = f"{sum(bool(run.ended) for run in runs)} of {len(runs)} runs have ended; "
+        cells = ", ".join(f"{count} {sign.words}" for sign, count in signs.items())
+        return f"{ended if runs else ''}printed cells: {cells or 'none'}"
+
     def shows_learned(self, block: BlockView) -> bool:
         """Return whether a block says how much its runs learned, since nothing is judged."""
-        judged = any(cell.sign.judged for cell in self.cells if cell.sign)
         runs = any(cell.item.result.cell.kind == "run" for cell in self.cells)
-        return runs and not judged and not block.added
+        return runs and not self.judged and not block.added
 
     def learned(self, row: tuple[ShownCell, ...]) -> dict[str, Any]:
         """Return how far the runs of a row are below the unigram baseline.

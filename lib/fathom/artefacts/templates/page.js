@@ -6,10 +6,15 @@ const linkOf = hash => cells.find(link => link.hash === hash)
 let scroll = 0
 
 function follow() {
+  // A link to a folded table or to an entry of the deviations opens it.
+  const target = document.getElementById(location.hash.slice(1))
+  const folded = target?.matches('details') ? target : target?.querySelector(':scope > .folded')
+  if (folded) folded.open = true
   cells.forEach(link => link.removeAttribute('aria-current'))
   const link = linkOf(location.hash)
   if (!link) return
   link.setAttribute('aria-current', 'true')
+  link.closest('details')?.setAttribute('open', '')
   document.getElementById(location.hash.slice(1)).closest('.panel').scrollTop = 0
   link.focus({preventScroll: true})
   if (scroll) scrollTo({top: scroll, behavior: 'instant'})
@@ -46,11 +51,6 @@ document.querySelectorAll('.close').forEach(link => link.addEventListener('click
   event.preventDefault()
   close()
 }))
-// A link to an entry of the deviations opens it.
-addEventListener('hashchange', () => {
-  const target = document.getElementById(location.hash.slice(1))
-  if (target?.matches('details')) target.open = true
-  follow()
-})
+addEventListener('hashchange', follow)
 addEventListener('load', () => requestAnimationFrame(follow))
 addEventListener('beforeprint', () => document.querySelectorAll('main details').forEach(item => { item.open = true }))
