@@ -30,8 +30,9 @@ KINDS = {
     "latent_depth/masked_lm_96_layerdrop": PLAIN,
     "lamgd/domains_lamgd": (46, 70),
     "lamgd/domains_hmgd": PLAIN,
-    # Starts from another run, which stays as it is. Several tasks an update.
-    "lamgd/m2o_diverse_adapters": (146, 164),
+    # Start from another run, which stays as it is. Seven tasks in the update, and three.
+    "lamgd/m2o_diverse_adapters": (66, 84),
+    "lamgd/domains_adapters": (95, 113),  # wide, so in a loop; 18 make the state of a new task
     "transparent_attention/en_de_transformer_plain_12": PLAIN,
     "transparent_attention/en_de_transformer_no_residuals_12": PLAIN,
     "transparent_attention/en_de_transformer_transparent_12": PLAIN,
