@@ -34,6 +34,8 @@ RUNS = "runs.csv"
 # Files that are kept as they are, and the pages of papers without their links to runs.
 FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
 SCALES = ("tiny", SCALE, "deep")
+# Scales that ask which rows train, and at which rate.
+LADDERS = ("deep",)
 # Rows are compared with the base; and these pairs, by BLEU.
 BASE = "12/12"
 PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
@@ -104,12 +106,14 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
     folder = kept / SCALE
     _, _, table = (folder / PAPER / f"{TABLE}.md").read_text(encoding="utf-8").partition("\n")
     trained = {scale: rows(kept / scale / RUNS) for scale in SCALES if (kept / scale).is_dir()}
+    answers = {scale: rows(kept / scale / "claims.csv") for scale in trained}
     return {
         **{f"trainings of {scale}": _summary(lines) for scale, lines in trained.items()},
+        **{f"answers of {scale}": _answers(lines) for scale, lines in answers.items()},
         **{
             f"rows of {scale}": _which_train(trained[scale])
-            for scale in ("deep",)
-            if scale in trained
+            for scale in trained
+            if scale in LADDERS
         },
         "table": table.strip() + "\n",
         "differences": "".join(f"- {sentence}\n" for sentence in _sentences(folder)),
@@ -141,6 +145,20 @@ def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
 def _below(line: Mapping[str, str]) -> float:
     """Return how many nats a training ended below the unigram baseline."""
     return float(line["unigram_nll"]) - float(line["valid_nll"] or "nan")
+
+
+def _answers(lines: Sequence[Mapping[str, str]]) -> str:
+    """Return how many parts of claims have each answer, as Markdown."""
+    counts = Counter(
+        (line["paper"], line.get("reading") or "printed", line["answer"]) for line in lines
+    )
+    answers = [*dict.fromkeys((*ANSWERED, *(answer for *_, answer in counts)))]
+    table = [("paper", "who says it", *answers), ("---",) * (2 + len(answers))]
+    for paper, reading in dict.fromkeys((paper, reading) for paper, reading, _ in counts):
+        words = "the paper" if reading == "printed" else "our reading"
+        numbers = (str(counts[paper, reading, answer]) for answer in answers)
+        table.append((paper, words, *numbers))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
 def _which_train(trainings: Sequence[Mapping[str, str]]) -> str:
