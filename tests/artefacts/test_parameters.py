@@ -6,7 +6,8 @@ The counts themselves are in tests/contracts.
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.parameters import PrintedCount, judged_counts, untrained_size
+from fathom.artefacts.judged import judged_counts
+from fathom.artefacts.parameters import PrintedCount, untrained_size
 from fathom.artefacts.table.sources import CORPUS
 from fathom.config.paths import Paths
 from fathom.config.reported import Reported

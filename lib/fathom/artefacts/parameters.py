@@ -5,15 +5,10 @@ sizes of the dictionaries, and why a printed count is not a count of the network
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from fathom.artefacts.table.comparison import compare_table
-from fathom.artefacts.table.verdicts import REPRODUCED, sign_of
-from fathom.artefacts.table.view import label
-from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.reported import Reported
@@ -23,9 +18,6 @@ from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.io.errors import FathomError, unknown
 from fathom.io.records import read_record
-
-if TYPE_CHECKING:
-    from fathom.artefacts.artefacts import Artefacts
 
 KEY = "parameters"
 AGREEMENT = 0.01  # a share of the printed number
@@ -158,56 +150,6 @@ def untrained_size(project: Project, paths: Paths, name: str) -> int | None:
     except FathomError:
         return None
     return network_size(spec, entries.source, entries.target)
-
-
-def judged_counts(
-    counts: Sequence[tuple[PrintedCount, int]], artefacts: "Artefacts", papers: Iterable[Paper]
-) -> str:
-    """Return in a sentence what needs no training; empty where nothing of it is printed.
-
-    `counts` are those of parameters, each with our number. Text counts where the papers' own was
-    counted in the folder of results, at whatever scale.
-    """
-    verdicts: dict[str, list[tuple[PrintedCount, int]]] = {}
-    for count, ours in counts:
-        verdicts.setdefault(count.verdict(ours), []).append((count, ours))
-    parts, agree = [], len(verdicts.pop("agrees", ()))
-    if counts:
-        others = "; ".join(_disagreeing(verdict, items) for verdict, items in verdicts.items())
-        parts.append(
-            f"{agree} of {len(counts)} parameter counts agree within {100 * AGREEMENT:g} % or to "
-            f"the printed digits{f' ({others})' if others else ''}"
-        )
-    words = [word for paper in papers for word in _text_verdicts(artefacts, paper)]
-    if words:
-        parts.append(f"text: {words.count(REPRODUCED)} of {len(words)} counts agree")
-    return f"Judged today, without training: {'; '.join(parts)}." if parts else ""
-
-
-def _disagreeing(verdict: str, items: Sequence[tuple[PrintedCount, int]]) -> str:
-    """Return how many counts have a verdict, and of what is not explained the place and size."""
-    if verdict == "misprint":
-        return f"{len(items)} misprint{'s' if len(items) > 1 else ''}"
-    places: dict[str, dict[str, None]] = {}
-    for count, _ in items:
-        number = label(count.table, "").partition(" ·")[0]
-        places.setdefault(count.paper, {})[number] = None
-    where = ", ".join(f"{', '.join(tables)} of {paper}" for paper, tables in places.items())
-    shares = sorted(share for each, ours in items if (share := each.difference(ours)) is not None)
-    ends = dict.fromkeys(f"{100 * share:+.1f}" for share in (*shares[:1], *shares[-1:]))
-    return f"{len(items)} {verdict}: {where}, {' to '.join(ends) or '0'} %"
-
-
-def _text_verdicts(artefacts: "Artefacts", paper: Paper) -> Iterator[str]:
-    """Yield the verdicts on a paper's printed counts of text, where its own text was counted."""
-    for table in paper.tables.values():
-        every = artefacts.project.cells(table)
-        cells = [cell for cell in every if cell.kind == "corpus"]
-        sources = {cell.source: artefacts.corpus(cell.source, cell.source) for cell in cells}
-        printed = paper.printed(table.name, every) if cells else ()
-        for item in compare_table(table, cells, printed, sources, artefacts.scale).cells:
-            if item.verdict and sign_of(item.verdict).judged:
-                yield item.verdict.words
 
 
 def findings(project: Project) -> list[FathomError]:

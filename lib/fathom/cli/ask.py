@@ -416,7 +416,8 @@ def parameters(count: "PrintedCount") -> int:
 
 def judged_today(artefacts: "Artefacts", papers: Iterable[str]) -> str:
     """Return which printed counts of papers agree with ours; empty where none is printed."""
-    from fathom.artefacts.parameters import judged_counts, printed_counts
+    from fathom.artefacts.judged import judged_counts
+    from fathom.artefacts.parameters import printed_counts
 
     project = artefacts.project
     named = [name for name in papers if not project.files.is_study(name)]
