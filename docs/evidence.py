@@ -128,13 +128,13 @@ def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
         return " and ".join(sorted({line[column] for line in trainings}))
 
     runs = {line["run"] for line in trainings}
-    updates = " and ".join(f"{n:,}" for n in sorted({int(line["updates"]) for line in trainings}))
+    updates = ", ".join(f"{n:,}" for n in sorted({int(line["updates"]) for line in trainings}))
     outcomes = Counter(line["outcome"].replace("_", " ") for line in trainings)
     ended = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
     hours = sum(float(line["seconds"]) for line in trainings) / HOUR
     below = [_below(line) for line in trainings if line["outcome"] == FINISHED]
     return (
-        f"{len(trainings)} trainings of {len(runs)} runs with {updates} updates each: "
+        f"{len(trainings)} trainings of {len(runs)} runs with {updates} updates: "
         f"{ended}, after {hours:.2f} hours of one core in all ({all_of('device')}, "
         f"torch {all_of('torch')}, commit {all_of('commit')}). Where they finished, their "
         f"validation NLL ended {min(below):.2f} to {max(below):.2f} nats below the unigram "
