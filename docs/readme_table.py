@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.judged import judged_today
 from fathom.artefacts.needs import Artefact, Needs
-from fathom.cli.ask import judged_today
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project

@@ -3,11 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.parameters import AGREEMENT, PrintedCount
+from fathom.artefacts.parameters import AGREEMENT, PrintedCount, printed_counts
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.verdicts import REPRODUCED, sign_of
 from fathom.artefacts.table.view import label
 from fathom.config.paper import Paper
+
+
+def judged_today(artefacts: Artefacts, papers: Iterable[str]) -> str:
+    """Return which printed counts of papers agree with ours; empty where none is printed."""
+    project = artefacts.project
+    named = [name for name in papers if not project.files.is_study(name)]
+    counts = [(count, count.ours()) for count in printed_counts(project, [], named)]
+    return judged_counts(counts, artefacts, [project.papers[name] for name in named])
 
 
 def judged_counts(

@@ -1,4 +1,4 @@
-"""The counts that papers print and that need no training: parameters of networks, and text.
+"""The parameter counts that papers print, each with the network that it describes.
 
 The printed counts are cells of the tables. parameters.yaml adds what the tables do not say: the
 sizes of the dictionaries, and why a printed count is not a count of the network.
@@ -36,6 +36,12 @@ class PrintedCount:
     source_entries: int  # of the source dictionary
     target_entries: int
     reason: str  # why the number is not a count of the network; empty where it is
+
+    def ours(self) -> int:
+        """Return the parameters of the network, or those that it adds, without making tensors."""
+        entries = (self.source_entries, self.target_entries)
+        added_to = network_size(self.added_to, *entries) if self.added_to else 0
+        return network_size(self.spec, *entries) - added_to
 
     def difference(self, ours: int) -> float | None:
         """Return by which share of the printed number ours is larger; None where 0 is printed."""

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +29,6 @@ from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
 if TYPE_CHECKING:
-    from fathom.artefacts.artefacts import Artefacts
     from fathom.artefacts.parameters import PrintedCount
 
 # Fields by name.
@@ -386,7 +385,7 @@ def params(
 
 def _compared(count: "PrintedCount") -> dict[str, Any]:
     """Return a printed count next to that of its network, as JSON shows it."""
-    ours = parameters(count)
+    ours = count.ours()
     return {
         "paper": count.paper,
         "table": count.table,
@@ -403,26 +402,6 @@ def _compared(count: "PrintedCount") -> dict[str, Any]:
         "source_entries": count.source_entries,
         "target_entries": count.target_entries,
     }
-
-
-def parameters(count: "PrintedCount") -> int:
-    """Return the parameters of a network, or those that it adds, without making its tensors."""
-    from fathom.artefacts.parameters import network_size
-
-    entries = (count.source_entries, count.target_entries)
-    ours = network_size(count.spec, *entries)
-    return ours - network_size(count.added_to, *entries) if count.added_to else ours
-
-
-def judged_today(artefacts: "Artefacts", papers: Iterable[str]) -> str:
-    """Return which printed counts of papers agree with ours; empty where none is printed."""
-    from fathom.artefacts.judged import judged_counts
-    from fathom.artefacts.parameters import printed_counts
-
-    project = artefacts.project
-    named = [name for name in papers if not project.files.is_study(name)]
-    counts = [(count, parameters(count)) for count in printed_counts(project, [], named)]
-    return judged_counts(counts, artefacts, [project.papers[name] for name in named])
 
 
 def _cells(line: dict[str, Any]) -> tuple[str, ...]:

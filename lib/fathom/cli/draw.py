@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.cli.ask import judged_today
 from fathom.cli.options import (
     Gates,
     HeldOut,
@@ -400,6 +399,7 @@ def page(
     Example: fathom page latent_depth --scale tiny
     """
     from fathom.artefacts.claims.judged import judged
+    from fathom.artefacts.judged import judged_today
     from fathom.artefacts.page.page import page
 
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
