@@ -19,6 +19,7 @@ from typing import Any
 from docs.readme_table import ROOT, replaced
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
+from fathom.config.claims import Claim
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -107,9 +108,10 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
     _, _, table = (folder / PAPER / f"{TABLE}.md").read_text(encoding="utf-8").partition("\n")
     trained = {scale: rows(kept / scale / RUNS) for scale in SCALES if (kept / scale).is_dir()}
     answers = {scale: rows(kept / scale / "claims.csv") for scale in trained}
+    today = [claim for of_paper in load(ROOT).claims.values() for claim in of_paper.values()]
     return {
         **{f"trainings of {scale}": _summary(lines) for scale, lines in trained.items()},
-        **{f"answers of {scale}": _answers(lines) for scale, lines in answers.items()},
+        **{f"answers of {scale}": _answers(lines, today) for scale, lines in answers.items()},
         **{
             f"rows of {scale}": _which_train(trained[scale])
             for scale in trained
@@ -147,8 +149,8 @@ def _below(line: Mapping[str, str]) -> float:
     return float(line["unigram_nll"]) - float(line["valid_nll"] or "nan")
 
 
-def _answers(lines: Sequence[Mapping[str, str]]) -> str:
-    """Return how many parts of claims have each answer, as Markdown."""
+def _answers(lines: Sequence[Mapping[str, str]], today: Iterable[Claim]) -> str:
+    """Return how many parts of claims have each answer, as Markdown, and which are not today's."""
     counts = Counter(
         (line["paper"], line.get("reading") or "printed", line["answer"]) for line in lines
     )
@@ -158,7 +160,17 @@ def _answers(lines: Sequence[Mapping[str, str]]) -> str:
         words = "the paper" if reading == "printed" else "our reading"
         numbers = (str(counts[paper, reading, answer]) for answer in answers)
         table.append((paper, words, *numbers))
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+    asked = ("paper", "claim", "part", "expression", "guard")
+    judged = {(*map(line.get, asked), line.get("reading") or "printed") for line in lines}
+    changed = dict.fromkeys(
+        f"`{claim.name}`"
+        for claim in today
+        for part in claim.parts
+        if (claim.paper, claim.name, part.name, part.text, part.guard_text, part.reading)
+        not in judged
+    )
+    since = f"\nNew, or changed since these answers: {', '.join(changed)}.\n" if changed else ""
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in table) + since
 
 
 def _which_train(trainings: Sequence[Mapping[str, str]]) -> str:
