@@ -16,7 +16,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from docs.readme_table import ROOT, replaced
+from docs import readme_table
+from docs.readme_table import KEPT, ROOT, replaced
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
 from fathom.config.claims import Claim
@@ -30,8 +31,9 @@ from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_val
 from fathom.train.schedules import learning_rate
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
-PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
+PAGE, IMAGES = ROOT / "docs" / "results.md", ROOT / "docs" / "images"
 RUNS = "runs.csv"
+PICTURE = "figure4.png"  # of the README
 # Files that are kept as they are, and the pages of papers without their links to runs.
 FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
 SCALES = ("tiny", SCALE, "deep")
@@ -57,6 +59,8 @@ def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
         copy = folder / path.relative_to(top)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
+    if scale == readme_table.SCALE:
+        shutil.copy(top / PAPER / PICTURE, IMAGES)
     for page in (top / f"{paper}.html" for paper in project.papers):
         if page.is_file():
             text = _TO_RUNS.sub(r"\1", page.read_text(encoding="utf-8"))

@@ -1,13 +1,11 @@
-"""Update README.md: what is judged, what can be run, the table of averages, and the picture.
+"""Update README.md: what is judged, what can be run, and the table of averages.
 
     python docs/readme_table.py
 
-Counts and status come from config/. Counts of text, averages and picture come from results/, where
-they exist.
+Counts and status come from config/, averages from docs/results, and counts of text from results/,
+where they exist.
 """
 
-import csv
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,14 +16,12 @@ from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.tables import Table
+from fathom.results.tree import rows
 
 ROOT = Path(__file__).parents[1]
 SCALE = "tiny"
-RESULTS = ROOT / "results" / SCALE
-COMPARED = ("latent_depth", "table5", "avg")
-COLUMNS = ("row", "reported", "reproduced", "stderr", "seeds", "verdict")
-PICTURE = RESULTS / "latent_depth" / "figure4.png"
-IMAGES = ROOT / "docs" / "images"
+KEPT = ROOT / "docs" / "results"
+PAPER, TABLE, COLUMN = "latent_depth", "table5", "avg"
 
 
 def judged(project: Project, results: Path = ROOT / "results") -> str:
@@ -74,19 +70,17 @@ def _reasons(needs: Needs, artefact: Artefact) -> Iterator[str]:
     yield from filter(None, (project.datasets[dataset].not_built for dataset in datasets))
 
 
-def averages(comparison: Path) -> str:
-    """Return the average of each row next to the reported one, as Markdown."""
-    with open(comparison, encoding="utf-8", newline="") as stream:
-        lines = [
-            line
-            for line in csv.DictReader(stream)
-            if (line["paper"], line["table"], line["column"]) == COMPARED
-        ]
-    rows = [[line[column] for column in COLUMNS] for line in lines]
-    for row in rows:
-        row[2:4] = [f"{float(number):.2f}" if number else "" for number in row[2:4]]
-    head = ["| " + " | ".join(COLUMNS) + " |", "|---|--:|--:|--:|--:|---|"]
-    return "\n".join([*head, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+def averages(project: Project) -> str:
+    """Return the kept average of each row next to the printed one, as Markdown."""
+    reported = rows(project.papers[PAPER].reported(TABLE))
+    printed = {line["row"]: line for line in reported if line["column"] == COLUMN}
+    lines = ["| row | printed | here | stderr |", "|---|--:|--:|--:|"]
+    for line in rows(KEPT / SCALE / PAPER / f"{TABLE}.csv"):
+        if line["column"] == COLUMN and (paper := printed.get(line["row"])):
+            word = paper["value"] or paper["note"].partition(",")[0]
+            numbers = (f"{float(line[column]):.2f}" for column in ("value", "stderr"))
+            lines.append(f"| {' | '.join((line['row'], word, *numbers))} |")
+    return "\n".join(lines) + "\n"
 
 
 def replaced(readme: str, part: str, text: str) -> str:
@@ -97,17 +91,13 @@ def replaced(readme: str, part: str, text: str) -> str:
 
 
 def main() -> None:
-    """Update README.md and docs/images."""
+    """Update README.md."""
     readme = ROOT / "README.md"
     project = load(ROOT)
     text = replaced(readme.read_text(encoding="utf-8"), "judged", judged(project))
     text = replaced(text, "status", status(project))
-    if (RESULTS / "compare.csv").exists():
-        text = replaced(text, "averages", averages(RESULTS / "compare.csv"))
+    text = replaced(text, "averages", averages(project))
     readme.write_text(text, encoding="utf-8")
-    if PICTURE.exists():
-        IMAGES.mkdir(exist_ok=True)
-        shutil.copy(PICTURE, IMAGES / PICTURE.name)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import csv
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
 from docs import evidence, site
-from docs.readme_table import judged, status
+from docs.readme_table import averages, judged, status
 from fathom.config.load import load
 from tests.cli.conftest import invoke
 from tests.house.pages import PAGES
@@ -33,9 +34,24 @@ def test_a_generated_page_is_fresh(own_project, name):
     assert written == PAGES[name](own_project), f"{name} is stale; run make pages"
 
 
-def test_the_readme_says_what_can_be_run_today():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert status(load(ROOT)) in text, "README.md is stale; run make readme"
+def test_the_readme_says_what_can_be_run_today_and_what_is_kept():
+    text, project = (ROOT / "README.md").read_text(encoding="utf-8"), load(ROOT)
+    for part in (status(project), averages(project)):
+        assert part in text, "README.md is stale; run make readme"
+
+
+def test_the_page_of_claims_and_the_checklists_count_them():
+    claims = [claim for of_paper in load(ROOT).claims.values() for claim in of_paper.values()]
+    parts = Counter((part.reading, part.supports) for claim in claims for part in claim.parts)
+    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert f"{len(claims)} claims in {parts.total()} parts" in text
+    for reading in ("printed", "ours"):
+        counts = [parts[reading, answer] for answer in ("holds", "fails", "not printed")]
+        row = " | ".join(map(str, (sum(counts), *counts)))
+        assert re.search(rf"\| {reading}: .* \| {re.escape(row)} \|", text), row
+    quoted = len({(claim.paper, claim.sentence) for claim in claims})
+    checklists = (ROOT / "docs" / "checklists.md").read_text(encoding="utf-8")
+    assert f"It quotes {quoted} sentences" in checklists
 
 
 @pytest.mark.slow
