@@ -214,6 +214,7 @@ def test_the_claimed_bound_of_the_rate_does_not_hold(phi, k, rate, claimed):
     assert set_divergence(near, k) < math.log(math.comb(len(phi), k)) - 1.38
 
 
+# [lamgd entropy]
 def test_the_entropy_is_largest_at_equal_logits_and_has_its_closed_gradient():
     phi = logits(100, 16).requires_grad_()
     found = equations.entropy(phi)

@@ -121,7 +121,7 @@ LOGITS = [-100.0, -40.0, -20.0, -3.0, -0.5, 0.0, 0.7, 5.0, 20.0, 40.0, 100.0]
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.0, 1.0), (1.0, 3.0)])
 def test_the_divergence_is_that_of_torch_distributions(a, b):
-    """[latent_depth Eq. 4]"""
+    """[latent_depth Eq. 4], [latent_depth prior]"""
     alpha = torch.tensor(LOGITS, dtype=torch.float64)
     found = equations.kl_divergence(alpha, equations.beta_prior(a, b))
     prior = torch.tensor(a / (a + b), dtype=torch.float64)

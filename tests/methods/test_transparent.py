@@ -53,6 +53,7 @@ def test_a_mixture_is_the_weighted_sum_of_all_sources_from_the_embeddings_on():
         assert torch.allclose(mixture, expected, atol=1e-6)
 
 
+# [transparent_attention dropout]
 def test_dropout_on_the_weights_leaves_a_constant_for_those_that_stay_and_0_for_the_others():
     weights = torch.tensor([[0.0, 1.0], [0.0, -2.0], [0.0, 0.5], [0.0, 0.0]])
     kept = torch.tensor([[True, True], [False, True], [True, False], [True, True]])

@@ -24,7 +24,7 @@ from fathom.nn.hooks import DiagnosticArray, Method, Stack, generator
 
 
 def dropped(weights: Tensor, mask: Tensor, rate: float) -> Tensor:
-    """Return the weights with dropout, as they enter the softmax.
+    """Return the weights with dropout, as they enter the softmax [transparent_attention dropout].
 
     The constant 1 / sources is added first, because dropout does not change weights of 0; in a
     softmax without dropout it would cancel. An entry that is dropped, where the mask is false,

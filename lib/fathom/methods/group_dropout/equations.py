@@ -155,7 +155,7 @@ def temperature(update: int, start: float, end: float, rate: float, every: int) 
 
 
 def entropy(phi: Tensor) -> Tensor:
-    """Return H[softmax Φ] in nats, (…) of (…, n); log #Δ − H does not bound the rate (Eq. 3)."""
+    """Return H[softmax Φ] in nats, (…) of (…, n) [lamgd entropy]; it bounds no rate (Eq. 3)."""
     log_p = torch.log_softmax(phi, dim=-1)
     return -(log_p.exp() * log_p).sum(dim=-1)
 

@@ -76,7 +76,7 @@ def gumbel_sample(alpha: Tensor, noise: Tensor, tau: float | Tensor) -> Tensor:
 
 
 def beta_prior(a: float, b: float) -> Prior:
-    """Return the logarithms of p(z = 1) and p(z = 0) at the mean of Beta(a, b), a / (a + b)."""
+    """Return ln p(z = 1) and ln p(z = 0) at Beta(a, b)'s mean, a / (a + b) [latent_depth prior]."""
     return math.log(a / (a + b)), math.log(b / (a + b))
 
 
