@@ -22,11 +22,10 @@ from fathom.artefacts.table.differences import parts_over_seeds
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.spec import Spec
+from fathom.config.schedules import highest_rate
 from fathom.results.measurements import FINISHED
 from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
-from fathom.train.schedules import learning_rate
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
@@ -75,15 +74,9 @@ def _trainings(project: Project, results: Path, scale: str) -> Iterator[dict[str
                     "seed": run.seed,
                     "identity": spec.identity[:8],
                     "layers": f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
-                    "peak_rate": f"{_peak(spec, run.training.totals.updates):.3g}",
+                    "peak_rate": f"{highest_rate(spec, run.training.totals.updates):.3g}",
                     "precision": spec.training.precision,
                 } | _measured(run)
-
-
-def _peak(spec: Spec, updates: int) -> float:
-    """Return the largest learning rate of a training."""
-    rate = learning_rate(spec.training.schedule, spec.model.width, updates)
-    return spec.training.rate_factor * max(map(rate, range(1, updates + 1)))
 
 
 def _measured(run: RunResults) -> dict[str, Any]:
