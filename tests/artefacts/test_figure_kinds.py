@@ -385,7 +385,7 @@ def test_the_sign_of_a_component_does_not_depend_on_rounding():
 def test_names_cover_no_mark_and_no_other_name():
     """Those of neighbours were written over each other."""
     places = {(0.0, 0.0): "glg", (0.1, 0.0): "slk", (0.05, 0.2): "bel", (4.0, 5.0): "tur, aze"}
-    figure, (panel,) = drawing.panels(1)
+    figure, (panel,) = drawing.panels(1, height=3.0)
     panel.plot(*zip(*places, strict=True), "o", markersize=3)
     labelled_points._write_names(panel, places)
     figure.canvas.draw()
