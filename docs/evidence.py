@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from docs.readme_table import ROOT, replaced
+from fathom.artefacts.parameters import KEY as SIZE
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
 from fathom.artefacts.table.sources import NOT_RUN
@@ -199,14 +200,14 @@ def _which_train(folder: Path) -> str:
 
 
 def _first_places(folder: Path) -> dict[str, str]:
-    """Return the runs of the kept tables, each with the table and row that shows it first."""
+    """Return the runs of the kept tables, each with the row that shows it first, sizes last."""
     found: dict[str, str] = {}
-    for cells in _tables(folder).values():
-        for line in cells:
-            of_row = {each["run"] for each in cells if each["row"] == line["row"]} - {""}
-            column = f", {line['column']}" if len(of_row) > 1 else ""
-            if line["run"]:
-                found.setdefault(line["run"], f"{line['table']}: {line['row']}{column}")
+    tables = _tables(folder).values()
+    lines = [(line, cells) for cells in tables for line in cells if line["run"]]
+    for line, cells in sorted(lines, key=lambda item: item[0]["measurement"] == SIZE):
+        of_row = {each["run"] for each in cells if each["row"] == line["row"]} - {""}
+        column = f", {line['column']}" if len(of_row) > 1 else ""
+        found.setdefault(line["run"], f"{line['table']}: {line['row']}{column}")
     return found
 
 
@@ -403,7 +404,8 @@ def _claims(lines: Sequence[Mapping[str, str]], artefact: str = "") -> str:
         paper, _, name = artefact.partition("/")
         about = not artefact or (line["paper"] == paper and f"{name}[" in line["expression"])
         if about and line["answer"] in ANSWERED:
-            name = " ".join(filter(None, (line["claim"], line["part"])))
+            of_paper = "" if artefact else line["paper"]
+            name = " ".join(filter(None, (of_paper, line["claim"], line["part"])))
             ours = "our reading: " if line.get("reading") == "ours" else ""
             numbers = (line["answer"], line["numbers"], ours + line["reported_answer"])
             table.append((name, f"`{line['expression']}`", *numbers))

@@ -145,8 +145,9 @@ def test_what_trains_has_a_line_for_each_row_and_rate_and_names_what_is_missing(
     ]
     write_csv(folder / evidence.RUNS, list(trained[0]), trained)
     lines = [
-        {"row": "24/24", "column": "1", "run": name, "words": ""},
-        {"row": "24/24", "column": "2", "run": f"{name}_x2", "words": "not run"},
+        {"row": "size", "column": "1", "run": name, "words": "", "measurement": "parameters"},
+        {"row": "24/24", "column": "1", "run": name, "words": "", "measurement": "nll.valid.plain"},
+        {"row": "24/24", "column": "2", "run": f"{name}_x2", "words": "not run", "measurement": ""},
     ]
     write_csv(folder / "latent_depth" / "rates.csv", [*lines[0]], lines)
     large = {"name": "latent_depth.html", "megabytes": "3.9"}
