@@ -11,24 +11,24 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from docs import readme_table
 from docs.readme_table import KEPT, ROOT, replaced
+from fathom.artefacts.parameters import KEY as SIZE
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
+from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.spec import Spec
+from fathom.config.schedules import highest_rate
 from fathom.results.measurements import FINISHED
 from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
-from fathom.train.schedules import learning_rate
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE, IMAGES = ROOT / "docs" / "results.md", ROOT / "docs" / "images"
@@ -37,8 +37,9 @@ PICTURE = "figure4.png"  # of the README
 # Files that are kept as they are, and the pages of papers without their links to runs.
 FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
 SCALES = ("tiny", SCALE, "deep")
-# Scales that ask which rows train, and at which rate.
+# Scales that ask which rows train, and at which rate; large pages of theirs are not kept.
 LADDERS = ("deep",)
+LARGE, LEFT_OUT = 2_000_000, "left_out.csv"  # bytes
 # Rows are compared with the base; and these pairs, by BLEU.
 BASE = "12/12"
 PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
@@ -54,18 +55,28 @@ def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
     """Copy the artefacts of a scale, and write a line for each of its trainings."""
     folder, top = kept / scale, results / scale
     project = load(ROOT)
+    trainings = list(_trainings(project, results, scale))
+    if not trainings:
+        raise SystemExit(f"{results}: no training of scale {scale} has ended")
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     for path in (path for pattern in FILES for path in sorted(top.glob(pattern))):
         copy = folder / path.relative_to(top)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
     if scale == readme_table.SCALE:
         shutil.copy(top / PAPER / PICTURE, IMAGES)
+    left_out = []
     for page in (top / f"{paper}.html" for paper in project.papers):
         if page.is_file():
             text = _TO_RUNS.sub(r"\1", page.read_text(encoding="utf-8"))
-            (folder / page.name).write_text(text, encoding="utf-8")
-    trainings = list(_trainings(project, results, scale))
+            size = len(text.encode())
+            if scale in LADDERS and size > LARGE:
+                left_out.append({"name": page.name, "megabytes": f"{size / 1e6:.1f}"})
+            else:
+                (folder / page.name).write_text(text, encoding="utf-8")
+    if left_out:
+        write_csv(folder / LEFT_OUT, list(left_out[0]), left_out)
     write_csv(folder / RUNS, list(trainings[0]), trainings)
 
 
@@ -80,25 +91,20 @@ def _trainings(project: Project, results: Path, scale: str) -> Iterator[dict[str
                     "seed": run.seed,
                     "identity": spec.identity[:8],
                     "layers": f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
-                    "peak_rate": f"{_peak(spec, run.training.totals.updates):.3g}",
+                    "width": spec.model.width,
+                    "peak_rate": f"{highest_rate(spec, run.training.totals.updates):.3g}",
                     "precision": spec.training.precision,
                 } | _measured(run)
 
 
-def _peak(spec: Spec, updates: int) -> float:
-    """Return the largest learning rate of a training."""
-    rate = learning_rate(spec.training.schedule, spec.model.width, updates)
-    return spec.training.rate_factor * max(map(rate, range(1, updates + 1)))
-
-
 def _measured(run: RunResults) -> dict[str, Any]:
     """Return how a training ended, how far it is below the baseline, and what it took."""
-    training = run.training
+    training, validation = run.training, run.training.validation
     return {
         "outcome": training.outcome.kind,
         "updates": training.totals.updates,
-        "valid_nll": run.over_all("last_validation"),
-        "unigram_nll": run.over_all("unigram_nll"),
+        "valid_nll": validation.nll if validation else "",
+        "unigram_nll": training.unigram_nll,
         "seconds": training.totals.seconds,
         "device": training.device.get("name") or training.device.get("type"),
         "torch": training.versions.get("torch"),
@@ -111,19 +117,28 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
     folder = kept / SCALE
     _, _, table = (folder / PAPER / f"{TABLE}.md").read_text(encoding="utf-8").partition("\n")
     trained = {scale: rows(kept / scale / RUNS) for scale in SCALES if (kept / scale).is_dir()}
-    answers = {scale: rows(kept / scale / "claims.csv") for scale in trained}
+    judged = {scale: kept / scale / "claims.csv" for scale in trained}
+    answers = {scale: rows(path) for scale, path in judged.items() if path.is_file()}
     today = [claim for of_paper in load(ROOT).claims.values() for claim in of_paper.values()]
     return {
         **{f"trainings of {scale}": _summary(lines) for scale, lines in trained.items()},
         **{f"answers of {scale}": _answers(lines, today) for scale, lines in answers.items()},
-        **{
-            f"rows of {scale}": _which_train(trained[scale])
-            for scale in trained
-            if scale in LADDERS
-        },
+        **{name: part for scale in LADDERS for name, part in of_ladder(kept / scale).items()},
         "table": table.strip() + "\n",
         "differences": "".join(f"- {sentence}\n" for sentence in _sentences(folder)),
-        "claims": _claims(rows(folder / "claims.csv")),
+        "claims": _claims(answers[SCALE], f"{PAPER}/{TABLE}"),
+    }
+
+
+def of_ladder(folder: Path) -> dict[str, str]:
+    """Return the parts on which rows train; before there are results, that there are none."""
+    scale, claims = folder.name, folder / "claims.csv"
+    if not folder.is_dir():
+        return {f"trainings of {scale}": f"No results of `{scale}` are kept yet.\n"}
+    return {
+        f"rows of {scale}": _which_train(folder),
+        f"claims of {scale}": _claims(rows(claims)) if claims.is_file() else "",
+        f"missing of {scale}": _missing(folder),
     }
 
 
@@ -139,12 +154,14 @@ def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
     ended = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
     hours = sum(float(line["seconds"]) for line in trainings) / HOUR
     below = [_below(line) for line in trainings if line["outcome"] == FINISHED]
+    learned = below and (
+        f" Where they finished, their validation NLL ended {min(below):.2f} to {max(below):.2f} "
+        "nats below the unigram baseline."
+    )
     return (
         f"{len(trainings)} trainings of {len(runs)} runs with {updates} updates: "
         f"{ended}, after {hours:.2f} hours of one core in all ({all_of('device')}, "
-        f"torch {all_of('torch')}, commit {all_of('commit')}). Where they finished, their "
-        f"validation NLL ended {min(below):.2f} to {max(below):.2f} nats below the unigram "
-        "baseline.\n"
+        f"torch {all_of('torch')}, commit {all_of('commit')}).{learned or ''}\n"
     )
 
 
@@ -177,26 +194,85 @@ def _answers(lines: Sequence[Mapping[str, str]], today: Iterable[Claim]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table) + since
 
 
-def _which_train(trainings: Sequence[Mapping[str, str]]) -> str:
-    """Return how the seeds of each run ended, as Markdown."""
-    heading = (
-        "run",
-        "layers",
-        "peak rate",
-        "precision",
-        "updates",
-        "seeds that train",
-        "nats below the unigram",
-    )
-    table = [heading, ("---",) * len(heading)]
-    for run, group in groupby(trainings, lambda line: line["run"]):
-        lines = list(group)
-        trained = sum(line["outcome"] == FINISHED for line in lines)
-        first = lines[0]
-        settings = first["layers"], first["peak_rate"], first["precision"], first["updates"]
-        below = ", ".join(f"{_below(line):.2f}" for line in lines)
-        table.append((run, *settings, f"{trained} of {len(lines)}", below))
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+def _which_train(folder: Path) -> str:
+    """Return how each seed of each row ended and with which settings, as Markdown."""
+    trained = rows(folder / RUNS)
+    seeds = sorted({int(line["seed"]) for line in trained})
+    heading = ("paper", "row", "highest rate", "depth", "width", "precision", "updates")
+    table: list[Sequence[str]] = [(*heading, *(f"seed {seed}" for seed in seeds))]
+    table.append(("---",) * len(table[0]))
+    lines = {(line["run"], int(line["seed"])): line for line in trained}
+    for run, name in _first_places(folder).items():
+        of_run = {seed: lines[run, seed] for seed in seeds if (run, seed) in lines}
+        if not of_run:
+            continue
+        # A training that diverges in its warm-up has a lower rate.
+        most = max(of_run.values(), key=lambda line: float(line["peak_rate"]))
+        settings = (most[key] for key in ("peak_rate", "layers", "width", "precision"))
+        updates = " to ".join(sorted({line["updates"] for line in of_run.values()}, key=int))
+        ends = (_end(of_run[seed]) if seed in of_run else "" for seed in seeds)
+        table.append((run.partition("/")[0], name, *settings, updates, *ends))
+    return _markdown(table)
+
+
+def _first_places(folder: Path) -> dict[str, str]:
+    """Return the runs of the kept tables, each with the row that shows it first, sizes last."""
+    found: dict[str, str] = {}
+    tables = _tables(folder).values()
+    lines = [(line, cells) for cells in tables for line in cells if line["run"]]
+    for line, cells in sorted(lines, key=lambda item: item[0]["measurement"] == SIZE):
+        of_row = {each["run"] for each in cells if each["row"] == line["row"]} - {""}
+        column = f", {line['column']}" if len(of_row) > 1 else ""
+        found.setdefault(line["run"], f"{line['table']}: {line['row']}{column}")
+    return found
+
+
+def _tables(folder: Path) -> dict[str, list[dict[str, str]]]:
+    """Return the cells of the kept tables by `<paper>/<table>`, in the order of the papers."""
+    found = {}
+    for paper in load(ROOT).papers.values():
+        for table in paper.tables:
+            path = folder / paper.name / f"{table}.csv"
+            if path.is_file():
+                lines = [line | {"table": table} for line in rows(path)]
+                found[f"{paper.name}/{table}"] = lines
+    return found
+
+
+def _end(line: Mapping[str, str]) -> str:
+    """Return the nats below the unigram baseline of a training, and the outcome of a failed one."""
+    nats = f"{_below(line):.2f}" if line["valid_nll"] else ""
+    if line["outcome"] == FINISHED:
+        return nats
+    return " ".join(filter(None, (line["outcome"].replace("_", " "), nats and f"({nats})")))
+
+
+def _missing(folder: Path) -> str:
+    """Return which artefacts were not drawn, which runs of drawn tables lack, and what is large."""
+    sentences = []
+    for paper in load(ROOT).papers.values():
+        names = [*paper.tables, *paper.figures]
+        missing = [name for name in names if not (folder / paper.name / f"{name}.csv").is_file()]
+        if missing:
+            some = ", ".join(missing) if len(missing) < len(names) else "all tables and figures"
+            sentences.append(f"Not drawn of {paper.name}: {some}.")
+    for name, cells in _tables(folder).items():
+        runs = {line["run"] for line in cells if line["run"]}
+        lacking = dict.fromkeys(line["run"] for line in cells if line["words"].startswith(NOT_RUN))
+        if lacking:
+            named = ", ".join(f"`{run.partition('/')[2]}`" for run in lacking)
+            sentences.append(
+                f"{len(lacking)} of {len(runs)} runs of {name} lack trainings: {named}."
+            )
+    if (path := folder / LEFT_OUT).is_file():
+        pages = ", ".join(f"{line['name']} ({line['megabytes']} MB)" for line in rows(path))
+        sentences.append(f"Pages that are too large to be kept: {pages}.")
+    return "".join(f"- {sentence}\n" for sentence in sentences) or "Nothing is missing.\n"
+
+
+def _markdown(table: Iterable[Sequence[str]]) -> str:
+    escaped = ([cell.replace("|", "\\|") for cell in cells] for cells in table)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in escaped)
 
 
 @dataclass(frozen=True)
@@ -334,21 +410,22 @@ def _better_and_worse(gaps: Mapping[str, Gap], sign: int) -> str:
     return f"{better} {'are' if '”,' in better else 'is'} better than {BASE} and {worse} worse"
 
 
-def _claims(lines: Sequence[Mapping[str, str]]) -> str:
-    """Return the claims about the table that these results decide, as Markdown."""
+def _claims(lines: Sequence[Mapping[str, str]], artefact: str = "") -> str:
+    """Return the claims that these results decide, of an artefact or all, as Markdown."""
     table = [
         ("claim", "asks", "here", "numbers", "on the paper's own cells"),
         ("---",) * 5,
     ]
     for line in lines:
-        about = line["paper"] == PAPER and f"{TABLE}[" in line["expression"]
+        paper, _, name = artefact.partition("/")
+        about = not artefact or (line["paper"] == paper and f"{name}[" in line["expression"])
         if about and line["answer"] in ANSWERED:
-            name = " ".join(filter(None, (line["claim"], line["part"])))
+            of_paper = "" if artefact else line["paper"]
+            name = " ".join(filter(None, (of_paper, line["claim"], line["part"])))
             ours = "our reading: " if line.get("reading") == "ours" else ""
             numbers = (line["answer"], line["numbers"], ours + line["reported_answer"])
             table.append((name, f"`{line['expression']}`", *numbers))
-    escaped = ([cell.replace("|", "\\|") for cell in cells] for cells in table)
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in escaped)
+    return _markdown(table)
 
 
 def main() -> None:

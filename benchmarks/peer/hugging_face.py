@@ -18,7 +18,7 @@ import torch
 from benchmarks.peer.contenders import Job
 from benchmarks.peer.stock import cut_all, halves
 from benchmarks.peer.workload import ROOT
-from fathom.train import schedules
+from fathom.config import schedules
 
 MARIAN = "HF MarianMT, halves"
 PROGRAM = "benchmarks.peer.marian_process"

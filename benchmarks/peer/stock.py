@@ -17,12 +17,12 @@ from fairseq.models.transformer import TransformerModel, base_architecture
 from fairseq.optim.adam import Adam
 from torch import Tensor
 
+from fathom.config import schedules
 from fathom.config.schema.run import Model
 from fathom.config.spec import Spec
 from fathom.data.tensors import PAD, Tensors
 from fathom.decode.export.fairseq_checkpoint import fairseq_settings
 from fathom.nn.network import Batch
-from fathom.train import schedules
 from fathom.train.update_batches import MicroBatches
 
 # fairseq's default for --max-source-positions and --max-target-positions.

@@ -9,13 +9,14 @@ from itertools import combinations
 import matplotlib
 import numpy as np
 import pytest
-from pandas import DataFrame
+from pandas import DataFrame, concat
 
 from fathom.artefacts.figures import drawing, heat_map, kinds, labelled_points, lines
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import difference
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
+from tests.support.own_project import own_project
 from tests.support.small_figures import (
     BARS,
     CELLS,
@@ -382,10 +383,19 @@ def test_the_sign_of_a_component_does_not_depend_on_rounding():
     assert first[:, 0] == pytest.approx(second[:, 0])
 
 
+def test_a_seed_that_is_not_run_is_no_line_beside_those_of_another_seed():
+    settings = own_project().papers["transparent_attention"].figures["figure4"].settings
+    drawn = {"line": "0", "label": "0%", "seed": 2, "x": [1.0, 2.0], "smoothed": [0.1, 0.2]}
+    lacks = {"line": "s", "label": "s", "seed": [1], "words": "not run"}
+    frame = concat([DataFrame(lacks), DataFrame({**drawn, "words": ""})])
+    (axes,) = lines.draw(settings, frame.assign(panel="")).axes
+    assert words(axes.get_legend().get_texts()) == ["0%"]
+
+
 def test_names_cover_no_mark_and_no_other_name():
     """Those of neighbours were written over each other."""
     places = {(0.0, 0.0): "glg", (0.1, 0.0): "slk", (0.05, 0.2): "bel", (4.0, 5.0): "tur, aze"}
-    figure, (panel,) = drawing.panels(1)
+    figure, (panel,) = drawing.panels(1, height=3.0)
     panel.plot(*zip(*places, strict=True), "o", markersize=3)
     labelled_points._write_names(panel, places)
     figure.canvas.draw()

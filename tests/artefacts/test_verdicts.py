@@ -146,6 +146,8 @@ def test_a_misprint_is_compared_by_what_it_must_mean():
 @pytest.mark.parametrize(
     ("tolerance", "interval", "deviation", "allowed"),
     [
+        (Tolerance(relative=0.001, digits=True), 9.0, 9.0, 0.5),
+        (Tolerance(relative=0.01, digits=True), 9.0, 9.0, 2.87),
         (Tolerance(at_least=0.4), 0.2, 0.1, 0.4),
         (Tolerance(at_least=0.4), 1.2, 0.1, 1.2),
         (Tolerance(at_least=0.4), 0.2, 0.7, 1.4),
@@ -155,9 +157,11 @@ def test_a_misprint_is_compared_by_what_it_must_mean():
         (None, 9.0, 9.0, 0.0),
     ],
 )
-def test_a_tolerance_is_absolute_relative_or_a_floor(tolerance, interval, deviation, allowed):
+def test_a_tolerance_is_absolute_relative_of_digits_or_a_floor(
+    tolerance, interval, deviation, allowed
+):
     ours = CellResult(cell(), value=1.0, interval=interval, deviation=deviation)
-    assert allowed_difference(tolerance, 287.0, ours) == pytest.approx(allowed)
+    assert allowed_difference(tolerance, 287.0, 0, ours) == pytest.approx(allowed)
 
 
 @pytest.mark.parametrize(

@@ -272,8 +272,8 @@ def test_the_page_begins_with_the_counts_that_need_no_training(printed, project,
     page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
     (today,) = page.all("p", "today")
     assert today.text == (
-        "Judged today, without training: 1 of 2 parameter counts agree within 1 % or to the "
-        "printed digits (1 differs: Table 1 of sample, -28.0 %)."
+        "Judged today, without training: 1 of 2 parameter counts agree "
+        "(1 differs: Table 1 of sample, -28.0 %)."
     )
 
 

@@ -172,6 +172,7 @@ def test_a_measurement_has_a_tolerance_for_means_and_one_for_tasks(sample):
     assert of["bleu"].tolerance(None) == Tolerance(absolute=0.5)
     assert of["bleu"].tolerance("bos") == Tolerance(at_least=0.4)
     assert of["nll"].tolerance("bos") == Tolerance(relative=0.01)
+    assert of["parameters"].tolerance(None) == Tolerance(relative=0.01, digits=True)
     assert of["chrf"].tolerance(None) is None
 
 

@@ -9,6 +9,7 @@ from pydoc_data.topics import topics
 import pytest
 import torch
 
+from fathom.config.schedules import learning_rate
 from fathom.data.encode import encode
 from fathom.data.subwords import train
 from fathom.data.tensors import load
@@ -17,7 +18,6 @@ from fathom.methods.build import build
 from fathom.train.batches.masking import mask_symbol
 from fathom.train.outcomes import validate
 from fathom.train.ranks import Ranks
-from fathom.train.schedules import learning_rate
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches
 from tests.support.small_corpus import record_corpus, silent, small_data

@@ -8,8 +8,8 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.config.load import load
-from fathom.io.files import read_lines
-from fathom.io.records import read_record
+from fathom.io.files import read_lines, sha256
+from fathom.io.records import read_record, write_record
 from fathom.workflow.targets import Targets
 from tests.artefacts.test_artefacts import named, write_scores
 from tests.cli.conftest import call, invoke
@@ -139,11 +139,16 @@ def test_training_text_is_cleaned_and_all_text_is_cut_by_one_bpe_as_in_the_scrip
     assert record["proof"] == {"text_of": ARCHIVE, "wanted": right, "found": right}
 
 
-def judged(folder):
-    """Return the verdict on a score of a run on the text, and what a start says of its table."""
-    project = load(folder)
+def judged(folder, read=None):
+    """Return the verdict on a score of a run on the text, and what a start says of its table.
+
+    `read` is the SHA-256 of the corpus.json that the training read; else it is that of today's.
+    """
+    project, record = load(folder), corpus(folder) / "corpus.json"
+    write_scores(Artefacts(project, paths(folder)), FULL_RUN)
+    content = {"corpus_sha256": read or (sha256(record) if record.is_file() else "")}
+    write_record(paths(folder).training(project.spec(FULL_RUN, "small"), 1), content)
     artefacts = Artefacts(project, paths(folder))
-    write_scores(artefacts, FULL_RUN)
     compared = artefacts.compared(*named(artefacts, "sample", "table1"))
     items = {(item.result.cell.row, item.result.cell.column): item for item in compared.cells}
     start = Targets(project, "small", paths(folder))
@@ -153,6 +158,14 @@ def judged(folder):
 def test_cells_are_judged_where_both_counts_prove_the_text(made):
     verdict, start = judged(made())
     assert (verdict.words, verdict.delta, start) == ("reproduced", 0.0, "")
+
+
+def test_a_training_on_text_before_the_counted_one_is_not_judged(made):
+    verdict, start = judged(made(), read="a" * 64)
+    assert verdict.words == "not comparable (small)"
+    doubt = "its training read other text than wmt16_en_de_rebuilt-"
+    assert doubt in verdict.cause
+    assert doubt in start
 
 
 @pytest.mark.parametrize(

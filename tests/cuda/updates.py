@@ -22,6 +22,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
+from fathom.config import schedules
 from fathom.config.load import load
 from fathom.config.schema.dataset import SPLITS
 from fathom.config.spec import Spec
@@ -30,7 +31,6 @@ from fathom.data.tensors import Tensors
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.network import Entries
-from fathom.train import schedules
 from fathom.train.ranks import Ranks
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches, UpdateBatches

@@ -11,6 +11,7 @@ import yaml
 
 from docs import evidence, site
 from docs.readme_table import averages, judged, status
+from fathom.artefacts.rendering import write_csv
 from fathom.config.load import load
 from tests.cli.conftest import invoke
 from tests.house.pages import PAGES
@@ -146,6 +147,43 @@ def test_the_page_of_results_has_what_follows_from_the_kept_files():
     for name, part in evidence.parts().items():
         marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
         assert marked in text, "docs/results.md is stale; run python -m docs.evidence"
+
+
+def test_what_trains_has_a_line_for_each_row_and_rate_and_names_what_is_missing(tmp_path):
+    """A part of the tables is enough, and of their runs."""
+    folder, name = tmp_path / "deep", "latent_depth/m2o_diverse_24_24"
+    run = {"run": name, "peak_rate": "0.005", "layers": "24/24", "width": 64, "precision": "fp32"}
+    ends = [("finished", 600, 5.5), ("failed_to_train", 600, 6.02), ("diverged", 122, "")]
+    trained = [
+        {**run, "seed": seed, "outcome": outcome, "updates": updates, "valid_nll": nll}
+        | {"unigram_nll": 6.0}
+        for seed, (outcome, updates, nll) in enumerate(ends, start=1)
+    ]
+    write_csv(folder / evidence.RUNS, list(trained[0]), trained)
+    lines = [
+        {"row": "size", "column": "1", "run": name, "words": "", "measurement": "parameters"},
+        {"row": "24/24", "column": "1", "run": name, "words": "", "measurement": "nll.valid.plain"},
+        {"row": "24/24", "column": "2", "run": f"{name}_x2", "words": "not run", "measurement": ""},
+    ]
+    write_csv(folder / "latent_depth" / "rates.csv", [*lines[0]], lines)
+    large = {"name": "latent_depth.html", "megabytes": "3.9"}
+    write_csv(folder / evidence.LEFT_OUT, list(large), [large])
+    parts = evidence.of_ladder(folder)
+    assert parts["rows of deep"].splitlines()[2:] == [
+        "| latent_depth | rates: 24/24, 1 | 0.005 | 24/24 | 64 | fp32 | 122 to 600 | "
+        "0.50 | failed to train (-0.02) | diverged |"
+    ]
+    missing = parts["missing of deep"]
+    for words in (
+        "Not drawn of lamgd: all tables and figures.",
+        "Not drawn of latent_depth: table1, table2,",
+        "1 of 2 runs of latent_depth/rates lack trainings: `m2o_diverse_24_24_x2`.",
+        "latent_depth.html (3.9 MB)",
+    ):
+        assert words in missing
+    assert "rates," not in missing
+    nothing = evidence.of_ladder(tmp_path / "other")
+    assert nothing == {"trainings of other": "No results of `other` are kept yet.\n"}
 
 
 def test_the_kept_results_are_small_complete_and_can_be_compared():

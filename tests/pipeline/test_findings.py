@@ -11,11 +11,11 @@ import torch
 
 from fathom.config import load as project
 from fathom.config.paths import Paths
+from fathom.config.schedules import inverse_sqrt
 from fathom.data.tensors import load
 from fathom.methods.build import build
 from fathom.train.outcomes import validate
 from fathom.train.ranks import Ranks
-from fathom.train.schedules import inverse_sqrt
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import UpdateBatches
 from tests.support.small_networks import method

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from fathom.config.schedules import learning_rate
 from fathom.config.spec import DataSpec, Spec
 from fathom.config.switches import Switches
 from fathom.data import subwords
@@ -19,7 +20,6 @@ from fathom.train.batches.sampler import Sampler
 from fathom.train.loop import TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
-from fathom.train.schedules import learning_rate
 from fathom.train.train import train
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches, MicroBatches, UpdateBatches

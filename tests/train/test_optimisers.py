@@ -11,6 +11,15 @@ from fairseq.optim.dynamic_loss_scaler import DynamicLossScaler
 from fairseq.optim.fp16_optimizer import FP16Optimizer
 from torch import nn
 
+from fathom.config.schedules import (
+    SCHEDULES,
+    highest_rate,
+    inverse_sqrt,
+    learning_rate,
+    noam,
+    polynomial,
+    replica_ramp,
+)
 from fathom.config.schema.run import Adam, InverseSqrt, Noam, Polynomial, TrainingSettings
 from fathom.nn.hooks import ParameterGroup
 from fathom.train.optimisers import (
@@ -21,14 +30,6 @@ from fathom.train.optimisers import (
     clip_each,
     rate_of,
     theta_adam,
-)
-from fathom.train.schedules import (
-    SCHEDULES,
-    inverse_sqrt,
-    learning_rate,
-    noam,
-    polynomial,
-    replica_ramp,
 )
 from tests.support.small_runs import specification
 
@@ -290,6 +291,13 @@ def test_a_polynomial_without_an_end_ends_with_the_run():
     assert rate(None)(100) == pytest.approx(0.5)
     assert rate(None)(200) == 0
     assert rate(400)(200) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("updates", "highest"), [(0, 0.0), (2, 0.01), (4, 0.02), (9, 0.02)])
+def test_the_highest_rate_of_a_training_is_that_of_its_updates_with_the_factor(updates, highest):
+    schedule = {"name": "inverse_sqrt", "learning_rate": 0.01, "warmup": 4}
+    spec = specification(changes={"training": {"schedule": schedule, "rate_factor": 2.0}})
+    assert highest_rate(spec, updates) == highest
 
 
 def test_noam_takes_the_width_of_the_model():

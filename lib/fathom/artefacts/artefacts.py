@@ -24,6 +24,7 @@ from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table, setting_numbers
 from fathom.io.errors import FathomError
+from fathom.io.files import sha256
 from fathom.io.records import read_record
 
 NAMED = 3  # missing runs that a message names
@@ -58,7 +59,9 @@ class Artefacts:
 
     def _run(self, name: str) -> ResultSource:
         spec, seeds = self.project.spec(name, self.scale), self.seeds_of(name)
-        text_of, unproved = self._proof(spec.data.dataset)
+        trained = self._trained(name)
+        shown = (self.paths.training(spec, seed) for seed in trained if seed in seeds)
+        text_of, unproved = self._proof(spec.data.dataset, shown)
         comparable = self.project.comparable(name, self.scale, text_of)
         return ResultSource(
             name,
@@ -67,7 +70,7 @@ class Artefacts:
             identity=spec.identity,
             comparable=comparable,
             unproved=unproved,
-            unused=tuple(seed for seed in self._trained(name) if seed not in seeds),
+            unused=tuple(seed for seed in trained if seed not in seeds),
             decoding=partial(self.paths.decoding, spec),
             shown_as=self.project.datasets[spec.data.dataset].shown_as,
             text="" if comparable else self._other_text(name, spec.data.dataset),
@@ -185,8 +188,11 @@ class Artefacts:
             by_construction=("sentences.train",) if drawn else (),
         )
 
-    def _proof(self, dataset: str) -> tuple[str | None, str]:
-        """Return the data set whose text a data set's is proved to be, or why it is not proved."""
+    def _proof(self, dataset: str, trainings: Iterable[Path] = ()) -> tuple[str | None, str]:
+        """Return the data set whose text a data set's is proved to be, or why it is not proved.
+
+        The counts prove nothing of a training that read another corpus.json.
+        """
         card = self.project.datasets[dataset]
         if not isinstance(card, ParallelDataset) or card.proof is None:
             return None, ""
@@ -194,6 +200,8 @@ class Artefacts:
         path = folder / "corpus.json"
         found = read_record(path).get("proof", {}).get("found", {}) if path.is_file() else {}
         doubt = card.proof.doubt(found)
+        if not doubt and any(_text_read(each) != sha256(path) for each in trainings):
+            doubt = f"its training read other text than {folder.name} has now; train it again"
         return (None, doubt) if doubt else (card.proof.text_of, "")
 
     def _other_text(self, name: str, dataset: str) -> str:
@@ -229,6 +237,11 @@ class Artefacts:
         """Return the text of a run, and its direction."""
         data = self.project.spec(name, self.scale).data
         return data.dataset, data.settings.direction
+
+
+def _text_read(training: Path) -> str:
+    """Return the SHA-256 of the corpus.json of a training's text; empty where nothing says it."""
+    return read_record(training).get("corpus_sha256", "") if training.is_file() else ""
 
 
 def _hard_gates(spec: Spec) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.parameters import AGREEMENT, PrintedCount, printed_counts
+from fathom.artefacts.parameters import PrintedCount, printed_counts
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.verdicts import REPRODUCED, sign_of
 from fathom.artefacts.table.view import label
@@ -33,8 +33,7 @@ def judged_counts(
     if counts:
         others = "; ".join(_disagreeing(verdict, items) for verdict, items in verdicts.items())
         parts.append(
-            f"{agree} of {len(counts)} parameter counts agree within {100 * AGREEMENT:g} % or to "
-            f"the printed digits{f' ({others})' if others else ''}"
+            f"{agree} of {len(counts)} parameter counts agree{f' ({others})' if others else ''}"
         )
     words = [word for paper in papers for word in _text_verdicts(artefacts, paper)]
     if words:

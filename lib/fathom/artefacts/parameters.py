@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from fathom.artefacts.table.verdicts import allowed_difference, is_within
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.reported import Reported
+from fathom.config.schema.columns import Tolerance
 from fathom.config.schema.paper import VocabularySizes
 from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
@@ -20,7 +22,6 @@ from fathom.io.errors import FathomError, unknown
 from fathom.io.records import read_record
 
 KEY = "parameters"
-AGREEMENT = 0.01  # a share of the printed number
 _MILLION = 1_000_000
 
 
@@ -36,6 +37,7 @@ class PrintedCount:
     source_entries: int  # of the source dictionary
     target_entries: int
     reason: str  # why the number is not a count of the network; empty where it is
+    tolerance: Tolerance | None
 
     def ours(self) -> int:
         """Return the parameters of the network, or those that it adds, without making tensors."""
@@ -52,14 +54,14 @@ class PrintedCount:
         """Judge a printed number by the network's parameters, or those that it adds.
 
         Returns:
-            "agrees" (within 1 %, or the same digits: few are printed of what is added), "misprint"
-            (the corrected number agrees), "unexplained" or "differs".
+            "agrees" (by the rule of tables), "misprint" (the corrected number agrees),
+            "unexplained" or "differs".
         """
-        if _agrees(self.cell.value, ours):
-            return "agrees"
-        if self.cell.right:
-            return "misprint" if _agrees(self.cell.right, ours) else "differs"
-        return "unexplained" if self.reason else "differs"
+        number = self.cell.number or 0.0
+        allowed = allowed_difference(self.tolerance, number, self.cell.decimals)
+        if is_within(ours / _MILLION - number, allowed):
+            return "misprint" if self.cell.right else "agrees"
+        return "unexplained" if self.reason and not self.cell.right else "differs"
 
 
 def printed_counts(
@@ -78,7 +80,7 @@ def printed_counts(
             cells = {(cell.id, cell.column): cell for cell in project.cells(table)}
             for item in paper.printed(table.name, cells.values()):
                 cell = cells[item.row, item.column]
-                if cell.key != KEY or not item.value:
+                if cell.value is None or cell.key != KEY or not item.value:
                     continue
                 try:
                     sizes = vocabulary(project, cell.source)
@@ -100,6 +102,7 @@ def printed_counts(
                     source_entries=sizes.source,
                     target_entries=sizes.target,
                     reason=next(reasons, ""),
+                    tolerance=table.vocabulary.measurement(cell.value).tolerance(cell.task),
                 )
 
 
@@ -181,9 +184,3 @@ def _unknown_names(project: Project) -> Iterator[FathomError]:
                 if table not in paper.tables:
                     where = file.place("unexplained", number, "tables")
                     yield unknown("table", table, where, paper.tables)
-
-
-def _agrees(millions: str, ours: int) -> bool:
-    printed, decimals = float(millions) * _MILLION, len(millions.partition(".")[2])
-    same_digits = f"{ours / _MILLION:.{decimals}f}" == millions
-    return same_digits or abs(ours - printed) <= AGREEMENT * printed

@@ -348,8 +348,8 @@ def params(
     """Compare printed parameter counts with our networks.
 
     Networks are built without their tensors, at the papers' own settings. Each
-    count agrees (within 1 %, or to the printed digits), is a known misprint, is
-    unexplained, or differs.
+    count agrees (`within` of `parameters` in config/columns.yaml: 1 %, or the
+    printed digits), is a known misprint, is unexplained, or differs.
 
     Example: fathom params lamgd
     """

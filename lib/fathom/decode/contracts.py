@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from fathom.config import plugins
+from fathom.config.schedules import learning_rate
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import Decoding, MethodSettings, Model, TrainingSettings
 from fathom.data.tensors import PAD
@@ -31,7 +32,6 @@ from fathom.nn.loss import token_nll
 from fathom.nn.network import Batch, Entries, Network, count_parameters
 from fathom.nn.weights import load_weights, write_checkpoint
 from fathom.train.ranks import Ranks
-from fathom.train.schedules import learning_rate
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MicroBatches
 

@@ -1,1 +1,1 @@
-"""Training: batches, updates, schedules, diagnostics, resume."""
+"""Training: batches, updates, diagnostics, resume."""

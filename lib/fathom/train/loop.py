@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy  # noqa: F401
 import torch
 
+from fathom.config import schedules
 from fathom.config.demand import operations_per_token
 from fathom.config.spec import Spec
 from fathom.config.switches import Switches
@@ -18,7 +19,7 @@ from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.network import Batch, Network, count_parameters
 from fathom.results.training_record import Ended
-from fathom.train import environment, schedules
+from fathom.train import environment
 from fathom.train import state as training_state
 from fathom.train.diagnostics import Diagnostics
 from fathom.train.outcomes import PendingMetrics, ValidationNll, judge, validate

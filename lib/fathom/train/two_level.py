@@ -11,11 +11,11 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from fathom.config import schedules
 from fathom.config.schema.run import TrainingSettings
 from fathom.nn.hooks import Loss, stream_seed
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import LowPrecision, Network
-from fathom.train import schedules
 from fathom.train.diagnostics import Diagnostics
 from fathom.train.optimisers import LazyAdam, LossScale, clip, clip_each, rate_of, theta_adam
 from fathom.train.ranks import GradientSums, Ranks

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SEEDS = "names at the first, lines to small marks for the others, turned to be near"
-# Where a name may stand beside its point: to the right and above, or else.
-SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
+# Where a name may stand beside its point: to the right and above, or else. Below comes before left:
+# there the name of the lower of two points would be beside the upper.
+SIDES = ((1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 DIGITS = 9  # of a weight that are beyond the rounding of a decomposition
 
 
@@ -127,7 +128,8 @@ def _write_names(panel: "Axes", names: "Mapping[Any, str]") -> None:
         centres = at(place) + np.multiply(SIDES, (half + 4, 6))
         covered = (abs(taken - centres[:, None]) < (half + 2, 5)).all(axis=2).sum(axis=1)
         centre = centres[covered.argmin()]
-        taken = np.concatenate([taken, centre + np.linspace((-half, 0), (half, 0), 9)])
+        edges = (centre + np.linspace((-half, y), (half, y), 9) for y in (-4, 4))
+        taken = np.concatenate([taken, *edges])
         style = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 7}
         panel.annotate(name, place, tuple(centre - at(place)), **style)
 

@@ -109,6 +109,9 @@ def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
 def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
     from fathom.artefacts.figures import drawing
 
+    numbered = lines.loc[lines[SMOOTHED].notna()]
+    if part.line_by and len(numbered):
+        lines = numbered  # A seed without numbers is in the notes.
     names = list(dict.fromkeys(lines["line"]))
     for position, name in enumerate(names):
         points = lines.loc[lines["line"] == name]

@@ -13,9 +13,9 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource
 from fathom.config.deviations import Deviation
 from fathom.config.paper import Paper
+from fathom.config.schedules import highest_rate
 from fathom.config.show import Setting, describe
 from fathom.config.spec import Spec, full_name
-from fathom.io import metrics
 from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord, device_seconds
 
@@ -69,12 +69,11 @@ class PageRun:
         files = [item.file for item in self.ended if item.file]
         return [file.validation and file.unigram_nll - file.validation.nll for file in files]
 
-    @cached_property
-    def highest_rate(self) -> float | None:
-        """The highest learning rate that a logged update of any training had; None without one."""
-        paths = [self.source.recorded(each.seed, "metrics.tsv") for each in self.ended]
-        rows = (row for path in paths for row in (metrics.read(path) if path.is_file() else ()))
-        return max((rate for row in rows if (rate := row.get("learning_rate"))), default=None)
+    @property
+    def highest_rate(self) -> float:
+        """The highest learning rate of any of its trainings; 0 before an update."""
+        made = (training.file.totals.updates for training in self.ended if training.file)
+        return highest_rate(self.spec, max(made, default=0))
 
     @property
     def below_unigram(self) -> float | None:

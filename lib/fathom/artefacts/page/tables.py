@@ -127,7 +127,8 @@ def _comparison(
     if verdict and verdict.delta is not None and result.cell.value is not None:
         measurement = compared.table.vocabulary.measurement(result.cell.value)
         within = measurement.tolerance(result.cell.task)
-        allowed = allowed_difference(within, reported and reported.number, result)
+        printed = (reported.number, reported.decimals) if reported else (None, 0)
+        allowed = allowed_difference(within, *printed, result)
         difference = minus(cell.difference)
         yield "Difference", f"{difference}; up to {allowed:{DIGITS}} counts as reproduced"
     if reported is None and result.cell.ours:

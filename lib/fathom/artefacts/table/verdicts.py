@@ -99,15 +99,15 @@ def judge(
 
     `less` is our difference to another cell, where the paper may print one with its number.
     """
-    allowed = allowed_difference(tolerance, reported.number, result)
+    allowed = allowed_difference(tolerance, reported.number, reported.decimals, result)
     verdict = _judge_number(reported, result, allowed, scale)
     if less is None or reported.difference is None or verdict.words != REPRODUCED:
         return verdict
     if less.value is None:
         return replace(verdict, words=NOT_MEASURED, cause="the other cell has no number")
     further = less.value - reported.difference
-    allowed = allowed_difference(tolerance, reported.difference, less)
-    if abs(further) <= allowed + _rounding(further):
+    allowed = allowed_difference(tolerance, reported.difference, reported.decimals, less)
+    if is_within(further, allowed):
         return verdict
     ours, papers = signed(less.value, 2), signed(reported.difference, 2)
     cause = f"its difference is {ours}, the paper's {papers}"
@@ -139,7 +139,7 @@ def _judge_number(reported: Reported, result: CellResult, allowed: float, scale:
         return Verdict(METRIC_UNKNOWN, f"scored with {result.cell.metric}", delta)
     misprint = f"misprint: {reported.right}" if reported.right else ""
     cause = "; ".join(text for text in (misprint, result.note) if text)
-    if abs(delta) <= allowed + _rounding(delta):
+    if is_within(delta, allowed):
         return Verdict(REPRODUCED, cause, delta)
     return Verdict(HIGHER if delta > 0 else LOWER, cause, delta)
 
@@ -151,22 +151,28 @@ def signed(value: float, decimals: int) -> str:
 
 
 def allowed_difference(
-    tolerance: Tolerance | None, reported: float | None, result: CellResult
+    tolerance: Tolerance | None,
+    reported: float | None,
+    decimals: int,
+    result: CellResult | None = None,
 ) -> float:
     """Return the difference up to which a cell counts as reproduced, in the paper's unit.
 
-    Without a tolerance nothing but equality does. Where it is a floor, half of our 95 % interval
-    over test sentences, or two standard deviations over seeds, count if they are larger.
+    Without a tolerance nothing but equality does. Where the digits are enough, half a unit of the
+    last printed digit counts if it is larger; where the tolerance is a floor, half of our 95 %
+    interval over test sentences, or two standard deviations over seeds.
     """
     if tolerance is None:
         return 0.0
     if tolerance.absolute is not None:
         return tolerance.absolute
     if tolerance.relative is not None:
-        return tolerance.relative * abs(reported or 0.0)
-    return max(tolerance.at_least or 0.0, result.interval or 0.0, 2 * (result.deviation or 0.0))
+        digit = 0.5 * 10**-decimals if tolerance.digits else 0.0
+        return max(tolerance.relative * abs(reported or 0.0), digit)
+    spread = (result.interval or 0.0, 2 * (result.deviation or 0.0)) if result else ()
+    return max(tolerance.at_least or 0.0, *spread)
 
 
-def _rounding(delta: float) -> float:
-    """Return what binary arithmetic may add to a difference of printed decimals."""
-    return 1e-9 * max(1.0, abs(delta))
+def is_within(difference: float, allowed: float) -> bool:
+    """Return whether a difference is allowed, but for what binary arithmetic adds to decimals."""
+    return abs(difference) <= allowed + 1e-9 * max(1.0, abs(difference))

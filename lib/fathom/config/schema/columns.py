@@ -17,31 +17,32 @@ from fathom.io.errors import FathomError, brief, nearest, refuse
 
 # Of a float, more digits are not its own.
 MOST_DECIMALS = 15
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%( or the digits)?")
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) or the interval")
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a cell may be off; exactly one of the three is given."""
+    """How far a cell may be off; exactly one of the first three is given."""
 
     # A floor under half the bootstrap interval and twice the deviation over seeds.
     at_least: float | None = None
     absolute: float | None = None  # in units of the cell
     relative: float | None = None  # a share of the reported value
+    digits: bool = False  # with a share: the printed digits are enough
 
 
 def _tolerance(within: Any) -> Tolerance:
-    """Read `0.5`, `1%` or `0.4 or the interval`."""
+    """Read `0.5`, `1%`, `1% or the digits` or `0.4 or the interval`."""
     if isinstance(within, int | float) and not isinstance(within, bool):
         if within < 0:
             raise ValueError(f"{within} is too small; write 0 or more")
         return Tolerance(absolute=float(within))
     if percent := _PERCENT.fullmatch(str(within)):
-        return Tolerance(relative=float(percent[1]) / 100)
+        return Tolerance(relative=float(percent[1]) / 100, digits=bool(percent[2]))
     if interval := _INTERVAL.fullmatch(str(within)):
         return Tolerance(at_least=float(interval[1]))
-    remedy = "write 0.5, 1% of the reported value, or 0.4 or the interval"
+    remedy = "write 0.5, 1% of the reported value, 1% or the digits, or 0.4 or the interval"
     raise ValueError(f"'{brief(within)}' is not a tolerance; {remedy}")
 
 

@@ -153,7 +153,7 @@ class BatchSettings(Section):
 
 
 class Schedule(Section):
-    """The course of the learning rate, a function of train/schedules.py and its keywords."""
+    """The course of the learning rate, a function of config/schedules.py and its keywords."""
 
     name: str
 
@@ -279,7 +279,7 @@ class TrainingSettings(Section):
     label_smoothing: BelowOne = Doc("Mass spread over the vocabulary.", 0.0)
     schedule: Annotated[
         InverseSqrt | Noam | Polynomial | ReplicaRamp, Field(discriminator="name")
-    ] = Doc("The course of the learning rate, a function of train/schedules.py.")
+    ] = Doc("The course of the learning rate, a function of config/schedules.py.")
     adam: Adam
     weight_decay: NotNegative = Doc("Decoupled weight decay of Θ.", 0.0)
     clip: NotNegative = Doc("Θ's gradients are scaled down to this norm; 0 leaves them.", 0.0)

@@ -9,6 +9,7 @@ from functools import partial
 from inspect import signature
 
 from fathom.config.schema.run import Schedule
+from fathom.config.spec import Spec
 
 LearningRate = Callable[[int], float]
 
@@ -98,3 +99,12 @@ def learning_rate(schedule: Schedule, width: int, updates: int) -> LearningRate:
     if keywords.get("end", updates) is None:
         keywords["end"] = updates
     return partial(function, **keywords)
+
+
+def highest_rate(spec: Spec, updates: int) -> float:
+    """Return the highest learning rate of a training's first updates; 0 without any."""
+    settings = spec.training
+    end = settings.updates if isinstance(settings.updates, int) else updates
+    rate = learning_rate(settings.schedule, spec.model.width, end)
+    rates = (settings.rate_factor * rate(update) for update in range(1, updates + 1))
+    return max(rates, default=0.0)
