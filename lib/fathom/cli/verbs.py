@@ -18,7 +18,9 @@ VERBS = {
         **dict.fromkeys(("new", "adopt"), "new"),
         "sweep": "sweep",
     },
-    "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
+    "Data": dict.fromkeys(
+        ("fetch", "doctor", "prepare", "statistics", "subwords", "encode"), "text"
+    ),
     "Runs": dict.fromkeys(("train", "translate", "prune", "export", "check-learning"), "runs"),
     "Measurements": dict.fromkeys(
         ("score", "likelihood", "best-window", "gates", "sharing"), "measure"
