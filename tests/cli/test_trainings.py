@@ -71,7 +71,9 @@ def test_kinds_of_networks_can_be_measured_first_on_this_device(project, call, m
     monkeypatch.setattr("fathom.train.calibrate.UPDATES", 2)
     monkeypatch.setattr("fathom.train.calibrate.WARM_UP", 1)
     answer = call("plan", "--calibrate", "--json")
-    assert re.search(r"1 of 1: transformer of width 16.*: [\d,]+ target tokens/s", answer.err)
+    assert re.search(
+        r"transformer of width 16, 4 to 7 layers \(sample/\w+\): [\d,]+ target tokens/s", answer.err
+    )
     content = json.loads(answer.out)
     [rate] = content["rates"]
     assert rate == json.loads((project / "results" / "rates.json").read_text())["rates"][0]
@@ -164,6 +166,19 @@ def test_a_process_that_lives_without_a_heartbeat_is_seen(project, call):
     then = time.time() - 600
     os.utime(lock, (then, then))
     assert call("status").lines[0].endswith("running, no sign of life for 10 min")
+
+
+def test_a_remark_on_a_training_that_runs_is_printed(project, call):
+    spec = open_project().spec(f"sample/{RUN}", "small")
+    folder = Paths(project / "results", "small").run(spec, 1)
+    folder.mkdir(parents=True)
+    write_holder(folder / HOLDER, Holder.here(), new=True)
+    remark = "at 11% of the planned speed (1 cores, 4 GPUs)"
+    given = {"attempt": 1, "host": "x", "pid": 1, "job": None, "remark": remark}
+    write_state(folder, State(state="training", **given))
+    assert call("status").lines[0].endswith(f"running, {remark}")
+    fields = json.loads(call("status", "--json").out)["papers"]["sample"]["runs"]
+    assert fields[f"sample/{RUN}"]["remark"] == remark
 
 
 @pytest.mark.slow

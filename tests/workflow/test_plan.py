@@ -213,7 +213,7 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
 def test_a_rate_on_the_named_device_replaces_the_stated_one_for_its_kind_alone(tmp_path):
     made = targets(tmp_path)
     spec = made.spec(RUN)
-    tokens = Plan(made, None).kinds(TABLE)[demand.kind_of(spec.model)][2]
+    tokens = demand.tokens_of_update(spec)
     rate = {
         "run": RUN,
         "identity": spec.identity,

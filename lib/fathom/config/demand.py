@@ -171,6 +171,12 @@ def seconds_of_translation(spec: Spec, entries: int, sentences: int, device: Dev
     return max(computing + moving, batches * SENTENCE * kernels * device.launch)
 
 
+def tokens_of_update(spec: Spec) -> int:
+    """Return the target tokens of an update, as a batch is asked for."""
+    batch = spec.training.batch
+    return batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
+
+
 def entries_of(spec: Spec) -> int:
     """Return the pieces of the target dictionary, as far as config says."""
     data, subwords = spec.data, spec.data.subwords

@@ -1,7 +1,7 @@
 """Measure how fast kinds of networks train on this device, on made-up text, for `fathom plan`."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import torch
 
-from fathom.config.demand import SENTENCE, arithmetic_of, entries_of
+from fathom.config.demand import SENTENCE, arithmetic_of, entries_of, kind_of, tokens_of_update
 from fathom.config.schema.dataset import SPLITS
 from fathom.config.spec import Spec
 from fathom.config.switches import Switches
@@ -38,39 +38,34 @@ _SAME = ("device", "arithmetic", "kind")
 Report = Callable[[str], None]
 
 
-def calibrate(
-    kinds: Mapping[str, tuple[str, Spec, int]], switches: Switches, path: Path, report: Report
-) -> None:
-    """Measure a run of each kind, and write its rate to `path`; what was measured before stays.
+def calibrate(runs: Iterable[Spec], switches: Switches, path: Path, report: Report) -> None:
+    """Measure runs, each of a kind of network, and write their rates to `path`.
 
-    A kind that does not fit into the memory has a line and no rate.
-
-    Args:
-        kinds: the name of each, with a run of it, its full name, and the target tokens that its
-            updates ask for.
+    What was measured before stays. A run that does not fit into the memory has a line and no rate.
     """
-    for number, (kind, (name, spec, tokens)) in enumerate(kinds.items(), start=1):
-        where = f"{number} of {len(kinds)}: {kind} ({name})"
+    for spec in runs:
+        kind = kind_of(spec.model)
         try:
-            rate = {"kind": kind, "run": name, **measure(spec, tokens, switches)}
+            rate = {"kind": kind, "run": spec.name, **measure(spec, switches)}
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
-            report(f"{where}: out of memory")
+            report(f"{kind} ({spec.name}): out of memory")
             continue
         before = read_json(path)["rates"] if path.exists() else []
         others = [old for old in before if any(old.get(key) != rate[key] for key in _SAME)]
         write_json(path, {"rates": [*others, rate]})
         memory = f", {rate['memory'] / 1e9:.1f} GB" if rate["memory"] else ""
-        report(f"{where}: {rate['tokens_per_second']:,.0f} target tokens/s{memory}")
+        report(f"{kind} ({spec.name}): {rate['tokens_per_second']:,.0f} target tokens/s{memory}")
 
 
-def measure(spec: Spec, tokens: int, switches: Switches) -> dict[str, Any]:
+def measure(spec: Spec, switches: Switches) -> dict[str, Any]:
     """Return the rate of a run's updates on this device, without diagnostics.
 
     Tokens are those that batches ask for; `memory` is the most that was in use, in bytes: of the
     device on CUDA, of this process elsewhere, None where the system does not say.
     """
+    tokens = tokens_of_update(spec)
     switches = switches.model_copy(update={"diagnose_first": 0, "diagnose_every": 0})
     with TemporaryDirectory(prefix="fathom-") as folder:
         # Twice as much text as an update has.

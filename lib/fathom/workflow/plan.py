@@ -89,11 +89,11 @@ class Plan:
             name: demand.seconds_per_update(
                 self._specs[name],
                 entries_of(self._specs[name]),
-                cost.tokens // cost.updates,
+                demand.tokens_of_update(self._specs[name]),
                 self.device,
                 self._tf32,
             )
-            for name, cost in self._costs.items()
+            for name in self._specs
         }
         # Seconds per update of each training that has made enough of them; where the user names a
         # device, only of those that ended on such a device.
@@ -107,7 +107,10 @@ class Plan:
         self.rates = [rate for rate in rates(targets.paths.rates) if self._fits(rate)]
         # The measured time over the estimate, by the kind of network; at "" of all.
         self._factors = self._ratios(
-            (rate["run"], self._asked(rate["run"]) / rate["tokens_per_second"])
+            (
+                rate["run"],
+                demand.tokens_of_update(self._specs[rate["run"]]) / rate["tokens_per_second"],
+            )
             for rate in self.rates
         )
         self._factors |= self._ratios(
@@ -129,10 +132,6 @@ class Plan:
             return False
         arithmetic = demand.arithmetic_of(spec, self._tf32 and rate["type"] == "cuda")
         return rate["arithmetic"] == arithmetic and _is_on(rate, self._gpu, "type", "device")
-
-    def _asked(self, name: str) -> int:
-        """Return the target tokens of an update of a run, as its batches are asked for."""
-        return self._costs[name].tokens // self._costs[name].updates
 
     def _lines(self, spec: Spec, split: str = "train") -> int | None:
         """Return the lines of a split of a run's text, as config expects them."""
@@ -211,17 +210,16 @@ class Plan:
         seconds *= self._factor(name)
         return DeviceJob(rule, name, seconds, SLOWEST * seconds, float(not made))
 
-    def kinds(self, target: str) -> dict[str, tuple[str, Spec, int]]:
-        """Return a run of each kind of network of a target, with the target tokens of its updates.
+    def kinds(self, target: str) -> list[Spec]:
+        """Return a run of each kind of network that a target trains.
 
         A run that starts from another has the kind of that one.
         """
-        found: dict[str, tuple[str, Spec, int]] = {}
+        found: dict[str, Spec] = {}
         for name, _ in self.trainings(self.targets.names_of(target)):
             if self._specs[name].start is None:
-                kind = self._kinds[name]
-                found.setdefault(kind, (name, self._specs[name], self._asked(name)))
-        return found
+                found.setdefault(self._kinds[name], self._specs[name])
+        return [*found.values()]
 
     def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
         """Return the runs of a target by paper, or by table and figure."""
@@ -270,8 +268,7 @@ def cost(spec: Spec, lines: int | None) -> Cost:
 
     `lines` are those of the training text, all tasks; None where config does not know them.
     """
-    batch, updates = spec.training.batch, spec.training.updates
-    per_update = batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
+    updates, per_update = spec.training.updates, demand.tokens_of_update(spec)
     if isinstance(updates, str):
         if lines is None:
             remedy = "write the number of its lines under `expected`"
