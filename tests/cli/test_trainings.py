@@ -67,9 +67,7 @@ def test_a_table_and_a_device_can_be_named(project, call):
     )
 
 
-def test_kinds_of_networks_can_be_measured_first_on_this_device(project, call, monkeypatch):
-    monkeypatch.setattr("fathom.train.calibrate.UPDATES", 2)
-    monkeypatch.setattr("fathom.train.calibrate.WARM_UP", 1)
+def test_kinds_of_networks_can_be_measured_first_on_this_device(project, call):
     answer = call("plan", "--calibrate", "--json")
     assert re.search(
         r"transformer of width 16, 4 to 7 layers \(sample/\w+\): [\d,]+ target tokens/s", answer.err

@@ -28,6 +28,7 @@ DEFAULT = "h200"
 TRAIN, TRANSLATE = "train_run", "translate_run"
 WINDOW, LIKELIHOOD = "find_best_window", "measure_likelihood"
 RULES = (TRAIN, TRANSLATE, WINDOW, LIKELIHOOD)
+_OF_RATE = {"run", "identity", "type", "device", "arithmetic", "tokens_per_second"}
 # The rules of files of measurements that a network is needed for, beside scores of translations.
 _AFTER = {"window": WINDOW, "likelihood": LIKELIHOOD}
 # Two states with weights and two moments in fp32, and saved weights.
@@ -53,7 +54,7 @@ class DeviceJob:
     """A job on a device, with the time that it takes, measured or expected."""
 
     rule: str
-    run: str
+    run: str  # the run's full name; of a run of a study that is trained as another, that one's
     seconds: float
     slowest: float  # seconds at most; the same once it is measured
     left: float = 1.0  # the share that is not made yet
@@ -162,10 +163,11 @@ class Plan:
         }
 
     def _planned(self, name: str, seed: int) -> Planned:
-        known, state = self._costs[name], run_state(self.targets.paths.run(self._specs[name], seed))
+        spec, known = self._specs[name], self._costs[name]
+        state = run_state(self.targets.paths.run(spec, seed))
         made = known.updates if state.ended else state.update or 0
         left = max(0.0, 1 - made / known.updates)
-        return Planned(known, state, DeviceJob(TRAIN, name, *self._seconds(name, seed), left))
+        return Planned(known, state, DeviceJob(TRAIN, spec.name, *self._seconds(name, seed), left))
 
     def others(self, target: str) -> list[DeviceJob]:
         """Return the jobs of a target after its trainings: translations, windows, likelihoods.
@@ -208,7 +210,7 @@ class Plan:
                 sentences = saved * held_out["valid"] + inside * held_out["test"]
             seconds = demand.seconds_of_translation(spec, of_each, sentences, self.device)
         seconds *= self._factor(name)
-        return DeviceJob(rule, name, seconds, SLOWEST * seconds, float(not made))
+        return DeviceJob(rule, spec.name, seconds, SLOWEST * seconds, float(not made))
 
     def kinds(self, target: str) -> list[Spec]:
         """Return a run of each kind of network that a target trains.
@@ -292,8 +294,16 @@ def saved_weights(spec: Spec, updates: int) -> int:
 
 
 def rates(path: Path) -> list[dict[str, Any]]:
-    """Return what `fathom plan --calibrate` has measured; nothing where it never ran."""
-    return read_json(path)["rates"] if path.exists() else []
+    """Return what `fathom plan --calibrate` has measured; nothing where it never ran.
+
+    Raises:
+        FathomError: If the file is damaged, or was edited.
+    """
+    measured = read_json(path).get("rates") if path.exists() else []
+    if not isinstance(measured, list) or not all({*rate} >= _OF_RATE for rate in measured):
+        remedy = "delete it, and run `fathom plan --calibrate` again"
+        raise FathomError("these are no rates of --calibrate", str(path), remedy)
+    return measured
 
 
 def device_of(name: str) -> Device:
