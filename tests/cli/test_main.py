@@ -428,6 +428,7 @@ READING = {
     "diff": ("results", "results"),
     "verify": (),
     "clean": (),
+    "doctor": (),
 }
 
 

@@ -45,7 +45,7 @@ _TOGETHER = 8
 
 
 def doctor(scale: Scale = None, as_json: Json = False) -> None:
-    """Ask each address of a scale's sources whether its file is there.
+    """Ask whether the addresses of a scale's text answer.
 
     Sends a HEAD request to each and downloads nothing; pip's packages and files
     that come by hand have no address. A line for each answer; exit code 1 if no

@@ -81,7 +81,7 @@ def top(
     ] = False,
     project: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="The project. Default: here, or the package's own."),
+        typer.Option(metavar="FOLDER", help="The project, where it is not here."),
     ] = None,
 ) -> None:
     """Reproduce the tables and figures of papers on deep translation models."""

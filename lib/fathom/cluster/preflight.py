@@ -54,7 +54,7 @@ def check(slurm: Slurm, requested: Mapping[str, Resources], above: Path) -> list
         reasons = refusals(resources) if not findings else []
         findings += [FathomError(what, where, remedy) for what, remedy in reasons]
         lines += [] if findings else remarks(resources)
-    if TRAIN in requested and not gpus(requested[TRAIN]) and not on_cpu():
+    if not findings and TRAIN in requested and not gpus(requested[TRAIN]) and not on_cpu():
         what = "a training asks for no GPU, so it would train on a core"
         remedy = "give the rule gres, or start with --config device=cpu"
         findings.append(FathomError(what, f"resources of rule {TRAIN}", remedy))
