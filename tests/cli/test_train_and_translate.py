@@ -78,7 +78,7 @@ def test_a_job_with_fewer_gpus_than_it_asked_for_is_refused_at_once(
     line = call(*words).one_line
     says("asked for", where="job 153", remedy="").check(line)
     if torch.version.cuda is None:
-        assert "1 GPUs of the node, and torch sees none: this torch is built for CPUs" in line
+        assert "it asked for 1 GPU, and torch sees none: this torch is built for CPUs" in line
         assert "make environment" in line
     # Of several processes of a node one says it.
     monkeypatch.setenv("LOCAL_RANK", "1")

@@ -171,7 +171,7 @@ def test_a_remark_on_a_training_that_runs_is_printed(project, call):
     folder = Paths(project / "results", "small").run(spec, 1)
     folder.mkdir(parents=True)
     write_holder(folder / HOLDER, Holder.here(), new=True)
-    remark = "at 11% of the planned speed (1 cores, 4 GPUs)"
+    remark = "at 11% of the planned speed (cores: 1, GPUs: 4)"
     given = {"attempt": 1, "host": "x", "pid": 1, "job": None, "remark": remark}
     write_state(folder, State(state="training", **given))
     assert call("status").lines[0].endswith(f"running, {remark}")

@@ -378,7 +378,7 @@ def test_a_training_far_below_its_planned_speed_has_a_remark(
     train_run(specification(), tensors, tmp_path / "run", switched(log_every=1))
     remark = read_state(tmp_path / "run").remark
     assert (
-        re.match(r"at \d+% of the planned speed \(\d+ cores, 1 GPUs\)", remark) is not None
+        re.match(r"at \d+% of the planned speed \(cores: \d+, GPUs: 1\)", remark) is not None
     ) == is_slow
     log = (tmp_path / "run" / "train.log").read_text()
     assert log.count("of the planned speed") == int(is_slow)

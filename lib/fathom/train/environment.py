@@ -74,7 +74,7 @@ def describe_job() -> str:
         return ""
     asked, seen = int(os.environ.get(GPUS) or 0), torch.cuda.device_count()
     if seen < asked:
-        what = f"it asked for {asked} GPUs of the node, and torch sees {seen or 'none'}"
+        what = f"it asked for {asked} GPU{'s' * (asked > 1)}, and torch sees {seen or 'none'}"
         remedy = "see `nvidia-smi` in a job of this kind, and CUDA_VISIBLE_DEVICES"
         if torch.version.cuda is None:
             what += ": this torch is built for CPUs"

@@ -297,7 +297,7 @@ class Training:
         self._judged_at = self.updates + 1
         planned = self.pending.tokens / self.update / self._planned
         if self.speed.rate < _SLOW * planned:
-            has = f"{environment.cores()} cores, {self.ranks.world} GPUs"
+            has = f"cores: {environment.cores()}, GPUs: {self.ranks.world}"
             remark = f"at {self.speed.rate / planned:.0%} of the planned speed ({has})"
             self.attempt.write(remark=remark)
             self.reporter.line(f"{self.spec.folder}: {remark}")
