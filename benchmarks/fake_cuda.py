@@ -26,9 +26,10 @@ from fathom.config import demand
 from fathom.config.load import load
 from fathom.config.spec import Spec
 from fathom.io.files import write_json
+from fathom.train.calibrate import made_up_text
 from fathom.train.ranks import Ranks
 from tests.cuda.test_updates import KINDS
-from tests.cuda.updates import ENTRIES, random_tensors, update, with_layers
+from tests.cuda.updates import ENTRIES, update, with_layers
 
 DEVICE = "h200"
 TOKENS, LONGEST = 16_384, 60
@@ -77,7 +78,8 @@ def counted(spec: Spec, precision: str) -> tuple[int, Counts]:
     if whole:
         shapes = [(spec.model.encoder_layers, spec.model.decoder_layers)]
     with tempfile.TemporaryDirectory() as folder:
-        tensors = random_tensors(Path(folder), spec, longest, 1600 // len(spec.data.tasks) + 200)
+        sentences = 1600 // len(spec.data.tasks) + 200
+        tensors = made_up_text(Path(folder), spec, ENTRIES, sentences, longest)
         records = {
             shape: update(with_layers(spec, *shape), tensors, Ranks(0, 1), tokens)
             for shape in shapes

@@ -15,11 +15,12 @@ from typer.testing import CliRunner
 
 from fathom.artefacts.needs import Needs
 from fathom.cli.ask import KINDS as LISTED
-from fathom.cli.main import fault_of_machine, main
+from fathom.cli.main import main
 from fathom.cli.options import data_named, open_project, open_scale
 from fathom.cli.verbs import VERBS, build
 from fathom.config import load
 from fathom.io.errors import FathomError
+from fathom.io.machine import fault_of_machine
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.results.clean import KINDS
 from fathom.results.recipe import PACKAGE
@@ -427,6 +428,7 @@ READING = {
     "diff": ("results", "results"),
     "verify": (),
     "clean": (),
+    "doctor": (),
 }
 
 

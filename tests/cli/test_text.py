@@ -22,6 +22,43 @@ from tests.support.stopped_jobs import HEARD, start
 FILE = "Django-5.1.4-py3-none-any.whl"
 
 
+def test_addresses_are_asked_by_the_doctor_alone(project, call, monkeypatch):
+    """Each address has a line; one that has the file is enough, and nothing is downloaded."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    path = project / "config" / "sources" / "django.yaml"
+    with closing(Site()) as site:
+        card = {
+            "title": "A file",
+            "kind": "archive",
+            "mirrors": [site.put("/gone", status=404), site.put("/other", content=b"1234")],
+            "file": "a.zip",
+            "bytes": 3,
+            "sha256": "0" * 64,
+            "licence": "BSD-3-Clause",
+            "notice": "Of the tests.",
+        }
+        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        for words in (("validate",), ("plan",), ("list", "sources")):
+            assert call(*words).code == 0
+        assert site.heads == []
+        answer = call("doctor")
+        gone, other = card["mirrors"]
+        assert answer.lines == [
+            f"django  {gone}: the server answers 404 Not Found",
+            f"django  {other}: 4 bytes, not the published 3",
+        ]
+        assert (answer.code, answer.err) == (1, "0 of 1 files are at an address\n")
+        site.put("/other", content=b"123")
+        answer = call("doctor")
+        assert (answer.code, answer.lines[1]) == (0, f"django  {other}: 3 bytes")
+        # A redirect is followed, and a server need not say a size.
+        site.put("/gone", status=302, location=site.put("/there", says_length=False))
+        assert call("doctor").lines[0] == f"django  {gone}: there, of unknown size"
+        assert sorted(site.heads) == sorted(["/gone", "/other"] * 3 + ["/there"])
+        assert site.requests == []
+    assert not (project / "results").exists()
+
+
 def test_a_file_put_by_hand_gets_a_record_and_its_notice_is_printed(project, edit, call):
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:

@@ -3,6 +3,7 @@
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from fathom.io.signals import Stopped
 from fathom.nn.weights import read_checkpoint
 from fathom.results import recipe
 from fathom.results.run_state import read_state
+from tests.support.refused import says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES, paths
 from tests.support.specs import ROOT, small_spec
 from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start
@@ -57,6 +59,46 @@ def test_a_run_ends_in_its_record_and_is_not_trained_again(place, call):
     assert f"already finished (validation NLL {nll:.2f}); see" in again.err
     assert (folder / "training.json").read_bytes() == before
     assert [path.name for path in place.parent.iterdir()] == ["2"]
+
+
+JOB_VERBS = (
+    ("train", RUN),
+    ("translate", RUN),
+    ("likelihood", RUN),
+    ("best-window", RUN, "--size", "2"),
+)
+
+
+@pytest.mark.parametrize("words", JOB_VERBS)
+def test_a_job_with_fewer_gpus_than_it_asked_for_is_refused_at_once(
+    project, call, monkeypatch, words
+):
+    monkeypatch.setenv("SLURM_JOB_ID", "153")
+    monkeypatch.setenv("FATHOM_GPUS", str(torch.cuda.device_count() + 1))
+    line = call(*words).one_line
+    says("asked for", where="job 153", remedy="").check(line)
+    if torch.version.cuda is None:
+        assert "it asked for 1 GPU, and torch sees none: this torch is built for CPUs" in line
+        assert "make environment" in line
+    # Of several processes of a node one says it.
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    answer = call(*words)
+    assert (answer.code, answer.out, answer.err) == (1, "", "")
+
+
+@pytest.mark.parametrize("words", JOB_VERBS)
+def test_a_job_begins_with_a_line_on_what_it_has(project, call, monkeypatch, words):
+    monkeypatch.setenv("FATHOM_GPUS", "0")
+    assert "job 153" not in call(*words).err
+    monkeypatch.setenv("SLURM_JOB_ID", "153")
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "31744")
+    monkeypatch.setenv("FATHOM_END_TIME", "1e9")
+    first = call(*words).err.split("\n")[0]
+    form = r"fathom: job 153 on \S+: \d+ of 0 GPUs.*, \d+ cores, 31 GB, until 2001-09-0\d \d\d:\d\d"
+    assert re.fullmatch(form, first)
+    # Of several processes the first prints it.
+    monkeypatch.setenv("RANK", "1")
+    assert "job 153" not in call(*words).err
 
 
 def test_a_training_warns_where_the_scale_averages_early_weights(place, call, edit):

@@ -44,8 +44,10 @@ def test_a_slurm_that_is_away_is_one_message(above, answers):
 
 
 def test_each_set_of_resources_is_refused_once_with_its_rules(above):
-    requested = {name: {"runtime": 2000} for name in ("train_run", "translate_run")}
-    with pytest.raises(Findings, match="train_run, translate_run: 2000 minutes is more") as caught:
+    asked = {"gres": "gpu:1", "runtime": 2000}
+    requested = {name: asked for name in ("train_run", "translate_run")}
+    rules = "resources of rules train_run, translate_run"
+    with pytest.raises(Findings, match=f"{rules}: 2000 minutes is more") as caught:
         check(Slurm(), requested | {"other": {"runtime": 10}}, above)
     assert len(caught.value.findings) == 1
 
@@ -55,6 +57,18 @@ def test_an_unknown_resource_is_refused_with_the_nearest_name(above):
     requested = {"train_run": {"slurm_partition": "long"}}
     with pytest.raises(Findings, match=r"no resource 'slurm_partition'; .* 'partition'"):
         check(Slurm(), requested, above)
+
+
+def test_a_training_without_a_gpu_is_refused_unless_the_user_computes_on_the_cpu(
+    above, monkeypatch
+):
+    """An option that dropped the profile's `gres` had trainings run on one core for days."""
+    requested = {"train_run": {"runtime": 90}}
+    where = "resources of rule train_run"
+    with pytest.raises(Findings, match=f"{where}: a training asks for no GPU.*device=cpu"):
+        check(Slurm(), requested, above)
+    monkeypatch.setenv("FATHOM_CONFIG", '{"device": "cpu"}')
+    assert check(Slurm(), requested, above) == []
 
 
 def test_live_jobs_of_an_earlier_start_are_named(above, answers, script):

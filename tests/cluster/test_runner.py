@@ -47,7 +47,7 @@ def folder(above, script, answers):
     made.path.mkdir()
     made.prepare(path, job)
     job.outputs[0].parent.mkdir(parents=True)
-    assert begin(Slurm(), made, "7") == (0, 1, 1)
+    assert begin(Slurm(), made, "7") == (0, 1, 1, 1)
     return made
 
 
@@ -169,7 +169,7 @@ def test_what_several_processes_do_is_stopped_by_the_file_alone(folder):
     """torchrun kills its processes 30 s after a signal, and srun kills them at once."""
     script = folder.script.read_text().replace("gpu:1", "gpu:2")
     folder.script.write_text(script)
-    work = "[ $FATHOM_DEVICES = 2 ] || exit 3\ntouch {folder}/up\n"
+    work = "[ $FATHOM_DEVICES$FATHOM_GPUS = 22 ] || exit 3\ntouch {folder}/up\n"
     work += 'trap "touch {folder}/got" TERM\nuntil [ -e "$FATHOM_STOP_FILE" ]; do sleep 0.1; done\n'
     runner = start(folder, (work + "sleep 1; exit 1\n").format(folder=folder.path))
     wait((folder.path / "up").exists, "the work has begun")

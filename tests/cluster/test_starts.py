@@ -1,5 +1,6 @@
 """Starts that live or were killed: their locks, and what they will train."""
 
+import errno
 import json
 import os
 import platform
@@ -8,6 +9,7 @@ import sys
 
 import pytest
 
+from fathom.cluster import starts
 from fathom.cluster.starts import (
     HEADS,
     LOCKS,
@@ -16,6 +18,7 @@ from fathom.cluster.starts import (
     enter,
     trainings_of_all,
 )
+from fathom.io.errors import FathomError
 from fathom.io.files import write_json
 from fathom.io.locks import started
 
@@ -32,6 +35,18 @@ def lock(tmp_path, monkeypatch):
     path = LOCKS / "0.input.lock"
     path.write_text("x")
     return path
+
+
+@pytest.mark.parametrize("kind", [errno.ENOSPC, errno.EACCES])
+def test_a_start_that_cannot_be_recorded_is_one_message(tmp_path, lock, monkeypatch, kind):
+    """It was a traceback of Snakemake's."""
+
+    def full(*_):
+        raise OSError(kind, os.strerror(kind), "starts.json")
+
+    monkeypatch.setattr(starts, "write_json", full)
+    with pytest.raises(FathomError, match=r"starts.json: .*; make room or give"):
+        add_trainings(tmp_path, [tmp_path / "training.json"])
 
 
 def version(path):

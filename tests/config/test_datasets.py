@@ -83,7 +83,7 @@ def test_a_tasks_languages_are_its_own_and_the_pivot(sample):
 
 
 def test_the_lines_of_training_text_are_those_that_the_card_expects(sample):
-    assert sample.datasets["pair"].training_lines() == 1000
+    assert sample.datasets["pair"].lines("train") == 1000
 
 
 def test_tasks_of_one_text_have_the_codes_of_the_text(sample):

@@ -26,11 +26,12 @@ from benchmarks import fake_cuda
 from fathom.config import demand
 from fathom.config.load import load
 from fathom.train.ranks import Ranks
-from tests.cuda.updates import ENTRIES, random_tensors, update, with_layers
+from fathom.train.calibrate import made_up_text
+from tests.cuda.updates import ENTRIES, update, with_layers
 
 spec = load(Path("."), check=False).spec(sys.argv[1], "paper")
 with tempfile.TemporaryDirectory() as folder:
-    tensors = random_tensors(Path(folder), spec, int(sys.argv[2]))
+    tensors = made_up_text(Path(folder), spec, ENTRIES, 400, int(sys.argv[2]))
     shapes = (2, 2), (3, 2), (2, 3), (5, 4)
     made = {s: update(with_layers(spec, *s), tensors, Ranks(0, 1), 16_384) for s in shapes}
 deep, record = with_layers(spec, 5, 4), made[5, 4]

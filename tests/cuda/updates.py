@@ -17,44 +17,24 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch.distributed as dist
 from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from fathom.config import schedules
 from fathom.config.load import load
-from fathom.config.schema.dataset import SPLITS
 from fathom.config.spec import Spec
-from fathom.data.indexed import prefix, writing
 from fathom.data.tensors import Tensors
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.network import Entries
+from fathom.train.calibrate import made_up_text
 from fathom.train.ranks import Ranks
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches, UpdateBatches
 
 # Not a multiple of 64, as in most dictionaries.
 ENTRIES = 32_001
-
-
-def random_tensors(folder: Path, spec: Spec, longest: int, sentences: int = 400) -> Tensors:
-    """Write random ids in the files of a data set: sentences of each task, split and side."""
-    draws = np.random.default_rng(1)
-    sides = ("source",) if spec.masking else ("source", "target")
-    for task in spec.data.tasks:
-        (folder / task).mkdir(parents=True)
-        for split in SPLITS:
-            lengths = np.clip(draws.lognormal(3.1, 0.65, sentences), 3, longest).astype(int)
-            for side in sides:
-                with writing(prefix(folder, task, split, side), ENTRIES) as add:
-                    for length in lengths:
-                        add([*draws.integers(4, ENTRIES, length - 1).tolist(), 2])
-    entries, starts = Entries(ENTRIES), (2,) * len(spec.data.tasks)
-    return Tensors(
-        folder, tuple(spec.data.tasks), sides, entries, entries, (), (), starts, 9.0, "", ""
-    )
 
 
 def on_device(network: nn.Module) -> nn.Module:
@@ -112,7 +92,7 @@ def asked(spec: Spec, ranks: Ranks, tokens: int, longest: int) -> dict[str, obje
         return update(with_layers(spec, encoder, decoder), tensors, ranks, tokens)
 
     with tempfile.TemporaryDirectory() as folder:
-        tensors = random_tensors(Path(folder), spec, longest)
+        tensors = made_up_text(Path(folder), spec, ENTRIES, 400, longest)
         base, *deeper = measured(2, 2), measured(4, 2), measured(2, 4)
     stacks = ("encoder", "decoder") if spec.model.decoder_layers else ("encoder",)
     per_layer = {

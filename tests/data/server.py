@@ -36,7 +36,7 @@ class Page:
 
 
 class Site:
-    """Pages by path; `requests` lists path and Range header of what was asked.
+    """Pages by path; `requests` lists path and Range header of GET, `heads` the paths of HEAD.
 
     With a certificate's name the site speaks TLS.
     """
@@ -44,11 +44,16 @@ class Site:
     def __init__(self, certificate: str | None = None):
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []
+        self.heads: list[str] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 site.requests.append((self.path, self.headers.get("Range")))
+                _answer(self, site.pages.get(self.path, Page(b"nothing here", status=404)))
+
+            def do_HEAD(self):
+                site.heads.append(self.path)
                 _answer(self, site.pages.get(self.path, Page(b"nothing here", status=404)))
 
             def log_message(self, *_):
@@ -100,6 +105,8 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         if value is not None:
             handler.send_header(name, value)
     handler.end_headers()
+    if handler.command == "HEAD":
+        return
     ends = page.drops or page.stalls
     waits = not page.drops and bool(page.stalls)
     handler.wfile.write(body[: ends.pop(0)] if ends else body)

@@ -4,9 +4,11 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
+from fathom.workflow.plan import RULES, Plan
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support.own_project import TABLE, targets
 from tests.support.refused import says
@@ -84,8 +86,14 @@ def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
 def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
     says("0 of 186 trainings found, 186 to train", where="all").check(printed)
-    assert jobs(printed)["train_run"] == 186
-    assert not targets(tmp_path, "paper").runs_not_built
+    made = targets(tmp_path, "paper")
+    assert not made.runs_not_built
+    # `fathom plan` counts the jobs that need a device as Snakemake does.
+    plan, listed = Plan(made, None), jobs(printed)
+    counted = Counter(job.rule for job in plan.others("all"))
+    counted["train_run"] = len(plan.trainings(made.built))
+    assert counted == {rule: listed[rule] for rule in RULES}
+    assert counted["train_run"] == 186
 
 
 def test_on_a_cluster_a_training_asks_for_one_gpu_and_nothing_twice(fresh):

@@ -47,7 +47,7 @@ def test_two_heads_at_once_submit_one_job(case):
 def test_a_time_limit_saves_and_continues_under_the_same_number(case):
     """Field fault 2. Slurm's clock is coarse: the warning comes 20 to 80 s after the start."""
     case.variables |= {"TRIAL_UPDATES": "1000", "FATHOM_CLUSTER_MARGIN": "40"}
-    head = case.start(*training("--set-resources", "train_run:runtime=2"))
+    head = case.start(*training("--set-resources", "train_run:runtime=2", "train_run:gres=gpu:1"))
     case.wait_for_update(1)
     number = case.job()
     while True:

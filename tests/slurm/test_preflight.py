@@ -45,7 +45,7 @@ def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, 
     message.check(lines[-1])
     assert "Traceback" not in printed
     assert "rror submitting" not in printed
-    assert sum("profiles/slurm/config.yaml" in line for line in lines) == 1
+    assert sum("resources of rule" in line for line in lines) == 1
     assert case.cluster.jobs() == []
 
 

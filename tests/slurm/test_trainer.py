@@ -34,9 +34,22 @@ def text(tmp_path_factory):
 
 @pytest.fixture
 def trained(text, cluster, tmp_path):
-    """A case with the real trainer."""
+    """A case with the real trainer, on nodes whose GPUs are stand-ins that torch does not see."""
     with copied(text, tmp_path / "broken", cluster) as made:
+        command = made.folder / ".venv" / "bin" / "fathom"
+        command.parent.mkdir(parents=True, exist_ok=True)
+        real = Path(sys.executable).parent / "fathom"
+        command.write_text(f'#!/bin/sh\nFATHOM_GPUS=0 exec {real} "$@"\n', encoding="utf-8")
+        command.chmod(0o755)
         yield made
+
+
+def test_a_job_whose_gpu_torch_does_not_see_is_refused_before_it_trains(text, cluster, tmp_path):
+    """It trained on one core for days without a word."""
+    with copied(text, tmp_path / "refused", cluster) as case:
+        printed = case.end(case.start(), 1)
+        says("it asked for 1 GPU, and torch sees none").check(printed)
+        assert not case.run.exists()
 
 
 def change(path: Path, old: str, new: str) -> None:
@@ -137,7 +150,9 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
     cluster = trained.cluster
     trained.variables["FATHOM_CLUSTER_MARGIN"] = "5"
     with unbroken(trained, tmp_path / "whole") as whole:
-        words = (TARGET, "--until", "train_run", "--set-resources", "train_run:runtime=1", *ROW)
+        # An option drops what the profile has for the rule.
+        asked = ("train_run:runtime=1", "train_run:gres=gpu:1")
+        words = (TARGET, "--until", "train_run", "--set-resources", *asked, *ROW)
         head = trained.start(*words)
         trains_on(trained)
         number = trained.job()

@@ -3,6 +3,7 @@
 import errno
 import os
 import random
+import re
 import shutil
 import signal
 import time
@@ -12,12 +13,13 @@ from itertools import pairwise
 import pytest
 import torch
 
+from fathom.config.demand import Device
 from fathom.io.files import read_json
 from fathom.io.metrics import read
 from fathom.io.signals import Stopped
 from fathom.nn.weights import load_weights
 from fathom.results.run_state import read_state
-from fathom.train import environment
+from fathom.train import environment, loop
 from fathom.train.optimisers import LossScale
 from fathom.train.outcomes import validate
 from fathom.train.progress import Speed
@@ -366,6 +368,22 @@ def test_the_speed_is_target_tokens_per_second_of_the_updates_since_the_last_row
     assert "of the peak" not in log
 
 
+@pytest.mark.parametrize(("operations", "is_slow"), [(67.0, True), (1e-9, False)])
+def test_a_training_far_below_its_planned_speed_has_a_remark(
+    tensors, tmp_path, monkeypatch, operations, is_slow
+):
+    """This CPU stands for a board, as fast as one or as slow as none."""
+    monkeypatch.setattr(environment, "board", lambda _: Device(operations, launch=0.0))
+    monkeypatch.setattr(loop, "_ENOUGH", 2)
+    train_run(specification(), tensors, tmp_path / "run", switched(log_every=1))
+    remark = read_state(tmp_path / "run").remark
+    assert (
+        re.match(r"at \d+% of the planned speed \(cores: \d+, GPUs: 1\)", remark) is not None
+    ) == is_slow
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert log.count("of the planned speed") == int(is_slow)
+
+
 @pytest.mark.parametrize(
     ("name", "arithmetic", "peak"),
     [
@@ -380,7 +398,8 @@ def test_the_share_is_of_the_devices_peak_in_the_arithmetic_in_use(
     monkeypatch, name, arithmetic, peak
 ):
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: name)
-    assert environment.peak(torch.device("cuda"), arithmetic) == peak
+    board = environment.board(torch.device("cuda"))
+    assert (board and board.peak(arithmetic)) == peak
     speed = Speed(operations=1e9, peak=peak, seconds=2.0, tokens=1000)
     speed.read(21_000)
     share = f" ({1e13 / peak:.0%} of the peak)" if peak else ""

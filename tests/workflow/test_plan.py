@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from fathom.config import demand
-from fathom.config.demand import DEVICES, SENTENCE
+from fathom.config.demand import DEVICES, SENTENCE, SLOWEST
+from fathom.config.schema.source import ByHand
 from fathom.io.errors import FathomError
+from fathom.io.files import write_json
 from fathom.methods.build import count
 from fathom.workflow.plan import Plan, cost, device_of, measured_seconds
 from tests.support.own_project import TABLE, own_project, targets
@@ -81,6 +83,42 @@ def test_arithmetic_binds_in_fp32_memory_in_bf16_and_launches_where_an_update_is
     assert DEVICES["v100"].peak("bf16") == DEVICES["v100"].peak("fp32")
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_no_estimate_is_above_the_peak_of_its_arithmetic(tmp_path, device):
+    """Hours of float32 were once estimated at the peak of bfloat16."""
+    made = targets(tmp_path, "paper")
+    plan = Plan(made, device)
+    for (name, _), each in plan.trainings(made.built).items():
+        arithmetic = demand.arithmetic_of(made.spec(name), made.project.switches.matmul == "tf32")
+        peak = DEVICES[device].peak(arithmetic)
+        assert each.cost.operations / each.job.seconds < peak, name
+        assert each.job.slowest == SLOWEST * each.job.seconds
+
+
+def test_a_search_takes_longer_with_more_hypotheses_layers_and_sentences():
+    spec, device = own_project().spec(STATIC), DEVICES["h200"]
+
+    def seconds(sentences=5000, beam=5, **layers):
+        model = spec.model.model_copy(update=layers)
+        decoding = spec.decoding.model_copy(update={"beam": beam})
+        changed = replace(spec, model=model, decoding=decoding)
+        return demand.seconds_of_translation(changed, 32_000, sentences, device)
+
+    assert seconds(10_000) == pytest.approx(2 * seconds())
+    assert seconds(beam=10) > 1.8 * seconds()
+    decoder, encoder = seconds(decoder_layers=24), seconds(encoder_layers=24)
+    assert decoder > 1.5 * seconds()
+    assert 1.3 * seconds() > encoder > seconds()
+    # Few sentences wait for the start of kernels, at each of their pieces.
+    assert seconds(10) == seconds(20) > 30 * 12 * device.launch
+    masked = own_project().spec(LARGE)
+    assert demand.seconds_of_translation(masked, 32_000, 5000, device) == 0
+    read = demand.seconds_of_likelihood(masked, 32_000, 5000, device)
+    assert read == pytest.approx(
+        demand.seconds_per_update(masked, 32_000, 5000 * SENTENCE, device) / 3
+    )
+
+
 def test_a_recurrent_network_is_taken_to_reach_less_of_a_device():
     spec, device = own_project().spec(RECURRENT), DEVICES["h200"]
     seconds = demand.seconds_per_update(spec, 32_000, 4096, device)
@@ -142,17 +180,19 @@ def test_what_has_ended_is_not_left_and_says_how_long_others_take(tmp_path):
     assert [seed for _, seed in Plan(made, None).trainings([RUN])] == [1, 2]
     write_training(spec, made.paths, totals={"updates": 10, "target_tokens": 1, "seconds": 7.0})
     first, second = Plan(made, None).trainings([RUN]).values()
+    first, second = first.job, second.job
     assert first.left == 0
     assert second.left == 1
-    assert first.seconds == pytest.approx(0.7 * spec.training.updates)
-    assert second.seconds == pytest.approx(first.seconds)
+    assert first.seconds == first.slowest == pytest.approx(0.7 * spec.training.updates)
+    assert second.seconds == second.slowest == pytest.approx(first.seconds)
     # Of other kinds of networks nothing is known but this.
-    stated = Plan(targets(tmp_path / "empty"), None).trainings([DEEP])[DEEP, 1].seconds
-    of_run = Plan(targets(tmp_path / "empty"), None).trainings([RUN])[RUN, 1].seconds
-    [deep, _] = Plan(made, None).trainings([DEEP]).values()
+    empty = Plan(targets(tmp_path / "empty"), None)
+    stated, of_run = (empty.trainings([run])[run, 1].job.seconds for run in (DEEP, RUN))
+    deep = Plan(made, None).trainings([DEEP])[DEEP, 1].job
     assert deep.seconds == pytest.approx(stated * first.seconds / of_run)
+    assert deep.slowest == SLOWEST * deep.seconds
     # Of another device nothing is known from here.
-    [named, _] = Plan(made, "h200").trainings([RUN]).values()
+    named = Plan(made, "h200").trainings([RUN])[RUN, 1].job
     assert named.seconds < first.seconds
 
 
@@ -166,7 +206,61 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
         plan = Plan(made, gpu)
         assert len(plan.measured) == measured
         [_, second] = plan.trainings([RUN]).values()
-        assert (second.seconds == pytest.approx(2 * 0.7 * spec.training.updates)) == bool(measured)
+        seconds = 2 * 0.7 * spec.training.updates
+        assert (second.job.seconds == pytest.approx(seconds)) == bool(measured)
+
+
+def test_a_rate_on_the_named_device_replaces_the_stated_one_for_its_kind_alone(tmp_path):
+    made = targets(tmp_path)
+    spec = made.spec(RUN)
+    tokens = demand.tokens_of_update(spec)
+    rate = {
+        "run": RUN,
+        "identity": spec.identity,
+        "type": "cuda",
+        "device": "NVIDIA H200",
+        "arithmetic": "tf32",
+        "kind": demand.kind_of(spec.model),
+        "tokens_per_second": tokens / 5,
+        "memory": None,
+    }
+
+    def job(run=RUN, gpu="h200", **changes):
+        write_json(made.paths.rates, {"rates": [rate | changes]})
+        plan = Plan(made, gpu)
+        return plan.trainings([run])[run, 1].job, len(plan.rates)
+
+    measured, count = job()
+    assert measured.seconds == measured.slowest == pytest.approx(5 * spec.training.updates)
+    assert count == 1
+    of_other_kind, _ = job(LARGE)
+    assert of_other_kind.slowest == SLOWEST * of_other_kind.seconds
+    for named, changes in (
+        ("a100", {}),
+        ("h200", {"arithmetic": "fp32"}),
+        (None, {"identity": ""}),
+    ):
+        stated, count = job(gpu=named, **changes)
+        assert count == 0
+        assert stated.slowest == SLOWEST * stated.seconds
+    write_json(made.paths.rates, {"rates": [{"run": RUN}]})
+    with pytest.raises(FathomError, match=r"rates.json: these are no rates"):
+        Plan(made, None)
+    # A training here knows better.
+    totals = {"updates": 10, "target_tokens": 1, "seconds": 7.0}
+    device = {"type": "cuda", "name": "NVIDIA H200", "threads": None, "count": 1}
+    write_training(spec, made.paths, totals=totals, device=device)
+    assert job()[0].seconds == pytest.approx(0.7 * spec.training.updates)
+
+
+def test_jobs_after_a_training_are_left_until_their_files_are_there(tmp_path):
+    made = targets(tmp_path)
+    left = {(job.rule, job.run): job.left for job in Plan(made, None).others(TABLE)}
+    assert set(left.values()) == {1}
+    assert {rule for rule, _ in left} == {"translate_run", "measure_likelihood"}
+    write_json(made.decodings_done(made.spec(RUN), 1), {})
+    now = {(job.rule, job.run): job.left for job in Plan(made, None).others(TABLE)}
+    assert now == left | {("translate_run", RUN): 0}
 
 
 def test_sources_that_are_not_there_are_downloads(tmp_path):
@@ -178,6 +272,18 @@ def test_sources_that_are_not_there_are_downloads(tmp_path):
     folder.mkdir(parents=True)
     (folder / "source.json").write_text("{}")
     assert [source.name for source in plan.downloads([RUN])] == names[1:]
+
+
+def test_every_download_of_the_papers_has_a_size_or_an_estimate_of_it(tmp_path):
+    made = targets(tmp_path, "paper")
+    sources = Plan(made, None).downloads(made.built)
+    unknown = [source.name for source in sources if source.about is None]
+    assert {source.name for source in sources if isinstance(source, ByHand)} == {*unknown}
+    assert all(source.about == source.size for source in sources if source.size)
+    # A file that a user has put is no step that is left.
+    made.paths.by_hand.mkdir(parents=True)
+    (made.paths.by_hand / made.project.sources[unknown[0]].file).touch()
+    assert unknown[0] not in [each.name for each in Plan(made, None).downloads(made.built)]
 
 
 def test_the_row_that_is_trained_first_is_named_until_it_has_ended(tmp_path):

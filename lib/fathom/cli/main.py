@@ -3,37 +3,15 @@
 Little is imported here, so that signals are handled from the start.
 """
 
-import errno
 import io
 import os
 import sys
 import traceback
 
 from fathom.io.errors import FathomError, Findings, printed
-from fathom.io.machine import is_out_of_memory
+from fathom.io.machine import fault_of_machine
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, ignore_others, raised
-
-# What to do about errors of the machine. Files are replaced at once, so none that is half-written
-# is trusted after them.
-_REMEDIES = {
-    "make room or give the right to write there, and start again": (
-        errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
-    ),
-    "move what is in the way, or use another folder, and start again": (
-        errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
-        errno.ENOTEMPTY,
-    ),
-    "it was deleted or moved; start again": (errno.ENOENT, errno.ESTALE),
-    "the disk or its connection fails; repair it, and start again": (
-        errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO,
-        errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP,
-    ),
-    "end other programs, and start again": (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
-}  # fmt: skip
-_MEMORY = (
-    "lower tokens_per_device in config/config.yaml (8192 in place of auto), or end other programs"
-)
 
 
 def main() -> None:
@@ -86,19 +64,6 @@ def _refuse(error: FathomError) -> None:
         raise error
     say(printed(error))
     sys.exit(1)
-
-
-def fault_of_machine(error: Exception) -> FathomError | None:
-    """Return the sentence of what the machine refused, or None where a bug is likelier."""
-    if is_out_of_memory(error):
-        return FathomError("no memory is left", "memory", _MEMORY)
-    if not isinstance(error, OSError) or error.errno is None:
-        return None
-    remedies = {number: remedy for remedy, group in _REMEDIES.items() for number in group}
-    if error.errno not in remedies:
-        return None
-    where = str(error.filename or "disk")
-    return FathomError(os.strerror(error.errno), where, remedies[error.errno])
 
 
 def _refuse_plugin(error: Exception) -> None:

@@ -17,6 +17,7 @@ from fathom.cli.options import (
     Seed,
     Split,
     decodings,
+    enter_job,
     needs,
     open_run,
 )
@@ -92,6 +93,7 @@ def likelihood(
     opened = open_run(run, scale, results, device)
     spec = opened.spec
     kind = opened.one_gates(gates)
+    enter_job()
     training = require_weights(spec, seed, opened.paths)
     from fathom.decode import likelihood
     from fathom.results.training_record import MeasurementFile
@@ -140,6 +142,7 @@ def best_window(
     decoding = decoding.model_copy(update={"window": size or decoding.window})
     opened = replace(opened, spec=replace(opened.spec, decoding=decoding))
     opened.require_decodable(kind)
+    enter_job()
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome
     from fathom.results.training_record import MeasurementFile

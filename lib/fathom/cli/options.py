@@ -15,6 +15,8 @@ from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec
 from fathom.config.switches import VARIABLE, one_seed, seed_list
 from fathom.io.errors import FathomError, closest, nearest, refuse
+from fathom.io.machine import job_id
+from fathom.io.screen import say
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
@@ -172,6 +174,26 @@ def open_run(
     from fathom.decode.open_run import OpenRun
 
     return OpenRun.of(*open_scale(scale, results), run, device)
+
+
+def enter_job() -> None:
+    """Print what a scheduler's job has; refuse one with fewer GPUs than it asked for.
+
+    Outside of a job nothing is imported. Of several processes the first prints the line, and the
+    first of a node the refusal.
+    """
+    if job_id() is None:
+        return
+    from fathom.train.environment import describe_job
+
+    try:
+        line = describe_job()
+    except FathomError:
+        if os.environ.get("LOCAL_RANK", "0") == "0":
+            raise
+        raise SystemExit(1) from None
+    if os.environ.get("RANK", "0") == "0":
+        say(f"fathom: {line}")
 
 
 def needs(opened: "OpenRun") -> "Needs":

@@ -20,6 +20,7 @@ from fathom.cli.options import (
     Seed,
     Split,
     decodings,
+    enter_job,
     open_run,
     open_scale,
 )
@@ -67,6 +68,7 @@ def train(
         training_record.restore_measured(record, spec, seed)
         report(f"{spec.folder}: {ended}")
         return
+    enter_job()
     text = paths.tensors(spec.data)
     require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
     if warning := early_average(spec, opened.project.spec(spec.name)):
@@ -105,6 +107,7 @@ def translate(
     """
     opened = open_run(run, scale, results, device)
     require_decoder(opened.spec)
+    enter_job()
     if task is None and split is None:
         task = piped_task(opened.spec)
     if task is None:

@@ -1,13 +1,16 @@
-"""The verbs of text: fetch, prepare, statistics, subwords, encode."""
+"""The verbs of text: fetch, doctor, prepare, statistics, subwords, encode."""
 
+from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from fathom.cli.options import Results, Scale, data_named, dataset_named, open_scale
-from fathom.cli.terminal import report, suggest
-from fathom.io.errors import FathomError, nearest
+from fathom.cli.options import Json, Results, Scale, data_named, dataset_named, open_scale
+from fathom.cli.terminal import answer, report, suggest
+from fathom.config.schema.dataset import BuiltDataset
+from fathom.config.schema.source import Source
+from fathom.io.errors import FathomError, nearest, without_secrets
 
 DatasetName = Annotated[
     str, typer.Argument(help="A data set of config/datasets, or its folder `<name>-<hash8>`.")
@@ -35,6 +38,58 @@ def fetch(
         remedy = f"{nearest(source, project.sources)}. All: fathom list sources"
         raise FathomError(f"no source '{source}'", "source", remedy)
     fetch(project.sources[source], paths.source(source), paths.by_hand, report)
+
+
+# Addresses that are asked at the same time.
+_TOGETHER = 8
+
+
+def doctor(scale: Scale = None, as_json: Json = False) -> None:
+    """Ask whether the addresses of a scale's text answer.
+
+    Sends a HEAD request to each and downloads nothing; pip's packages and files
+    that come by hand have no address. A line for each answer; exit code 1 if no
+    address has a file, or its published size.
+
+    Example: fathom doctor --scale paper
+    """
+    project, paths = open_scale(scale)
+    texts = (project.datasets[spec.dataset] for spec in project.data_folders(paths.scale).values())
+    names = [name for text in texts if isinstance(text, BuiltDataset) for name in text.sources]
+    sources = [project.sources[name] for name in dict.fromkeys(names)]
+    places = [
+        (source, file, address)
+        for source in sources
+        for file in source.contents
+        for address in source.addresses(file)
+    ]
+    with ThreadPoolExecutor(_TOGETHER) as threads:
+        answers = [*threads.map(lambda place: _answer(*place), places)]
+    lines = (
+        f"{each['source']}  {each['address']}: {each['fault'] or _bytes(each['bytes'])}"
+        for each in answers
+    )
+    answer(as_json, answers, lines)
+    files = {(each["source"], each["file"]) for each in answers}
+    missing = files - {(each["source"], each["file"]) for each in answers if not each["fault"]}
+    report(f"{len(files) - len(missing)} of {len(files)} files are at an address")
+    if missing:
+        raise typer.Exit(1)
+
+
+def _answer(source: Source, file: str, address: str) -> dict[str, Any]:
+    """Return what the server of an address says of a file."""
+    from fathom.data.download import asked
+
+    (fault, size), checks = asked(address), source.contents[file]
+    if not fault and checks and size not in (None, checks.bytes):
+        fault = f"{_bytes(size)}, not the published {checks.bytes:,}"
+    place = without_secrets(address)
+    return {"source": source.name, "file": file, "address": place, "bytes": size, "fault": fault}
+
+
+def _bytes(size: int | None) -> str:
+    return "there, of unknown size" if size is None else f"{size:,} bytes"
 
 
 def prepare(

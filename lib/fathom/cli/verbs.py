@@ -18,7 +18,9 @@ VERBS = {
         **dict.fromkeys(("new", "adopt"), "new"),
         "sweep": "sweep",
     },
-    "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
+    "Data": dict.fromkeys(
+        ("fetch", "doctor", "prepare", "statistics", "subwords", "encode"), "text"
+    ),
     "Runs": dict.fromkeys(("train", "translate", "prune", "export", "check-learning"), "runs"),
     "Measurements": dict.fromkeys(
         ("score", "likelihood", "best-window", "gates", "sharing"), "measure"
@@ -79,7 +81,7 @@ def top(
     ] = False,
     project: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="The project. Default: here, or the package's own."),
+        typer.Option(metavar="FOLDER", help="The project, where it is not here."),
     ] = None,
 ) -> None:
     """Reproduce the tables and figures of papers on deep translation models."""

@@ -36,11 +36,10 @@ def cancel(*numbers: str) -> None:
 
 
 def begin(folder: str, number: str) -> None:
-    """Prepare an attempt; print the end of its time, its nodes, and the devices of each."""
+    """Prepare an attempt; print the end of its time, its nodes, and processes and GPUs of each."""
     from fathom.cluster.runner import begin
 
-    end, nodes, devices = begin(Slurm(), Folder(Path(folder)), number)
-    sys.stdout.write(f"{end} {nodes} {devices}\n")
+    sys.stdout.write(" ".join(map(str, begin(Slurm(), Folder(Path(folder)), number))) + "\n")
 
 
 def finish(folder: str, number: str, code: str, why: str) -> None:

@@ -85,10 +85,14 @@ def read(script: Path) -> Job:
 
 
 def on_device(resources: Mapping[str, Any]) -> dict[str, Any]:
-    """Return resources without GPUs where the user computes on the CPU (`device=cpu`)."""
-    switches = json.loads(os.environ.get("FATHOM_CONFIG", "{}"))
-    without = ("gpu", "gres") if switches.get("device") == "cpu" else ()
+    """Return resources without GPUs where the user computes on the CPU."""
+    without = ("gpu", "gres") if on_cpu() else ()
     return {name: value for name, value in resources.items() if name not in without}
+
+
+def on_cpu() -> bool:
+    """Return whether the user computes on the CPU (`device=cpu`)."""
+    return json.loads(os.environ.get("FATHOM_CONFIG", "{}")).get("device") == "cpu"
 
 
 def top() -> Path:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fathom.cluster.jobs import folders, gpus
+from fathom.cluster.jobs import folders, gpus, on_cpu
 from fathom.cluster.slurm import RUNNING, JobState, Slurm, ask, missing, options
 from fathom.io.errors import FathomError, Findings, nearest, shortened, unknown
 
@@ -21,7 +21,7 @@ RESOURCES = (
     *("runtime", "mem_mb", "gres", "gpu", "partition", "account", "qos", "constraint", "nodes"),
     *("mem_mib", "mem", "disk", "disk_mb", "disk_mib", "tmpdir"),
 )
-PROFILE = "--profile slurm"
+PROFILE, TRAIN = "--profile slurm", "train_run"
 _UP = ("idle", "mixed", "allocated", "completing", "planned")
 _TIME = re.compile(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)")
 _GPUS = re.compile(r"gpu:(?:[^:,(]+:)?(\d+)")
@@ -45,7 +45,7 @@ def check(slurm: Slurm, requested: Mapping[str, Resources], above: Path) -> list
         raise FathomError(what, PROFILE, remedy)
     lines, findings = [], []
     for rules, resources in _distinct(requested):
-        where = f"profiles/slurm/config.yaml: {rules}"
+        where = f"resources of {'rules' if ', ' in rules else 'rule'} {rules}"
         findings += [
             unknown("resource", name, where, RESOURCES)
             for name in resources
@@ -54,6 +54,10 @@ def check(slurm: Slurm, requested: Mapping[str, Resources], above: Path) -> list
         reasons = refusals(resources) if not findings else []
         findings += [FathomError(what, where, remedy) for what, remedy in reasons]
         lines += [] if findings else remarks(resources)
+    if not findings and TRAIN in requested and not gpus(requested[TRAIN]) and not on_cpu():
+        what = "a training asks for no GPU, so it would train on a core"
+        remedy = "give the rule gres, or start with --config device=cpu"
+        findings.append(FathomError(what, f"resources of rule {TRAIN}", remedy))
     if findings:
         raise Findings(findings)
     states = slurm.states()

@@ -54,12 +54,12 @@ def ending(code: int, why: str, finished: bool, progressed: bool, stuck: int) ->
     return Ending(code, why, again=True, stuck=stuck)
 
 
-def begin(slurm: Slurm, folder: Folder, number: str) -> tuple[int, int, int]:
+def begin(slurm: Slurm, folder: Folder, number: str) -> tuple[int, int, int, int]:
     """Prepare an attempt.
 
     Returns:
         When the job's time is over, in seconds since 1970 (0 if nobody knows), the nodes of the
-        job, and the devices of each node.
+        job, and of each node the processes and the GPUs that were asked for.
     """
     folder.end(number).unlink(missing_ok=True)
     folder.stop.unlink(missing_ok=True)
@@ -67,7 +67,7 @@ def begin(slurm: Slurm, folder: Folder, number: str) -> tuple[int, int, int]:
     write_json(folder.path / "before.json", _made(folder) | {"end": end})
     _log(folder, number, "begins")
     job = read(folder.script)
-    return end, int(job.resources.get("nodes") or 1), max(job.gpus, 1)
+    return end, int(job.resources.get("nodes") or 1), max(job.gpus, 1), job.gpus
 
 
 def finish(slurm: Slurm, folder: Folder, number: str, code: int, why: str) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 from fathom.cluster.jobs import read_or_empty
 from fathom.io.files import write_json
 from fathom.io.locks import started
+from fathom.io.machine import fault_of_machine
 
 LOCKS = Path(".snakemake") / "locks"
 HEADS = Path(".snakemake") / "fathom_heads"
@@ -131,8 +132,15 @@ def _is_gone(path: Path) -> bool:
 
 
 def _record(path: Path, content: dict[str, Any]) -> None:
-    """Write a record of this process for as long as it runs."""
-    write_json(path, _process() | content)
+    """Write a record of this process for as long as it runs.
+
+    Raises:
+        FathomError: If the disk is full, or refuses.
+    """
+    try:
+        write_json(path, _process() | content)
+    except OSError as error:
+        raise fault_of_machine(error) or error from None
     _delete_at_exit(path, os.getpid())
 
 

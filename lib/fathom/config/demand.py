@@ -1,13 +1,13 @@
-"""What a job asks of a machine: memory, by network or text; arithmetic and time of an update."""
+"""What a job asks of a machine: memory, by network or text; arithmetic and time on a device."""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 
 from fathom.config.schema.run import Model, Subwords
-from fathom.config.spec import Spec
+from fathom.config.spec import Spec, into_pivot
 
 # The interpreter, torch, the driver's part and memory-mapped text, in MB.
 _BASE = 3_000
@@ -29,8 +29,10 @@ _SENTENCE = 250
 _PUBLISHED = 50_000
 # Pieces of a sentence of WMT'16: 138 million tokens for 4.5 million pairs in fairseq's logs.
 SENTENCE = 30
-# What good kernels reach of a device's peaks.
+# What good kernels reach of a device's peaks. Until something is measured, half of it is possible:
+# hours are a range, up to this many times the estimate.
 SHARE, BANDWIDTH_SHARE = 0.65, 0.75
+SLOWEST = 2.0
 # Recurrent networks wait for the step before: the share of the peak that they are taken to reach.
 _RECURRENT = 0.10
 # Of an update, by `make bench-fake-cuda`: values of a layer that kernels read and write per token,
@@ -39,6 +41,10 @@ _RECURRENT = 0.10
 _ENCODER, _DECODER, _FEED_FORWARD, _LOGIT, _OPTIMISER = 45, 105, 28, 13, 40
 _KERNELS = 35, 59, 120
 _VALUE = {"fp32": 4, "tf32": 4, "bf16": 3, "fp16": 3}  # bytes; autocast leaves some in fp32
+# Of an update's operations and kernels, those of its forward pass.
+_FORWARD = 1 / 3
+# Sentences that a GPU translates together, as decode/translate.py bounds them.
+_TOGETHER = 1_000
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,11 @@ def operations_per_token(spec: Spec, entries: int) -> float:
     return each * (met + output) + 12 * attentions * (model.block or SENTENCE) * width
 
 
+def arithmetic_of(spec: Spec, tf32: bool) -> str:
+    """Return the arithmetic of a training's products; `tf32` as for `seconds_per_update`."""
+    return "tf32" if tf32 and spec.training.precision == "fp32" else spec.training.precision
+
+
 def seconds_per_update(
     spec: Spec, entries: int, tokens: int, device: Device, tf32: bool = False
 ) -> float:
@@ -112,8 +123,7 @@ def seconds_per_update(
         entries: the pieces of the target dictionary.
         tf32: whether float32 products are in TF32 where the device has it.
     """
-    model = spec.model
-    arithmetic = "tf32" if tf32 and spec.training.precision == "fp32" else spec.training.precision
+    model, arithmetic = spec.model, arithmetic_of(spec, tf32)
     operations = tokens * operations_per_token(spec, entries)
     if model.ffn is None:
         return operations / (_RECURRENT * device.peak(arithmetic))
@@ -127,6 +137,65 @@ def seconds_per_update(
     computing = operations / (SHARE * device.peak(arithmetic))
     moving = moved / (BANDWIDTH_SHARE * 1e12 * device.bandwidth)
     return max(computing + moving, kernels * device.launch)
+
+
+def seconds_of_likelihood(spec: Spec, entries: int, sentences: int, device: Device) -> float:
+    """Return an estimate of the time of a forward pass over sentences, in the run's precision."""
+    whole = replace(spec, start=None)  # nothing is frozen
+    return _FORWARD * seconds_per_update(whole, entries, sentences * SENTENCE, device)
+
+
+def seconds_of_translation(spec: Spec, entries: int, sentences: int, device: Device) -> float:
+    """Return an estimate of the time of a beam search over sentences, in float32.
+
+    The encoder reads each sentence once. In a step, each hypothesis has a pass of the decoder, and
+    reads the keys and values of its source and of its pieces so far, half of them on average.
+    """
+    if spec.decoding is None:
+        return 0.0
+    model, beam = spec.model, spec.decoding.beam
+    whole = replace(spec, start=None)
+    encoder = replace(whole, model=model.model_copy(update={"decoder_layers": 0}))
+    decoder = replace(whole, model=model.model_copy(update={"encoder_layers": 0}))
+    steps = sentences * SENTENCE * beam
+    operations = _FORWARD * steps * operations_per_token(decoder, entries)
+    operations += _FORWARD * sentences * SENTENCE * operations_per_token(encoder, 0)
+    if model.ffn is None:
+        return operations / (_RECURRENT * device.peak("fp32"))
+    values = 2 * model.width * model.decoder_layers * (SENTENCE + SENTENCE / 2)
+    values += _FORWARD * _LOGIT * entries
+    computing = operations / (SHARE * device.peak("fp32"))
+    moving = _VALUE["fp32"] * steps * values / (BANDWIDTH_SHARE * 1e12 * device.bandwidth)
+    kernels = _FORWARD * (_KERNELS[1] * model.decoder_layers + _KERNELS[2])
+    batches = -(-sentences // _TOGETHER)
+    return max(computing + moving, batches * SENTENCE * kernels * device.launch)
+
+
+def tokens_of_update(spec: Spec) -> int:
+    """Return the target tokens of an update, as a batch is asked for."""
+    batch = spec.training.batch
+    return batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
+
+
+def entries_of(spec: Spec) -> int:
+    """Return the pieces of the target dictionary, as far as config says."""
+    data, subwords = spec.data, spec.data.subwords
+    stated = subwords.joint
+    if stated is None and into_pivot(data.definition, data.direction):
+        stated = subwords.english
+    elif stated is None:
+        stated = subwords.foreign or (subwords.per_task or 0) * len(data.tasks)
+    return stated or vocabulary(subwords, 1)
+
+
+def kind_of(model: Model) -> str:
+    """Return the kind of a network: others of its kind are slower than estimates by a like factor.
+
+    A class of depths ends where the depth has doubled.
+    """
+    count = model.encoder_layers + model.decoder_layers
+    least = 1 << (count.bit_length() - 1)
+    return f"{model.architecture} of width {model.width}, {least} to {2 * least - 1} layers"
 
 
 def memory_of_run(spec: Spec) -> int:

@@ -123,6 +123,23 @@ def download(
             time.sleep(min(limits.longest_pause, limits.pause * 2 ** (drops - 1)))
 
 
+def asked(address: str, limits: Limits = LIMITS) -> tuple[str, int | None]:
+    """Return what is wrong with an address, empty if a HEAD request is answered with 200.
+
+    With it comes the number of bytes that the server says; None where it says none.
+    """
+    headers = {"Accept-Encoding": "identity"}
+    seconds = (limits.connect, limits.silence)
+    try:
+        with (
+            _session(limits) as session,
+            session.head(address, headers=headers, timeout=seconds, allow_redirects=True) as answer,
+        ):
+            return _refusal(answer), _told(answer)
+    except _FAILURES as error:
+        return _cause(error), None
+
+
 def forget(part: Path) -> None:
     """Delete a part and the note of its version."""
     part.unlink(missing_ok=True)
@@ -190,12 +207,22 @@ def _extent(
         return length, int(match[2])
     if version and status == 416:
         raise _Changed
-    if status != 200:
-        # Not the server's own words: they may be anything.
-        what = f"the server answers {status} {responses.get(status, '')}".rstrip()
+    if what := _refusal(response):
         raise FathomError(what, place, _OTHER)
+    return 0, _told(response)
+
+
+def _refusal(response: Response) -> str:
+    """Return that a server refuses, but not in its words: they may be anything; empty for 200."""
+    status = response.status_code
+    what = f"the server answers {status} {responses.get(status, '')}".rstrip()
+    return "" if status == 200 else what
+
+
+def _told(response: Response) -> int | None:
+    """Return how many bytes a server says that its answer has."""
     says = response.headers.get("Content-Length", "")
-    return 0, int(says) if re.fullmatch("[0-9]{1,18}", says) else None
+    return int(says) if re.fullmatch("[0-9]{1,18}", says) else None
 
 
 def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generator[Any]:
@@ -206,6 +233,20 @@ def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generat
     Raises:
         Failed: If there is no answer or not all of it, or it is below the minimum rate.
     """
+    seconds = (limits.connect, limits.silence)
+    try:
+        with (
+            _session(limits) as session,
+            session.get(address, headers=headers, stream=True, timeout=seconds) as response,
+        ):
+            yield response
+            yield from _in_time(response, limits)
+    except _FAILURES as error:
+        raise Failed(_cause(error)) from None
+
+
+def _session(limits: Limits) -> Session:
+    """Return a session that asks a host again which is busy or not reached."""
     retry = Retry(
         connect=2,
         read=False,
@@ -216,16 +257,10 @@ def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generat
         respect_retry_after_header=False,
         raise_on_status=False,
     )
-    seconds = (limits.connect, limits.silence)
-    try:
-        with Session() as session:
-            for scheme in ("https://", "http://"):
-                session.mount(scheme, HTTPAdapter(max_retries=retry))
-            with session.get(address, headers=headers, stream=True, timeout=seconds) as response:
-                yield response
-                yield from _in_time(response, limits)
-    except _FAILURES as error:
-        raise Failed(_cause(error)) from None
+    session = Session()
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, HTTPAdapter(max_retries=retry))
+    return session
 
 
 def _in_time(response: Response, limits: Limits) -> Iterator[bytes]:

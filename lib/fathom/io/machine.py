@@ -1,12 +1,35 @@
-"""The machine and the job in which this process runs: processor, memory, scheduler's id."""
+"""The machine and the job in which this process runs: processor, memory, scheduler's id, faults."""
 
+import errno
 import os
 import platform
 from pathlib import Path
 
+from fathom.io.errors import FathomError
+
 INFO = Path("/proc/cpuinfo")
 # The variable in which Slurm, PBS, LSF and SGE give a job its id.
 VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
+# What to do about errors of the machine. Files are replaced at once, so none that is half-written
+# is trusted after them.
+_REMEDIES = {
+    "make room or give the right to write there, and start again": (
+        errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
+    ),
+    "move what is in the way, or use another folder, and start again": (
+        errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
+        errno.ENOTEMPTY,
+    ),
+    "it was deleted or moved; start again": (errno.ENOENT, errno.ESTALE),
+    "the disk or its connection fails; repair it, and start again": (
+        errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO,
+        errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP,
+    ),
+    "end other programs, and start again": (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
+}  # fmt: skip
+_MEMORY = (
+    "lower tokens_per_device in config/config.yaml (8192 in place of auto), or end other programs"
+)
 
 
 def job_id() -> str | None:
@@ -21,6 +44,20 @@ def processor() -> str:
     return next(filter(None, names), "") or platform.processor() or platform.machine()
 
 
+def most_memory(reset: bool = False) -> int | None:
+    """Return the most memory that this process had, in bytes; None where the system has no number.
+
+    With `reset` it counts from now on, where the system can do that.
+    """
+    try:
+        if reset:
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").split("\n")
+    except OSError:
+        return None
+    return next((1024 * int(each.split()[1]) for each in lines if each.startswith("VmHWM")), None)
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether a device or the machine had no memory left.
 
@@ -30,3 +67,16 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def fault_of_machine(error: Exception) -> FathomError | None:
+    """Return the sentence of what the machine refused, or None where a bug is likelier."""
+    if is_out_of_memory(error):
+        return FathomError("no memory is left", "memory", _MEMORY)
+    if not isinstance(error, OSError) or error.errno is None:
+        return None
+    remedies = {number: remedy for remedy, group in _REMEDIES.items() for number in group}
+    if error.errno not in remedies:
+        return None
+    where = str(error.filename or "disk")
+    return FathomError(os.strerror(error.errno), where, remedies[error.errno])

@@ -38,6 +38,7 @@ class State(Section):
     # Why it was stopped (limit, preempted, cancelled, stopped), the error's message, or what shows
     # the outcome; empty while it trains.
     reason: str = ""
+    remark: str = ""  # on a training that runs, for its user
     update: int = 0  # of the newest state on disk
     updates: int = 0  # of the run in all; 0 before that is known
     attempt: int  # from 1
@@ -92,6 +93,7 @@ class RunState:
     reason: str = ""  # why it was stopped, what failed, or what shows the outcome
     holder: Holder | None = None  # the process that writes here, or did when it was killed
     silent: float | None = None  # seconds since its last sign of life, by this machine's clock
+    remark: str = ""  # of the training that runs
 
     @property
     def ended(self) -> bool:
@@ -119,7 +121,8 @@ def run_state(folder: Path) -> RunState:
     logged = last_update(folder / "metrics.tsv")
     saved = state.update if state else logged
     if held:
-        return RunState(RUNNING, logged or saved, updates, "", holder, silent)
+        remark = state.remark if state else ""
+        return RunState(RUNNING, logged or saved, updates, "", holder, silent, remark)
     if holder is None and state is None and not (folder / "attempts.json").exists():
         return RunState(NOT_STARTED)
     kind, reason = STOPPED if holder is None else STALE, ""

@@ -3,15 +3,17 @@
 import os
 import platform
 import sys
+import time
 from importlib.metadata import version
 from typing import Any
 
 import torch
 
-from fathom.config.demand import device_named
+from fathom.config.demand import Device, device_named
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.io.machine import job_id, processor
+from fathom.train.stopping import end_of_job
 
 # Tokens of a micro-batch where `tokens_per_device` is auto: on a CPU, and the least on a GPU.
 TOKENS, _LEAST = 16384, 1024
@@ -25,6 +27,8 @@ _PER_PARAMETER = 20
 _SHARE = 0.7
 # NVIDIA's libraries read it: with 1 all float32 products are in TF32, whatever torch asks for.
 TF32_OVERRIDE = "NVIDIA_TF32_OVERRIDE"
+# GPUs of each node for which the batch script of a job has asked.
+GPUS = "FATHOM_GPUS"
 PACKAGES = ("torch", "fairseq-fixed", "sentencepiece", "sacrebleu", "numpy")
 
 
@@ -58,6 +62,40 @@ def choose_device(name: str) -> torch.device:
         # Some containers allow TF32 everywhere; here only the updates of a training may.
         torch.backends.cuda.matmul.allow_tf32 = False
     return device
+
+
+def describe_job() -> str:
+    """Return a line on what this process's job has; empty outside of a scheduler's job.
+
+    Raises:
+        FathomError: If torch sees fewer GPUs than the job's batch script has asked for.
+    """
+    if (job := job_id()) is None:
+        return ""
+    asked, seen = int(os.environ.get(GPUS) or 0), torch.cuda.device_count()
+    if seen < asked:
+        what = f"it asked for {asked} GPU{'s' * (asked > 1)}, and torch sees {seen or 'none'}"
+        remedy = "see `nvidia-smi` in a job of this kind, and CUDA_VISIBLE_DEVICES"
+        if torch.version.cuda is None:
+            what += ": this torch is built for CPUs"
+            remedy = "make environment without TORCH_INDEX, or start with --config device=cpu"
+        raise FathomError(what, f"job {job}", remedy)
+    kind = f" ({torch.cuda.get_device_name()})" if seen else ""
+    memory = int(os.environ.get("SLURM_MEM_PER_NODE") or 0) * 2**20 or _memory()
+    text = f"job {job} on {platform.node()}: {seen} of {asked} GPUs{kind}, {cores()} cores"
+    text += f", {memory / 2**30:.0f} GB"
+    if end := end_of_job():
+        text += time.strftime(", until %Y-%m-%d %H:%M", time.localtime(end))
+    return text
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def require_exact(device: torch.device, matmul: str) -> None:
@@ -94,10 +132,9 @@ def reads_at_once(device: torch.device) -> bool:
     return device.type == "cpu"
 
 
-def peak(device: torch.device, arithmetic: str) -> float | None:
-    """Return the operations/s of a CUDA device at most; None of a CPU or an unknown device."""
-    board = device_named(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
-    return board.peak(arithmetic) if board else None
+def board(device: torch.device) -> Device | None:
+    """Return the peaks of a CUDA device; None of a CPU or an unknown device."""
+    return device_named(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
 
 
 def versions() -> dict[str, str]:

@@ -1,34 +1,36 @@
 """What a target will cost: arithmetic, seconds on a device, disk, downloads.
 
-Hours are an estimate by what binds of arithmetic, memory and launches on a device that is named; as
-soon as trainings have run, what was measured replaces it.
+Hours are an estimate by what binds of arithmetic, memory and launches on a device that is named, up
+to `SLOWEST` times as much. What was measured replaces it: the trainings here, or else rates.json.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from fathom.config.demand import (
-    DEVICES,
-    SENTENCE,
-    Device,
-    layers,
-    operations_per_token,
-    seconds_per_update,
-    vocabulary,
-)
+from fathom.config import demand
+from fathom.config.demand import DEVICES, SENTENCE, SLOWEST, Device, entries_of, kind_of
+from fathom.config.measurement_keys import SCORES, is_metric
 from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.schema.source import LocalFiles, Source
-from fathom.config.spec import Spec, into_pivot
+from fathom.config.spec import Spec
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
+from fathom.io.files import read_json
 from fathom.results import training_record
 from fathom.results.run_state import RunState, run_state, series
 from fathom.workflow.targets import ALL, ROW, Targets
 
 DEFAULT = "h200"
+TRAIN, TRANSLATE = "train_run", "translate_run"
+WINDOW, LIKELIHOOD = "find_best_window", "measure_likelihood"
+RULES = (TRAIN, TRANSLATE, WINDOW, LIKELIHOOD)
+_OF_RATE = {"run", "identity", "type", "device", "arithmetic", "tokens_per_second"}
+# The rules of files of measurements that a network is needed for, beside scores of translations.
+_AFTER = {"window": WINDOW, "likelihood": LIKELIHOOD}
 # Two states with weights and two moments in fp32, and saved weights.
 _STATE, _WEIGHTS = 2 * 12, 4
 # Updates after which a rate is known.
@@ -48,39 +50,51 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class DeviceJob:
+    """A job on a device, with the time that it takes, measured or expected."""
+
+    rule: str
+    run: str  # the run's full name; of a run of a study that is trained as another, that one's
+    seconds: float
+    slowest: float  # seconds at most; the same once it is measured
+    left: float = 1.0  # the share that is not made yet
+    gpus: int = 1
+
+    @property
+    def hours_left(self) -> tuple[float, float]:
+        """GPU-hours until it is made, and at most."""
+        share = self.gpus * self.left / 3600
+        return share * self.seconds, share * self.slowest
+
+
+@dataclass(frozen=True)
 class Planned:
     """A training, run and seed, with its cost and how far it is."""
 
     cost: Cost
     state: RunState
-    seconds: float  # of all its updates, measured or expected
-
-    @property
-    def left(self) -> float:
-        """The share that is not made yet."""
-        made = self.cost.updates if self.state.ended else self.state.update or 0
-        return max(0.0, 1 - made / self.cost.updates)
+    job: DeviceJob
 
 
 class Plan:
     """The trainings of targets, with their costs."""
 
     def __init__(self, targets: Targets, gpu: str | None):
-        device = device_of(gpu or DEFAULT)
+        self.device, self._gpu = device_of(gpu or DEFAULT), gpu
         self.targets = targets
+        self._tf32 = targets.project.switches.matmul == "tf32"
         self._specs = {name: targets.spec(name) for name in targets.built}
         self._costs = {name: cost(spec, self._lines(spec)) for name, spec in self._specs.items()}
-        self._kinds = {name: _kind(spec) for name, spec in self._specs.items()}
+        self._kinds = {name: kind_of(spec.model) for name, spec in self._specs.items()}
         self._estimates = {
-            name: cost.updates
-            * seconds_per_update(
+            name: demand.seconds_per_update(
                 self._specs[name],
-                _entries(self._specs[name]),
-                cost.tokens // cost.updates,
-                device,
-                targets.project.switches.matmul == "tf32",
+                entries_of(self._specs[name]),
+                demand.tokens_of_update(self._specs[name]),
+                self.device,
+                self._tf32,
             )
-            for name, cost in self._costs.items()
+            for name in self._specs
         }
         # Seconds per update of each training that has made enough of them; where the user names a
         # device, only of those that ended on such a device.
@@ -90,25 +104,51 @@ class Plan:
             for seed in targets.seeds(name)
             if (seconds := measured_seconds(targets.paths.run(spec, seed), gpu)) is not None
         }
+        # Target tokens per second of kinds of networks, as `fathom plan --calibrate` measured them.
+        self.rates = [rate for rate in rates(targets.paths.rates) if self._fits(rate)]
         # The measured time over the estimate, by the kind of network; at "" of all.
+        self._factors = self._ratios(
+            (
+                rate["run"],
+                demand.tokens_of_update(self._specs[rate["run"]]) / rate["tokens_per_second"],
+            )
+            for rate in self.rates
+        )
+        self._factors |= self._ratios(
+            (name, seconds) for (name, _), seconds in self.measured.items()
+        )
+
+    def _ratios(self, measured: Iterable[tuple[str, float]]) -> dict[str, float]:
+        """Return measured times over estimates by kind, of runs and their seconds per update."""
         ratios: dict[str, list[float]] = {}
-        for (name, _), seconds in self.measured.items():
-            ratio = seconds * self._costs[name].updates / self._estimates[name]
+        for name, seconds in measured:
             for kind in (self._kinds[name], ""):
-                ratios.setdefault(kind, []).append(ratio)
-        self._factors = {kind: median(of_kind) for kind, of_kind in ratios.items()}
+                ratios.setdefault(kind, []).append(seconds / self._estimates[name])
+        return {kind: median(of_kind) for kind, of_kind in ratios.items()}
 
-    def _lines(self, spec: Spec) -> int | None:
-        """Return the lines of a run's training text, as config expects them."""
+    def _fits(self, rate: Mapping[str, Any]) -> bool:
+        """Return whether a rate is of a run as it is now, its arithmetic, and the named device."""
+        spec = self._specs.get(rate["run"])
+        if spec is None or spec.identity != rate["identity"]:
+            return False
+        arithmetic = demand.arithmetic_of(spec, self._tf32 and rate["type"] == "cuda")
+        return rate["arithmetic"] == arithmetic and _is_on(rate, self._gpu, "type", "device")
+
+    def _lines(self, spec: Spec, split: str = "train") -> int | None:
+        """Return the lines of a split of a run's text, as config expects them."""
         dataset = self.targets.project.datasets[spec.data.dataset]
-        return dataset.training_lines() if isinstance(dataset, BuiltDataset) else None
+        return dataset.lines(split) if isinstance(dataset, BuiltDataset) else None
 
-    def _seconds(self, name: str, seed: int) -> float:
-        """Return how long a training takes or took, by what is measured of it or of others."""
+    def _seconds(self, name: str, seed: int) -> tuple[float, float]:
+        """Return how long a training takes or took, and at most, by what is measured."""
+        updates = self._costs[name].updates
         if measured := self.measured.get((name, seed)):
-            return measured * self._costs[name].updates
-        of_all = self._factors.get("", 1.0)
-        return self._estimates[name] * self._factors.get(self._kinds[name], of_all)
+            return measured * updates, measured * updates
+        seconds = self._estimates[name] * self._factor(name) * updates
+        return seconds, seconds * (1 if self._kinds[name] in self._factors else SLOWEST)
+
+    def _factor(self, name: str) -> float:
+        return self._factors.get(self._kinds[name], self._factors.get("", 1.0))
 
     def trainings(self, names: Iterable[str]) -> dict[tuple[str, int], Planned]:
         """Return the trainings of runs and of those that they start from, by run and seed.
@@ -117,14 +157,71 @@ class Plan:
         """
         names = dict.fromkeys(run for name in names for run in self.targets.with_start(name))
         return {
-            (self._specs[name].name, seed): Planned(
-                self._costs[name],
-                run_state(self.targets.paths.run(self._specs[name], seed)),
-                self._seconds(name, seed),
-            )
+            (self._specs[name].name, seed): self._planned(name, seed)
             for name in names
             for seed in self.targets.seeds(name)
         }
+
+    def _planned(self, name: str, seed: int) -> Planned:
+        spec, known = self._specs[name], self._costs[name]
+        state = run_state(self.targets.paths.run(spec, seed))
+        made = known.updates if state.ended else state.update or 0
+        left = max(0.0, 1 - made / known.updates)
+        return Planned(known, state, DeviceJob(TRAIN, spec.name, *self._seconds(name, seed), left))
+
+    def others(self, target: str) -> list[DeviceJob]:
+        """Return the jobs of a target after its trainings: translations, windows, likelihoods.
+
+        Their times are never measured. They are slower than estimates as trainings of their kind.
+        """
+        names = {
+            self.targets.paths.run(spec, seed) / "measurements": (name, seed)
+            for name, spec in self._specs.items()
+            for seed in self.targets.seeds(name)
+        }
+        # Of each job its rule, run, seed, and the words of the file that it makes.
+        jobs: dict[tuple[str, str, int, tuple[str, ...]], bool] = {}
+        for path in self.targets.files(target):
+            rule, *words = path.stem.split(".")
+            if path.parent not in names:
+                continue
+            name, seed = names[path.parent]
+            if rule in _AFTER:
+                jobs[_AFTER[rule], name, seed, tuple(words)] = path.exists()
+            elif rule == SCORES or is_metric(rule):
+                asked = self.targets.decodings_done(self._specs[name], seed)
+                key = TRANSLATE, name, seed, ()
+                jobs[key] = jobs.get(key, True) and (path.exists() or asked.exists())
+        return [
+            self._after(rule, name, words, made) for (rule, name, _, words), made in jobs.items()
+        ]
+
+    def _after(self, rule: str, name: str, words: tuple[str, ...], made: bool) -> DeviceJob:
+        spec, of_each = self._specs[name], entries_of(self._specs[name])
+        held_out = {split: self._lines(spec, split) or 0 for split in ("valid", "test")}
+        if rule == LIKELIHOOD:
+            seconds = demand.seconds_of_likelihood(spec, of_each, held_out[words[0]], self.device)
+        else:
+            sentences = sum(held_out[split] for split, _ in self.targets.decodings(name))
+            if rule == WINDOW:
+                saved, inside = saved_weights(spec, self._costs[name].updates), 1
+                if spec.decoding and spec.decoding.window:
+                    inside = min(saved, spec.decoding.window)
+                sentences = saved * held_out["valid"] + inside * held_out["test"]
+            seconds = demand.seconds_of_translation(spec, of_each, sentences, self.device)
+        seconds *= self._factor(name)
+        return DeviceJob(rule, spec.name, seconds, SLOWEST * seconds, float(not made))
+
+    def kinds(self, target: str) -> list[Spec]:
+        """Return a run of each kind of network that a target trains.
+
+        A run that starts from another has the kind of that one.
+        """
+        found: dict[str, Spec] = {}
+        for name, _ in self.trainings(self.targets.names_of(target)):
+            if self._specs[name].start is None:
+                found.setdefault(self._kinds[name], self._specs[name])
+        return [*found.values()]
 
     def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
         """Return the runs of a target by paper, or by table and figure."""
@@ -141,7 +238,7 @@ class Plan:
         return groups
 
     def downloads(self, names: Iterable[str]) -> list[Source]:
-        """Return the sources that runs need and that are not there."""
+        """Return the sources that runs need and that are not there, nor put by hand."""
         project, paths = self.targets.project, self.targets.paths
         datasets = (project.datasets[self._specs[name].data.dataset] for name in names)
         built = (dataset for dataset in datasets if isinstance(dataset, BuiltDataset))
@@ -151,6 +248,9 @@ class Plan:
             for source in sources
             if not (paths.source(source) / "source.json").exists()
             and not isinstance(project.sources[source], LocalFiles)
+            and not all(
+                (paths.by_hand / file).exists() for file in project.sources[source].contents
+            )
         ]
 
     def first(self, names: Iterable[str]) -> dict[str, list[str]]:
@@ -170,43 +270,40 @@ def cost(spec: Spec, lines: int | None) -> Cost:
 
     `lines` are those of the training text, all tasks; None where config does not know them.
     """
-    batch, updates = spec.training.batch, spec.training.updates
-    per_update = batch.tokens * (len(spec.data.tasks) if batch.per == "task" else 1)
+    updates, per_update = spec.training.updates, demand.tokens_of_update(spec)
     if isinstance(updates, str):
         if lines is None:
             remedy = "write the number of its lines under `expected`"
             raise FathomError("the size of the text is not known", spec.data.dataset, remedy)
         updates = ceil(int(updates.split()[0]) * lines * SENTENCE / per_update)
-    width, subwords, training = spec.model.width, spec.data.subwords, spec.training
-    stored = layers(spec.model) + 2 * vocabulary(subwords, len(spec.data.tasks)) * width
-    saved, every = training.keep_weights, training.save_every or training.validate_every
-    if isinstance(every, int):
-        saved = min(saved, updates // every)
+    entries = demand.vocabulary(spec.data.subwords, len(spec.data.tasks))
+    stored = demand.layers(spec.model) + 2 * entries * spec.model.width
     return Cost(
         updates=updates,
         tokens=updates * per_update,
-        operations=updates * per_update * operations_per_token(spec, _entries(spec)),
-        disk=stored * (_STATE + _WEIGHTS * saved),
+        operations=updates * per_update * demand.operations_per_token(spec, entries_of(spec)),
+        disk=stored * (_STATE + _WEIGHTS * saved_weights(spec, updates)),
     )
 
 
-def _entries(spec: Spec) -> int:
-    """Return the pieces of the target dictionary, as far as config says."""
-    data, subwords = spec.data, spec.data.subwords
-    stated = subwords.joint
-    if stated is None and into_pivot(data.definition, data.direction):
-        stated = subwords.english
-    elif stated is None:
-        stated = subwords.foreign or (subwords.per_task or 0) * len(data.tasks)
-    return stated or vocabulary(subwords, 1)
+def saved_weights(spec: Spec, updates: int) -> int:
+    """Return how many saved weights a training keeps."""
+    every = spec.training.save_every or spec.training.validate_every
+    kept = spec.training.keep_weights
+    return min(kept, updates // every) if isinstance(every, int) else kept
 
 
-def _kind(spec: Spec) -> str:
-    """Return the kind of network whose trainings are slower than an estimate by a like factor."""
-    if spec.model.ffn is None:
-        return "recurrent"
-    deep = spec.model.encoder_layers + spec.model.decoder_layers >= 48
-    return "wide" if spec.model.width >= 1024 else "deep" if deep else "plain"
+def rates(path: Path) -> list[dict[str, Any]]:
+    """Return what `fathom plan --calibrate` has measured; nothing where it never ran.
+
+    Raises:
+        FathomError: If the file is damaged, or was edited.
+    """
+    measured = read_json(path).get("rates") if path.exists() else []
+    if not isinstance(measured, list) or not all({*rate} >= _OF_RATE for rate in measured):
+        remedy = "delete it, and run `fathom plan --calibrate` again"
+        raise FathomError("these are no rates of --calibrate", str(path), remedy)
+    return measured
 
 
 def device_of(name: str) -> Device:
@@ -233,11 +330,15 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
         ended = training_record.read(folder / "training.json")
     except (FathomError, OSError):
         return None if device else _early_seconds(folder / "times.tsv")
-    names = (str(ended.device.get(key, "")).lower() for key in ("type", "name"))
-    if device and not any(device.lower() in name for name in names):
+    if not _is_on(ended.device, device, "type", "name"):
         return None
     seconds = training_record.device_seconds(ended.totals, ended.device)
     return seconds / ended.totals.updates if ended.totals.updates else None
+
+
+def _is_on(facts: Mapping[str, Any], device: str | None, *keys: str) -> bool:
+    """Return whether one of the facts names a device; any does where None is named."""
+    return device is None or any(device.lower() in str(facts.get(key)).lower() for key in keys)
 
 
 def _early_seconds(path: Path) -> float | None:

@@ -73,6 +73,7 @@ class Progress:
             text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
         if self.seconds_left is not None:
             text += f", {duration(self.seconds_left)} left"
+        text += f", {state.remark}" if state.remark else ""
         if self.kind == RUNNING and (state.silent or 0) > run_state.SILENT:
             text += f", no sign of life for {duration(state.silent or 0)}"
         if self.kind == STALE:
@@ -94,6 +95,7 @@ class Progress:
             "tokens_per_second": pace and pace.tokens_per_second,
             "seconds_left": self.seconds_left,
             "reason": self.reason,
+            "remark": state.remark,
             "note": self.note,
             "process": str(state.holder) if state.holder else None,
             "seconds_silent": state.silent,

@@ -412,11 +412,11 @@ class BuiltDataset(Dataset):
         """Return the codes that a source has for a text or the pivot; none if it has no text."""
         return self.sources[source].get(text, ())
 
-    def training_lines(self) -> int | None:
-        """Return how many lines all tasks have for training, as the card says; None without."""
+    def lines(self, split: str) -> int | None:
+        """Return how many lines all tasks have of a split, as the card says; None without."""
         if not self.expected:
             return None
-        return sum(number_of(self.expected[task].train)[0] for task in self.tasks)
+        return sum(number_of(getattr(self.expected[task], split))[0] for task in self.tasks)
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text: languages, checksums and codes, cleaning, split."""
@@ -615,8 +615,10 @@ class WikipediaDataset(BuiltDataset):
 
     independent: ClassVar[bool] = True
 
-    def training_lines(self) -> int | None:
-        """Return how many lines all tasks have for training at most; None without a limit."""
+    def lines(self, split: str) -> int | None:
+        """Return how many lines all tasks have of a split at most; None without a limit."""
+        if split != "train":
+            return getattr(self.split, split) * len(self.tasks)
         limits = [self.split.most(task) for task in self.tasks]
         return None if None in limits else sum(filter(None, limits))
 

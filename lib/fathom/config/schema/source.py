@@ -38,6 +38,9 @@ class Source(Section, ABC):
     title: str = Doc("What the source holds, in one line.")
     licence: str = Doc("The licence of the text; an SPDX identifier if it has one.")
     notice: str = Doc("Printed when it is fetched: whose text, which terms.")
+    about_bytes: Bytes | None = Doc(
+        "About how large a file is whose size is not published; for plans alone.", None
+    )
 
     @property
     @abstractmethod
@@ -48,6 +51,12 @@ class Source(Section, ABC):
     def size(self) -> int | None:
         """How many bytes are published; None where that is not known of every file."""
         sizes = [checks and checks.bytes for checks in self.contents.values()]
+        return None if None in sizes else sum(filter(None, sizes))
+
+    @property
+    def about(self) -> int | None:
+        """About how many bytes they are; None where neither size nor estimate is known."""
+        sizes = [checks.bytes if checks else self.about_bytes for checks in self.contents.values()]
         return None if None in sizes else sum(filter(None, sizes))
 
     def addresses(self, file: str) -> tuple[str, ...]:
