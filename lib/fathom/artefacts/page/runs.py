@@ -1,6 +1,7 @@
 """The runs of a page: trainings, what they took, settings that differ from the paper's, logs."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.deviations import applying
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.sources import NOT_RUN, ResultSource
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource, SeriesLost
 from fathom.config.deviations import Deviation
 from fathom.config.paper import Paper
 from fathom.config.show import Setting, describe
@@ -72,8 +73,11 @@ class PageRun:
     @cached_property
     def highest_rate(self) -> float | None:
         """The highest learning rate that a logged update of any training had; None without one."""
-        paths = [self.source.recorded(each.seed, "metrics.tsv") for each in self.ended]
-        rows = (row for path in paths for row in (metrics.read(path) if path.is_file() else ()))
+        rows: list[metrics.Row] = []
+        for each in self.ended:
+            with suppress(SeriesLost):
+                path = self.source.recorded(each.seed, "metrics.tsv")
+                rows += metrics.read(path) if path.is_file() else []
         return max((rate for row in rows if (rate := row.get("learning_rate"))), default=None)
 
     @property
