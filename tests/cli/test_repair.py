@@ -195,3 +195,19 @@ def test_spec_yaml_is_written_again_only_where_config_still_has_its_settings(own
     assert call("repair").code == 0
     assert not settings.exists()
     assert "spec.yaml: known to be lost" in call("verify").out
+
+
+def test_a_table_and_a_figure_are_drawn_again_and_compared_cell_by_cell(own, drawn, call):
+    results = own(drawn) / "results"
+    for verb, name in (("table", "table1"), ("figure", "figure1")):
+        path = results / f"small/sample/{name}.csv"
+        before = {each: each.stat().st_mtime_ns for each in path.parent.iterdir()}
+        assert call(verb, f"sample_{name}", "--check").code == 0
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("bos", "bso", 1), encoding="utf-8")
+        answer = call(verb, f"sample_{name}", "--check")
+        assert answer.code == 1
+        assert f"{name}.csv: line " in answer.err
+        assert "'bso' here, but 'bos' is drawn now" in answer.err
+        path.write_text(text, encoding="utf-8")
+        assert {*before} == {*path.parent.iterdir()}

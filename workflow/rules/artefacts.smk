@@ -14,7 +14,9 @@ rule draw_table:
             subcategory="Tables",
             labels=labels_of,
         ),
-        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex", ".drawn.json"),
+        others=multiext(
+            f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex", ".drawn.json"
+        ),
     log:
         f"{SCALE}/logs/draw_table/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
