@@ -1,6 +1,5 @@
 """The page of deviations, and which deviations apply to a run."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -55,7 +54,7 @@ def test_no_title_author_or_entry_is_a_tag_of_html(papers):
     """A script of an outside paper's title reached the page."""
     script = "<script>alert(1)</script>"
     about = papers["lamgd"].about.model_copy(update={"title": script, "authors": (script,)})
-    odd = replace(entry("odd", "paper"), title=script)
+    odd = entry("odd", "paper").model_copy(update={"title": script})
     paper = SimpleNamespace(name="lamgd", about=about, deviations=(odd,))
     text = page({"lamgd": paper})
     assert text.count("\\<script>") == 3
