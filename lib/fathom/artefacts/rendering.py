@@ -101,7 +101,7 @@ def write_drawn(stem: Path, files: Iterable[Path], inputs: Iterable[Path]) -> No
         inputs: the files of results that it was drawn from.
     """
     record = stem.with_name(f"{stem.name}{DRAWN}")
-    content = {"schema": SCHEMA, "commit": commit(PACKAGE)}
+    content: dict[str, Any] = {"schema": SCHEMA, "commit": commit(PACKAGE)}
     for key, paths in (("files", files), (INPUTS, inputs)):
         places = {Path(os.path.relpath(path, record.parent)).as_posix(): path for path in paths}
         content[key] = {name: sha256(places[name]) for name in sorted(places)}
