@@ -64,7 +64,7 @@ def printed(own_project):
         ("", "not an expression (", 'table["row", "column"] > 20'),
         ("A > 1; A > 2", "not an expression (", 'table["row", "column"] > 20'),
         (f"A > {'(' * 300}1{')' * 300}", "not an expression (", 'table["row", "column"] > 20'),
-        (f"A > {'-' * 3000}1", "not an expression (", 'table["row", "column"] > 20'),
+        (f"A > {'-' * 3000}1", "3,010 characters", "write at most 2,000"),
         (f"A > {'-' * 980}1", "the expression is too deep", "write a shorter one"),
         ("1 < 2", "no cell and no curve is compared", 'table["row", "column"]'),
     ],

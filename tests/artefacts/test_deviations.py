@@ -48,3 +48,14 @@ def test_entries_apply_to_everything_or_to_a_method_family_or_table():
     assert applying(paper, ()) == ENTRIES[:1]
     assert applying(paper, {"gated"}) == ENTRIES[:2]
     assert applying(paper, {"table1", "static"}) == (ENTRIES[0], ENTRIES[2])
+
+
+def test_no_title_author_or_entry_is_a_tag_of_html(papers):
+    """A script of an outside paper's title reached the page."""
+    script = "<script>alert(1)</script>"
+    about = papers["lamgd"].about.model_copy(update={"title": script, "authors": (script,)})
+    odd = entry("odd", "paper").model_copy(update={"title": script})
+    paper = SimpleNamespace(name="lamgd", about=about, deviations=(odd,))
+    text = page({"lamgd": paper})
+    assert text.count("\\<script>") == 3
+    assert "<script>" not in text.replace("\\<script>", "")

@@ -57,7 +57,7 @@ def test_a_series_that_is_not_the_recorded_one_is_refused(tmp_path):
         with refused(
             "not the file that was recorded",
             where=path,
-            remedy=f"mv {small.folder} ",
+            remedy="fathom repair paper/small-12345678",
         ):
             small.read(one)
         path.unlink()

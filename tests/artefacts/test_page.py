@@ -1,6 +1,7 @@
 """The page of a paper: each part of it, and the whole page of the project's own papers."""
 
-from base64 import b64decode
+import hashlib
+from base64 import b64decode, b64encode
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -22,7 +23,7 @@ from fathom.artefacts.page.page import (
 from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
 from fathom.artefacts.page.tables import PageTable, details, minus, spoken
 from fathom.artefacts.page.trains import trainability
-from fathom.artefacts.rendering import environment
+from fathom.artefacts.rendering import FOLDER, environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.records import hashes, read_record, write_record
@@ -508,3 +509,18 @@ def test_every_cell_of_every_table_is_a_link_to_its_details(made):
 def test_links_lead_from_the_page_to_the_results(tmp_path):
     home, file = tmp_path / "results/tiny", tmp_path / "results/runs/p/a run-1234/train.log"
     assert link(file, home) == "../runs/p/a%20run-1234/train.log"
+
+
+def test_a_page_lets_in_its_own_script_and_nothing_else():
+    for name, text in (
+        ("page.html", "{% set script %}{% include 'page.js' %}{% endset %}"),
+        ("plain_page.html", ""),
+    ):
+        source = (FOLDER / name).read_text(encoding="utf-8")
+        (line,) = [line for line in source.split("\n") if "Content-Security-Policy" in line]
+        policy = environment(autoescape=True).from_string(text + line).render()
+        assert "default-src 'none'" in policy
+        script = (FOLDER / "page.js").read_text(encoding="utf-8")
+        digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert (f"script-src 'sha256-{digest}'" in policy) == (name == "page.html")
+        assert ("<script>{{ script }}</script>" in source) == (name == "page.html")

@@ -43,7 +43,8 @@ def test_partial_draws_what_exists(tmp_path, capsys):
     draw.table("latent_depth_table5", **options)
     written = {path.name for path in (tmp_path / "tiny/latent_depth").iterdir()}
     assert {name for name in written if name.startswith("table5")} == {
-        *("table5.csv", "table5_seeds.csv", "table5.html", "table5.md", "table5.tex")
+        *("table5.csv", "table5_seeds.csv", "table5.html", "table5.md", "table5.tex"),
+        "table5.drawn.json",
     }
     assert {"figure6.csv", "figure6.pdf", "figure6.png"} <= written
     printed = capsys.readouterr()
@@ -149,7 +150,7 @@ def test_every_reported_cell_of_every_table_has_a_line(tmp_path, capsys):
     assert {line["reproduced"] for line in runs if line["verdict"] == "not run"} == {""}
     assert "not run" in capsys.readouterr().err
     written = sorted(path.name for path in (tmp_path / "paper").iterdir())
-    assert written == ["compare.csv", "compare.html", "deviations.md"]
+    assert written == ["compare.csv", "compare.drawn.json", "compare.html", "deviations.md"]
 
 
 @pytest.mark.usefixtures("verbs_use_it")
@@ -173,6 +174,7 @@ def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
     assert {line["answer"] for line in lines} == {"not run"}
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == [
         "claims.csv",
+        "claims.drawn.json",
         "claims.html",
     ]
     printed = capsys.readouterr()

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from fathom.results.clean import KINDS
+from tests.support.damage import flip
 from tests.support.small_project import GATED, RUN
 from tests.support.small_trees import edit as edit_tree
 from tests.support.small_trees import write_tree
@@ -38,33 +39,22 @@ def test_results_that_fit_are_counted(place, call):
     assert call("verify", RUN).code == 0
 
 
-def test_each_change_is_a_line_and_its_command_makes_the_results_fit_again(place, call):
+def test_each_change_is_a_line_with_its_command(place, call):
     (tensors,) = place.glob("tensors/*/kor/train.target.bin")
     (scores,) = place.glob(f"runs/sample/{RUN}-*/1/decodings/*/scores.tsv")
-    (weights,) = place.glob(f"runs/sample/{GATED}-*/1/checkpoints/last.pt")
-    for path in (tensors, scores, weights):
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content)
+    for path in (tensors, scores):
+        flip(path)
     answer = call("verify")
     assert answer.code == 1
     *lines, last = answer.lines
-    assert len(lines) == 3
-    assert last.endswith(" files compared, 3 do not fit")
-    for path in (tensors, scores, weights):
+    assert len(lines) == 2
+    assert last.endswith(" files compared, 2 do not fit")
+    for path in (tensors, scores):
         assert any(str(path.relative_to(place.parent)) in line for line in lines)
     # One run alone, and its text.
     assert len(call("verify", RUN).lines) == 3
     found = json.loads(call("verify", "--json").out)
-    assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "command"}] * 3
-    for finding in found["unfit"]:
-        for command in finding["command"].split(" && "):
-            program, *words = command.split()
-            if program == "rm":
-                (place.parent / words[0]).unlink()
-            else:
-                assert call(*words).code == 0
-    assert call("verify").code == 0
+    assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "command"}] * 2
 
 
 @pytest.mark.slow

@@ -150,4 +150,4 @@ def test_a_run_that_has_not_learnt_ends_in_1_with_the_reason_and_in_json_too(rec
 def test_a_scale_may_name_no_run(project, edit, call):
     edit("scales/small.yaml", "{run: sample/static_2_2, nats_below_unigram: 0.7}", "null")
     answer = call("check-learning")
-    assert (answer.code, answer.out) == (0, "scale small names no run to check\n")
+    assert (answer.code, answer.out) == (2, "scale small names no run to check\n")

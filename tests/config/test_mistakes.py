@@ -54,6 +54,9 @@ MISTAKES = {
          "families.base.training.updates", "100,000"),
         ("an exponent that YAML reads as text", "learning_rate: 1.5e-3", "learning_rate: 15e-4",
          "families.base.training.schedule.learning_rate", "15e-4"),
+        *((f"a number that YAML reads as another, {written}", "heads: 4", f"heads: {written}",
+           "families.base.model.heads", f"{written} {read} digits")
+          for written, read in (("010", "8"), ("0x10", "16"), ("1_0", "10"))),
         ("null for a count", "heads: 4", "heads: null", "families.base.model.heads", "value"),
         ("a missing setting", "      heads: 4  # §3\n", "", "families.base.model.heads", "value"),
         ("an impossible choice", "norm: pre", "norm: prae",
@@ -276,6 +279,8 @@ MISTAKES = {
          f"{CSV}:12", "bold"),
     ],
     PAPER: [
+        ("a link that is a script", "url: https://example.org/deep", 'url: "javascript:alert(1)"',
+         "url", "javascript"),
         ("a character that YAML forbids", "Samples", "\x01", ":4", "control"),
         ("text where YAML reads a number", 'year: "2020"', "year: 2020", "citation.year", "2020"),
         ("a mark without a source", "to: Static}  # Table 1", "to: Static}",
@@ -827,12 +832,30 @@ def test_claims_and_printed_cells_do_not_wait_for_runs(findings, old, new):
         ("tiny.yaml", "move"),
         ("scale/tiny.yaml", "move"),
         ("papers/runs.yaml", "move"),
+        ("scales/notes.txt", "move"),
+        ("datasets/more/pair.yaml", "move"),
     ],
 )
 def test_a_file_that_nothing_reads_is_refused(findings, name, nearest):
     (finding,) = findings((name, None, "x: 1\n"))
-    assert finding.where == f"config/{name}"
+    assert f"config/{name}".startswith(finding.where)
     assert nearest in finding.remedy
+
+
+FOLDERS = ("", "scales/", "sources/", "datasets/", "methods/", "papers/", "papers/deep/")
+LEFT = (".x.yaml", ".x.yaml.swp", "#x.yaml#", "x.yaml~", "x.yaml.orig", "x.yaml.bak", "README.md")
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_editors_leave_beside_files_of_config_stops_nothing(edited, folder):
+    """While Emacs had a scale open, its lock `.#tiny.yaml` stopped every command."""
+    root = edited(*((f"{folder}{name}", None, "[\n") for name in LEFT))
+    lock = root / "config" / folder / ".#x.yaml"
+    lock.symlink_to("user@host.4711:1")
+    try:
+        load(root)
+    finally:
+        lock.unlink()
 
 
 @pytest.mark.parametrize("files", [(), ("notes.md", "reported")])

@@ -293,4 +293,4 @@ def test_tensors_that_are_not_those_that_were_encoded_are_refused(tensors, tmp_p
     with pytest.raises(FathomError) as caught:
         load(folder)
     assert caught.value.where == str(folder / name)
-    assert f"rm {folder}/tensors.json && fathom encode small-12345678" in caught.value.remedy
+    assert caught.value.remedy.startswith("fathom encode small-12345678")

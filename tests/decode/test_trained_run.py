@@ -79,6 +79,6 @@ def test_text_that_was_encoded_otherwise_since_the_training_is_refused(run):
     with refused(
         "not the text that the run was trained on",
         where="tensors.json",
-        remedy=f"mv {run.folder} ",
+        remedy="train the run in another folder",
     ):
         _ = TrainedRun(LATENT, 1, run.paths, CPU).tensors

@@ -34,9 +34,13 @@ COMMANDS = {
     PATHS.tensors(DATA) / "bos" / "train.source.bin": f"fathom encode {DATA.folder}",
     PATHS.training(SPEC, 3): f"fathom train {NAME}",
     RUN / "checkpoints" / "update_5.pt": f"fathom train {NAME}",
-    # Weights are never deleted.
-    RUN / "metrics.tsv": f"mv {RUN} {SPEC.folder}.3.old && fathom train {NAME}",
-    RUN / "diagnostics" / "alpha.gz": f"mv {RUN} {SPEC.folder}.3.old && fathom train {NAME}",
+    RUN / "metrics.tsv": f"fathom repair paper/{SPEC.folder}",
+    RUN / "diagnostics" / "alpha.gz": f"fathom repair paper/{SPEC.folder}",
+    PATHS.top / "compare.drawn.json": "fathom compare --scale tiny",
+    PATHS.top / "paper" / "page.drawn.json": "fathom page paper --scale tiny",
+    PATHS.top
+    / "paper"
+    / "figure1.drawn.json": "fathom figure paper_figure1 --partial --scale tiny",
     DECODING / "bos.txt": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "decoding.json": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "scores.tsv": f"fathom score {NAME} --split valid --gates plain",
@@ -60,24 +64,19 @@ def test_each_file_has_the_command_of_its_stage(path):
     assert again(path) == COMMANDS[path]
 
 
-def test_a_folder_is_put_aside_under_a_name_that_is_free(tmp_path, monkeypatch):
-    """A second `mv` moved the folder inside the first."""
+@pytest.mark.parametrize("path", COMMANDS, ids=str)
+def test_no_command_deletes_and_a_folder_in_the_way_is_moved_first(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in (".3.old", ".3.old1"):
-        (tmp_path / f"{SPEC.folder}{name}").mkdir()
-    assert again(RUN / "metrics.tsv").startswith(f"mv {RUN} {SPEC.folder}.3.old2 && ")
+    path.mkdir(parents=True)
+    run = f" paper/{SPEC.folder}" if path.parts[1] == "runs" else ""
+    assert again(path) == f"fathom repair{run}"
 
 
-def test_a_record_that_is_there_is_deleted_so_that_snakemake_runs_its_stage_too(tmp_path):
+def test_a_command_names_another_folder_of_results_in_quotes(tmp_path):
     folder = Paths(tmp_path / "a folder", "tiny").tensors(DATA)
-    folder.mkdir(parents=True)
     results = shlex.quote(str(tmp_path / "a folder"))
-    command = f"fathom encode {folder.name} --results {results}"
-    assert again(folder / "tensors.json") == command
-    (folder / "tensors.json").touch()
-    record = shlex.quote(str(folder / "tensors.json"))
     for name in ("tensors.json", "dictionary.source.txt", "bos/test.source.idx"):
-        assert again(folder / name) == f"rm {record} && {command}"
+        assert again(folder / name) == f"fathom encode {folder.name} --results {results}"
 
 
 def test_a_file_elsewhere_has_no_command():

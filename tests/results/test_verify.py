@@ -6,13 +6,14 @@ import shutil
 import pytest
 import yaml
 
+from fathom.artefacts.rendering import write_drawn
 from fathom.config.paths import Paths
 from fathom.decode.translate import translate
 from fathom.io.files import write_lines, write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.weights import write_checkpoint
 from fathom.results.run_state import State, write_state
-from fathom.results.training_record import restore_measured
+from fathom.results.training_record import record_loss, restore_measured
 from fathom.results.verify import verify
 from fathom.scoring.score import score
 from tests.support.refused import says
@@ -87,7 +88,7 @@ CHANGES = [
     ("corpora/*/kor/test.eng", edit, "fathom prepare"),
     ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
     ("runs/*/*/1/measurements/training.json", cut, "fathom train"),
-    ("runs/*/*/1/metrics.tsv", cut, "fathom train"),
+    ("runs/*/*/1/metrics.tsv", cut, "fathom repair"),
     ("subwords/*/foreign.model", exchange, "fathom subwords"),
     ("tensors/*/dictionary.source.txt", cut, "fathom encode"),
     ("sources/talks/talks.txt", edit, "fathom fetch talks"),
@@ -96,7 +97,7 @@ CHANGES = [
     ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
     ("runs/*/*/1/measurements/training.json", delete, "fathom train"),
     ("runs/*/*/1/measurements/scores.*.json", delete, "fathom score"),
-    ("runs/*/*/1/state.json", cut, "rm "),
+    ("runs/*/*/1/state.json", cut, "fathom repair"),
     ("runs/*/*/1/window/*/hypotheses.json", edit, "fathom best-window"),
     ("runs/*/*/1/window/*/3.bos.txt", edit, "fathom best-window"),
     ("runs/*/*/1/decodings/*/decoding.json", edit, "fathom translate"),
@@ -104,7 +105,7 @@ CHANGES = [
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
     ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
     ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom train"),
-    ("runs/*/*/1/spec.yaml", edit, "fathom train"),
+    ("runs/*/*/1/spec.yaml", edit, "fathom repair"),
     ("corpora/*/corpus.json", edit, "fathom prepare"),
     ("subwords/*/subwords.json", edit, "fathom subwords"),
     ("tensors/*/tensors.json", edit, "fathom encode"),
@@ -142,9 +143,9 @@ def test_ten_changes_are_ten_findings_in_the_order_in_which_files_are_made(paths
     assert set(verified.findings) == set(planted)
     for path, command in planted.items():
         says(where=path, remedy=command).check(verified.findings[path])
-    stages = [one.remedy.split("fathom ")[-1].split()[0] for one in verified.in_order(results)]
-    assert stages[:5] == ["fetch", "prepare", "subwords", "encode", "encode"]
-    assert not {"fetch", "prepare", "subwords", "encode"} & {*stages[5:]}
+    stages = [verified.findings[path].remedy.split()[1] for path in verified.in_order()]
+    before = ["fetch", "prepare", "subwords", "encode", "encode"]
+    assert stages == [*before, "repair", "train", "train", "translate", "score"]
 
 
 @pytest.mark.parametrize(("pattern", "change", "command"), CHANGES)
@@ -167,15 +168,15 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
     (path,) = paths.results.glob(pattern)
     path.unlink()
     for make, remove, what, remedy in (
-        (path.mkdir, path.rmdir, "not a file", f"rm -r {path}"),
-        (lambda: os.mkfifo(path), path.unlink, "not a file", f"rm {path}"),
-        (lambda: path.symlink_to("gone"), path.unlink, "no such file", f"rm {path}"),
+        (path.mkdir, path.rmdir, "not a file", "fathom repair"),
+        (lambda: os.mkfifo(path), path.unlink, "not a file", command),
+        (lambda: path.symlink_to("gone"), path.unlink, "no such file", command),
     ):
         make()
         findings = verify([paths.results]).findings
         assert set(findings) == {path}
         says(what, where=path).check(findings[path])
-        assert findings[path].remedy.startswith(f"{remedy} && {command}")
+        assert findings[path].remedy.startswith(remedy)
         remove()
 
 
@@ -183,13 +184,12 @@ def test_a_run_of_other_encoded_text_is_named(paths):
     """Every file was as its record says, so nothing was found."""
     record = paths.training(SPEC, 1)
     write_record(record, read_record(record) | {"tensors_sha256": "0" * 64})
-    (finding,) = verify([paths.results]).in_order(paths.results)
+    (finding,) = verify([paths.results]).findings.values()
     folder = paths.tensors(SPEC.data)
-    command = f"mv {record.parent} {SPEC.folder}.1.old && fathom train"
     says(
         f"the run was trained on other encoded text than that in {folder}",
         where=record,
-        remedy=command,
+        remedy="bring that text back, or train the run in another folder",
     ).check(finding)
     # Without the text, or where the settings are damaged, nothing is known of it.
     assert verify([paths.results / "runs"]).findings == {}
@@ -228,7 +228,7 @@ def test_a_pruned_network_is_compared(tmp_path):
     (folder / "network.pt").write_bytes(b"one")
     write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
     (folder / "network.pt").write_bytes(b"two")
-    (finding,) = verify([tmp_path]).in_order(tmp_path)
+    (finding,) = verify([tmp_path]).findings.values()
     assert finding.where == str(folder / "network.pt")
 
 
@@ -237,7 +237,7 @@ def test_text_and_weights_that_pack_leaves_out_are_one_line(paths):
     corpus, training = (next(paths.results.glob(f)) for f in ("corpora/*/", "runs/*/*/1/"))
     for folder in (*filter(os.path.isdir, corpus.iterdir()), training / "checkpoints"):
         shutil.rmtree(folder)
-    (finding,) = verify([corpus, training]).in_order(paths.results)
+    (finding,) = verify([corpus, training]).findings.values()
     says(f"files of text or weights are missing here and in {training}; `fathom pack`").check(
         finding
     )
@@ -245,3 +245,42 @@ def test_text_and_weights_that_pack_leaves_out_are_one_line(paths):
     # Where some are here, the others are lost.
     write_text(training / "checkpoints/last.pt", "lost")
     assert len(verify([training]).findings) == 2
+
+
+def test_what_was_drawn_is_compared_with_its_record_and_with_its_inputs(paths):
+    (scores,) = paths.results.glob("runs/*/*/1/measurements/scores.*.json")
+    table = paths.artefact("paper", "table1", "md")
+    write_text(table, "20.5")
+    write_drawn(table.with_suffix(""), [table], [scores])
+    assert verify([paths.results]).findings == {}
+    edit(table)
+    (finding,) = verify([paths.results]).findings.values()
+    command = "fathom table paper_table1 --partial --scale tiny"
+    says("not the file that was drawn", where=table, remedy=command).check(finding)
+    write_text(table, "20.5")
+    write_record(scores, read_record(scores) | {"reason": "scored again"})
+    (finding,) = verify([paths.results]).findings.values()
+    says(f"older than {scores}", where="table1.drawn.json", remedy=command).check(finding)
+
+
+def test_a_damaged_record_says_that_what_it_names_cannot_be_compared(paths):
+    """Files below it were silently left out."""
+    record = plant(paths, "corpora/*/corpus.json", edit)
+    plant(paths, "corpora/*/kor/test.eng", edit)
+    findings = verify([paths.results]).findings
+    assert set(findings) == {record}
+    says("nothing that it names can be compared", where=record).check(findings[record])
+
+
+def test_what_is_recorded_as_lost_is_no_finding_until_it_is_there_and_damaged(paths):
+    series = next(paths.results.glob("runs/*/*/1/metrics.tsv"))
+    content = series.read_bytes()
+    series.unlink()
+    record_loss(series, "the disk failed")
+    verified = verify([paths.results])
+    assert (verified.findings, verified.lost) == ({}, {series: "the disk failed"})
+    series.write_bytes(content[:-1])
+    assert set(verify([paths.results]).findings) == {series}
+    series.write_bytes(content)
+    verified = verify([paths.results])
+    assert (verified.findings, verified.lost) == ({}, {})

@@ -183,7 +183,7 @@ def test_altered_text_is_refused_and_leaves_no_scores(paths, decoded):
     folder, _, _ = scored(paths, spec)
     corpus, hypotheses = paths.corpus(spec.data), read_lines(folder / "bos.txt")
     translate = f"fathom translate paper/{spec.folder} --seed 1 --split test --gates plain"
-    prepare = f"rm {corpus}/corpus.json && fathom prepare {corpus.name} --results {paths.results}"
+    prepare = f"fathom prepare {corpus.name} --results {paths.results}"
     for path, again in ((folder / "bos.txt", translate), (corpus / "kor/test.eng", prepare)):
         write_lines(path, ["Edited.", *read_lines(path)[1:]])
         with refused("not the file that was recorded", where=path, remedy=again):

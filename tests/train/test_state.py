@@ -17,11 +17,11 @@ from fathom.train.state import (
     BEFORE,
     FRESH,
     NEWEST,
-    delete_states_after,
     delete_weights_after,
     load,
     save,
     save_weights,
+    set_aside_after,
 )
 from tests.support.processes import kill, killed, train_and_be_killed
 from tests.support.refused import refused, says
@@ -86,15 +86,22 @@ def test_a_checkpoint_with_code_in_it_is_refused(tmp_path):
     says("it holds code", where="last.pt").check(said)
 
 
-def test_states_after_an_update_are_deleted_and_unreadable_ones_stay(tmp_path):
+def test_what_comes_after_an_update_is_renamed_and_unreadable_states_stay(tmp_path):
+    """Whole weights were deleted."""
     for update in (3, 6):
         save(tmp_path, {"update": update})
-    delete_states_after(tmp_path, 6)
-    delete_states_after(tmp_path, 5)
-    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
+        save_weights(tmp_path, update, weights(update), 2)
+    set_aside_after(tmp_path, 6)
+    names = {BEFORE, NEWEST, "update_3.pt", "update_6.pt"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    set_aside_after(tmp_path, 5)
+    names = {BEFORE, "last.replaced", "update_3.pt", "update_6.replaced"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert read_checkpoint(tmp_path / "last.replaced")["update"] == 6
     (tmp_path / BEFORE).write_bytes(b"")
-    delete_states_after(tmp_path, 0)
-    assert [path.name for path in tmp_path.iterdir()] == [BEFORE]
+    set_aside_after(tmp_path, 0)
+    names = {BEFORE, "last.replaced", "update_3.replaced", "update_6.replaced"}
+    assert {path.name for path in tmp_path.iterdir()} == names
 
 
 def weights(update):
@@ -361,7 +368,7 @@ def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, ru
     path = run / "metrics.tsv"
     path.write_bytes(path.read_bytes()[:-20])
     before = sorted(run.rglob("*"))
-    with refused("not the file that was recorded", where=path, remedy=f"mv {run} "):
+    with refused("not the file that was recorded", where=path, remedy="--train-again"):
         resume(tensors, run)
     assert sorted(run.rglob("*")) == before
 

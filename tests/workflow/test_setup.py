@@ -171,7 +171,7 @@ def test_a_job_whose_reader_is_gone_ends_well_and_has_all_lines_in_its_log(tmp_p
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1", "USR2", "XCPU"])
 def test_a_job_waits_for_what_its_command_does_after_a_signal(tmp_path, name):
     stop = f"trap 'echo saved; exit 128' {name}; echo here; kill -{name} 0; sleep 9"
     script = stop.replace("'", '"')

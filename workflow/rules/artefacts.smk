@@ -14,7 +14,9 @@ rule draw_table:
             subcategory="Tables",
             labels=labels_of,
         ),
-        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex"),
+        others=multiext(
+            f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex", ".drawn.json"
+        ),
     log:
         f"{SCALE}/logs/draw_table/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
@@ -45,7 +47,7 @@ rule draw_figure:
             subcategory="Figures",
             labels=labels_of,
         ),
-        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf"),
+        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf", ".drawn.json"),
     log:
         f"{SCALE}/logs/draw_figure/{{paper}}_{{artefact}}.log",
     wildcard_constraints:

@@ -34,6 +34,7 @@ rule compare_all:
             labels={"artefact": "All reported cells"},
         ),
         deviations=SCALE / "deviations.md",
+        record=SCALE / "compare.drawn.json",
     log:
         f"{SCALE}/logs/compare_all.log",
     localrule: True

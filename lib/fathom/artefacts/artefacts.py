@@ -53,6 +53,11 @@ class Artefacts:
             self._sources[name] = make(name)
         return self._sources[name]
 
+    @property
+    def files_read(self) -> list[Path]:
+        """The files of results that tables and figures were drawn from so far."""
+        return [path for source in self._sources.values() for path in source.files_read]
+
     def with_seeds(self, seeds: tuple[int, ...] | None) -> "Artefacts":
         """Return the same with other seeds; None leaves those that there are."""
         return replace(self, seeds=seeds, _sources={}) if seeds else self

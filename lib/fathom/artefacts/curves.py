@@ -15,7 +15,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures import drawing
-from fathom.artefacts.table.sources import NOT_RUN, ResultSource
+from fathom.artefacts.table.sources import NOT_RUN, ResultSource, SeriesLost
 from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
 from fathom.io import metrics
@@ -64,6 +64,7 @@ class LearningCurve:
     label: str
     run: str
     seeds: tuple[SeedCurve, ...]
+    lost: tuple[str, ...] = ()  # which series are left out, and why
 
     @property
     def words(self) -> str:
@@ -133,12 +134,18 @@ class LearningCurve:
 def curve(label: str, source: ResultSource) -> LearningCurve:
     """Return the curves of all seeds of a run that were started.
 
+    A damaged series is left out.
+
     Raises:
-        FathomError: If a file of a training is damaged.
+        FathomError: If a record of a training is damaged.
     """
-    seeds = []
+    seeds, lost = [], []
     for seed in source.folders:
-        path = source.recorded(seed, "metrics.tsv")
+        try:
+            path = source.recorded(seed, "metrics.tsv")
+        except SeriesLost as error:
+            lost.append(f"{label}, seed {seed}: {error.note}")
+            continue
         rows = metrics.read(path) if path.is_file() else []
         training, validation = (_points(rows, column) for column in ("nll", "valid_nll"))
         if training or validation:
@@ -148,7 +155,7 @@ def curve(label: str, source: ResultSource) -> LearningCurve:
                 unigram = file.unigram_nll
                 words = "" if file.outcome.finished else file.outcome.words
             seeds.append(SeedCurve(seed, training, validation, unigram, words))
-    return LearningCurve(label, source.name, tuple(seeds))
+    return LearningCurve(label, source.name, tuple(seeds), tuple(lost))
 
 
 def run_labels(cells: Iterable[Cell]) -> dict[str, str]:

@@ -1,13 +1,15 @@
 """The verbs that draw and judge: table, figure, curves, compare, claims, test, page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fathom.artefacts.rendering import first_difference, write_csv, write_drawn
 from fathom.cli.options import (
     Gates,
     HeldOut,
@@ -23,7 +25,8 @@ from fathom.cli.options import (
 from fathom.cli.terminal import answer, report, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import METRICS, ShownValue
-from fathom.decode.ready import require_decoder, require_name
+from fathom.decode.ready import require_decoder, require_made, require_name
+from fathom.io.commands import PAGE
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import write_text
 
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from fathom.artefacts.table.view import TableView
     from fathom.config.project import Project
 
+Check = Annotated[
+    bool, typer.Option("--check", help="Compare what is there with what would be drawn, alone.")
+]
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 _STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
 
@@ -43,12 +49,14 @@ def table(
     results: Results = None,
     seeds: Seeds = None,
     partial: Partial = False,
+    check: Check = False,
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Draw a table as csv, md, tex and html.
 
     Our numbers are above the paper's. Another csv has the numbers of each seed.
+    With --check the files that are there must be those that are drawn now.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
 
     Example: fathom table latent_depth_table5 --partial --show
@@ -65,7 +73,10 @@ def table(
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
     stem = artefacts.stem(paper, drawn)
-    formats.write(laid_out, compared, stem)
+    if check:
+        _check(stem, lambda new: formats.write(laid_out, compared, new))
+        return
+    write_drawn(stem, formats.write(laid_out, compared, stem), artefacts.files_read)
     for note in warnings_of(compared):
         report(f"table: {note}")
     report(f"table: {stem}.md, csv, tex, html")
@@ -108,8 +119,11 @@ def figure(
     results: Results = None,
     seeds: Seeds = None,
     partial: Partial = False,
+    check: Check = False,
 ) -> None:
     """Draw a figure as csv, png and pdf.
+
+    With --check the csv that is there must be what is drawn now.
 
     Trains nothing: the files of all its runs must exist, unless --partial is given.
 
@@ -124,8 +138,28 @@ def figure(
     if not partial:
         artefacts.require(paper, spec)
     stem = artefacts.stem(paper, spec)
-    kinds.draw(spec, artefacts.inputs(paper, spec), stem)
+    inputs = artefacts.inputs(paper, spec)
+    if check:
+        _check(stem, lambda new: [kinds.write_numbers(spec, inputs, new)])
+        return
+    lost = kinds.draw(spec, inputs, stem)
+    files = [stem.with_suffix(suffix) for suffix in (".csv", ".png", ".pdf")]
+    write_drawn(stem, files, artefacts.files_read)
+    for note in lost:
+        report(f"figure: left out: {note}")
     report(f"figure: {stem}.png, pdf, csv")
+
+
+def _check(stem: Path, draw: Callable[[Path], list[Path]]) -> None:
+    """Refuse files that are not those which a function draws at a path without a suffix."""
+    with TemporaryDirectory(prefix="fathom-") as folder:
+        for new in draw(Path(folder) / stem.name):
+            old = stem.with_name(new.name)
+            remedy = "draw it again, without --check"
+            require_made(old, remedy)
+            if old.read_bytes() != new.read_bytes():
+                raise FathomError(first_difference(old, new), str(old), remedy)
+            report(f"{old}: as it is drawn now")
 
 
 Names = Annotated[
@@ -157,17 +191,20 @@ def curves(
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
     from fathom.artefacts.curves import COLUMNS, curve, rows, svg, write_events
-    from fathom.artefacts.rendering import write_csv
     from fathom.io import metrics
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
     of_runs = [curve(label, artefacts.source(run)) for run, label in labels.items()]
     started = [item for item in of_runs if item.seeds]
+    lost = [note for item in of_runs for note in item.lost]
     if not started:
         what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
+        what = "; ".join(lost) or what
         command = artefacts.paths.command("train", next(iter(labels)))
         raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
+    for note in lost:
+        report(f"curves: left out: {note}")
     content = [item.record for item in started]
     answer(as_json, content, (f"{item.label}: {item.words}" for item in started))
     path = artefacts.paths.curves(stem)
@@ -230,7 +267,6 @@ def compare(
     Example: fathom compare --table latent_depth_table5 --json
     """
     from fathom.artefacts import deviations
-    from fathom.artefacts.rendering import write_csv
     from fathom.artefacts.table.comparison import COLUMNS, counts, lines
     from fathom.artefacts.table.formats import average_lines, comparison_page
     from fathom.config.paper import find
@@ -253,6 +289,8 @@ def compare(
         write_csv(path, COLUMNS, lines(every))
         write_text(path.with_suffix(".html"), comparison_page(references, tables))
         write_text(path.with_name("deviations.md"), chosen)
+        files = (path, path.with_suffix(".html"), path.with_name("deviations.md"))
+        write_drawn(path.with_suffix(""), files, artefacts.files_read)
         shown = shown or every
     answer(as_json, lines(shown), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
@@ -321,6 +359,8 @@ def claims(
         titles = {name: each.about.title for name, each in papers.items()}
         write_text(path, lines(of_all).to_csv(index=False, lineterminator="\n"))
         write_text(path.with_suffix(".html"), page(of_all, titles))
+        files = (path, path.with_suffix(".html"))
+        write_drawn(path.with_suffix(""), files, artefacts.files_read)
     shown = [
         claim
         for of_paper in answers.values()
@@ -410,4 +450,5 @@ def page(
         path = artefacts.paths.page(name)
         today = judged_today(artefacts, [name])
         write_text(path, page(artefacts, shown, tables, judged(artefacts, shown), today))
+        write_drawn(artefacts.paths.top / name / PAGE, [path], artefacts.files_read)
         report(f"page: {path}")

@@ -7,6 +7,8 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Sequence
+from itertools import pairwise
 
 from fathom.io.errors import FathomError, Findings, printed
 from fathom.io.machine import fault_of_machine
@@ -17,9 +19,11 @@ from fathom.io.signals import Pending, Stopped, ignore_others, raised
 def main() -> None:
     """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70.
 
-    A signal that stops the command ends in one message and 128 and its number (143 for USR1). typer
-    itself ends a wrong command line with 2, and a closed pipe with 1.
+    A signal that stops the command ends in one message and 128 and its number (143 for a
+    scheduler's warning). typer itself ends a wrong command line with 2, and a closed pipe with 1.
     """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         try:
             with raised() as signal:
@@ -43,6 +47,7 @@ def _run(signal: Pending) -> None:
     try:
         from fathom.cli.verbs import build
 
+        _refuse_empty(sys.argv[1:])
         build(sys.argv[1:])()
     except FathomError as error:
         _refuse(error)
@@ -56,6 +61,14 @@ def _run(signal: Pending) -> None:
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
         say("fathom: this is a bug of fathom; please report it with the lines above")
         sys.exit(70)
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """Refuse an option without text, such as one with a variable of the shell that is not set."""
+    for option, value in pairwise([*words, "-"]):
+        name, sign, rest = option.partition("=")
+        if name.startswith("--") and (value == "" or (sign and not rest)):
+            raise FathomError("no text is given", name, "write a value, or leave the option out")
 
 
 def _refuse(error: FathomError) -> None:

@@ -80,7 +80,7 @@ def train(
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train(spec, seed, folders, switches, report, job_state)
     verb = "likelihood" if spec.decoding is None else "translate"
-    suggest(paths.command(verb, spec.name, seed))
+    suggest(paths.command(verb, opened.typed, seed))
 
 
 def translate(
@@ -285,7 +285,7 @@ def check_learning(
     """Check that the run that a scale names has learnt.
 
     Its validation loss must be below the unigram baseline by what the scale
-    requires; exit code 1 if it is not.
+    requires; exit code 1 if it is not, 2 where the scale names no run.
 
     Example: fathom check-learning --scale tiny
     """
@@ -293,7 +293,7 @@ def check_learning(
     required = project.scale(paths.scale).check_learning
     if required is None:
         answer(as_json, None, [f"scale {paths.scale} names no run to check"])
-        return
+        raise typer.Exit(2)
     run = project.run_name(required.run)
     spec = project.spec(run, paths.scale)
     training, path = require_training(spec, seed, paths), paths.training(spec, seed)

@@ -1,6 +1,7 @@
 """The YAML files of config/ and of papers elsewhere, by kind and name."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,15 @@ KINDS = (*_SHARED, *_OF_PAPERS, *_ALONE)
 # What a paper's folder may have in folders of its own.
 _IN_PAPERS = {"source": "sources", "dataset": "datasets", "method": "methods"}
 _FOLDERS = (*_IN_PAPERS.values(), "metrics", "readers")
+# Files of editors and of other programs, which are nobody's: locks, copies, rejected changes.
+_NOT_READ = re.compile(r"[.#].*|.*(~|\.(swp|orig|rej|bak))|__pycache__|README\.md")
 T = TypeVar("T")
+
+
+def listed(folder: Path) -> list[Path]:
+    """Return what a folder of config has, sorted, without what editors leave there."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in paths if not _NOT_READ.fullmatch(path.name)]
 
 
 class Parts(Mapping[str, T], Generic[T]):
@@ -78,7 +87,7 @@ class ConfigFiles:
         self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)
-        for folder in sorted(path for path in config.glob("papers/[!.]*") if path.is_dir()):
+        for folder in filter(Path.is_dir, listed(config / "papers")):
             self._include(folder.name, folder)
 
     def include(self, folders: Iterable[tuple[str, Path]], where: str) -> Iterator[FathomError]:
@@ -147,15 +156,11 @@ class ConfigFiles:
             yield from self.all(kind).faults()
 
     def _unread(self) -> Iterator[FathomError]:
-        """Yield what nothing reads, `*.yml` included; hidden files and notes may be there."""
+        """Yield what nothing reads, `*.yml` included; what editors leave may be there."""
         names = [*(f"{kind}.yaml" for kind in _OF_PAPERS), *_FOLDERS, "reported"]
         for name, folder in self.folders.items():
             # A plugin's folder may be a package, with modules that its methods share.
-            paths = [
-                path
-                for path in sorted(folder.glob("[!.]*"))
-                if path.suffix not in (".md", ".py") and path.name != "__pycache__"
-            ]
+            paths = [path for path in listed(folder) if path.suffix not in (".md", ".py")]
             if {path.name for path in paths} <= {"reported"}:
                 remedy = "write paper.yaml, or delete the folder"
                 yield FathomError("a paper without files", self.name_of(folder), remedy)
@@ -165,15 +170,16 @@ class ConfigFiles:
                 elif path.name not in names:
                     where, remedy = self.name_of(path), nearest(path.name, names)
                     yield FathomError("nothing reads this file", where, remedy)
-        # A file that is in a wrong folder, or called *.yml.
+        # What is in a wrong folder, or called *.yml.
+        config = self.root / "config"
         readable = {path for paths in self._paths.values() for path in paths.values()}
-        for folder in dict.fromkeys((self.root / "config", *self.folders.values())):
-            for path in sorted(folder.rglob("*.y*ml")):
-                # Those in a paper's folder are found above, with the name that may be meant.
-                of_paper = path.parent in self.folders.values() or path.parent.name == "reported"
-                hidden = any(part[0] == "." for part in path.relative_to(folder).parts)
-                if path in readable or path in self._taken or of_paper or hidden:
-                    continue
+        readable |= {*self._taken, *self.folders.values(), config / "papers", config / "schemas"}
+        readable |= {config / folder for folder in _SHARED.values()}
+        places = [config, config / "papers", *(config / folder for folder in _SHARED.values())]
+        for folder in self.folders.values():
+            places += [folder / place for place in _IN_PAPERS.values()]
+        for path in (path for folder in places for path in listed(folder)):
+            if path not in readable and path.suffix != ".py":
                 remedy = "move it to the folder of its kind, or delete it"
                 if path.suffix == ".yml":
                     remedy = f"rename it to {path.stem}.yaml, or delete it"
@@ -213,7 +219,7 @@ class ConfigFiles:
 
     def _find(self, kind: str, folder: Path) -> None:
         """Add the files of a folder; of two of the same name, the first is read."""
-        for path in sorted(folder.glob("*.yaml")):
+        for path in (path for path in listed(folder) if path.suffix == ".yaml"):
             self._take(path.stem, path, self._paths[kind])
 
     def _take(self, name: str, path: Path, paths: dict[str, Path]) -> bool:

@@ -58,7 +58,13 @@ def open_paths(
     name = scale or project.switches.scale
     project.scale(name)
     folder = project.switches.results if results is None else results
-    return Paths(open_results(here / folder if folder else folder), name)
+    path = open_results(here / folder if folder else folder)
+    for code in ("config", "lib", "workflow", "tests"):
+        place, top = (project.root / code).resolve(), path.resolve()
+        if place.is_dir() and (place.is_relative_to(top) or top.is_relative_to(place)):
+            what = f"results would lie between the files of {place}"
+            raise FathomError(what, f"results {path}", "name another folder")
+    return Paths(path, name)
 
 
 def load(

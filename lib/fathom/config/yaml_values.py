@@ -30,6 +30,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 # What YAML makes of a key without quotes. A number is read as its text: ids are printed text.
 _NO_TEXT = {"bool": "true or false", "null": "null", "timestamp": "a date"}
+# A number that YAML reads as everybody does: not 025 (21), 0x10 or 1_0.
+_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 _PLAIN = "write the value out, or use `like`"
 _UNTAGGED = "write the value alone, or in quotes"
 _FLAT = "close the brackets, or nest less"
@@ -166,6 +168,9 @@ def read(path: Path, root: Path) -> Value:
     require_no_pipe(path, "restore the file")
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        what = "a link to nothing" if path.is_symlink() else "no such file"
+        raise FathomError(what, name, "restore the file") from None
     except OSError as error:
         raise FathomError(f"cannot be read ({error.strerror})", name, "restore the file") from None
     except UnicodeDecodeError as error:
@@ -190,6 +195,11 @@ def as_yaml(plain: Any) -> str:
     """Return mappings, lists and scalars as YAML, those without others inside on one line."""
     style: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "width": 1000}
     return yaml.safe_dump(plain, allow_unicode=True, **style)
+
+
+def as_blocks(plain: Any) -> str:
+    """Return mappings, lists and scalars as YAML, each value on a line."""
+    return yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, name: str) -> FathomError:
@@ -300,7 +310,12 @@ class _Builder:
             return self._refuse(f"YAML reads {written} as {kind_read}", place, "put it in quotes")
         try:
             value = _Constructor().construct_object(node)
-            if kind not in ("int", "float") or math.isfinite(value):
+            if kind not in ("int", "float"):
+                return value
+            if math.isfinite(value) and not _NUMBER.fullmatch(node.value):
+                remedy = "write the number in decimal digits, without leading 0 and underscores"
+                return self._refuse(f"YAML reads {written} as {value}", place, remedy)
+            if math.isfinite(value):
                 return value
         except (ValueError, OverflowError):
             pass

@@ -8,14 +8,12 @@ strips such paths, so both kinds of archive are checked here. No link is ever fo
 import errno
 import gzip
 import html
-import lzma
 import os
 import posixpath
 import re
 import stat
 import tarfile
 import zipfile
-import zlib
 from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator
@@ -26,6 +24,7 @@ from typing import IO, cast
 from fathom.data.clean import one_line
 from fathom.data.split import Pair
 from fathom.io.errors import FathomError
+from fathom.io.files import BROKEN_ARCHIVE
 
 # Text packs to a quarter or a tenth; a hundredfold is an attack or an accident.
 MAX_EXPANSION = 100
@@ -38,15 +37,6 @@ TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
 _COLUMN = re.compile(r"(.+\.tsv(?:\.gz)?):([1-9][0-9]{0,3})")
 _SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
-_BROKEN = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    NotImplementedError,
-    UnicodeDecodeError,
-)
 _REMEDY = "do not use this file; fetch it from another address"
 # What readers say of a file that is not what they expect.
 REMEDY = "the source is not the file that this reader was written for"
@@ -104,7 +94,7 @@ def _naming_faults(path: Path) -> Iterator[None]:
     """Turn what is raised for a broken archive into one error; an error of the disk stays."""
     try:
         yield
-    except (*_BROKEN, OSError) as error:
+    except (*BROKEN_ARCHIVE, OSError) as error:
         # bz2's error has no number, and a place before the file's begin is an invalid argument.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise

@@ -40,6 +40,12 @@ class OpenRun:
             raise FathomError(f"not built yet: {reason}", where, remedy)
         return cls(project, spec, paths, device)
 
+    @property
+    def typed(self) -> str:
+        """What names the run on a command line: its folder, where it is of another scale."""
+        same = self.project.spec(self.spec.name, self.paths.scale) == self.spec
+        return self.spec.name if same else f"{self.spec.paper}/{self.spec.folder}"
+
     def one_gates(self, gates: str | None) -> str:
         """Return the gates that the user named, or those of the run's validation."""
         valid = self.spec.gates

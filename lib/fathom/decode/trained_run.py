@@ -21,13 +21,12 @@ from fathom.data.subwords import Encoder
 from fathom.data.tensors import Tensors
 from fathom.data.vocabulary import Ids
 from fathom.decode.ready import averaged, require_decoder, require_name
-from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.methods.build import build
 from fathom.nn.network import Network
 from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
 from fathom.results import training_record
-from fathom.results.training_record import Ended, TrainingRecord
+from fathom.results.training_record import OTHER_TEXT, Ended, TrainingRecord
 
 
 class TrainedRun:
@@ -65,8 +64,7 @@ class TrainedRun:
         encoded = tensors.load(folder)
         if encoded.sha256 != self.training.tensors_sha256:
             what = "not the text that the run was trained on"
-            remedy = f"train it again: {again(self.folder / 'spec.yaml')}"
-            raise FathomError(what, str(folder / "tensors.json"), remedy)
+            raise FathomError(what, str(folder / "tensors.json"), OTHER_TEXT)
         return encoded
 
     @property
@@ -148,6 +146,7 @@ class TrainedRun:
         self.require_decoder()
         self.require_finished()
         self.task(task)
+        _ = self.source_encoder  # small files are checked before the network is loaded
         if task in self.tasks_without_layers(gates):
             remedy = "choose another run, task or gates"
             raise FathomError("no layer is left", f"{self.name}, {task}", remedy)

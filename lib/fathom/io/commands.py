@@ -1,14 +1,18 @@
 """The command that makes a file under results/ again; messages about damaged files end with it.
 
-A stage whose record is deleted has not finished: Snakemake runs it again, too.
+No command deletes anything. What only a training writes along the way, and a folder in the place of
+a file, need `fathom repair`, which moves what is damaged aside.
 """
 
 import shlex
-from itertools import count
+from dataclasses import dataclass
 from pathlib import Path
 
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
+# The end of the names of records of tables, figures and pages.
+DRAWN = ".drawn.json"
+PAGE, LISTS = "page", ("compare", "claims")
 # By the record of a folder of data.
 _DATA = {
     "corpus.json": "prepare",
@@ -21,58 +25,113 @@ _DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors
 _RULES = {"scores": "score", "window": "best-window", "training": "train"}
 _RULES |= {rule: rule for rule in ("likelihood", "gates", "sharing")}
 _SCORED = ("scoring.json", "scores.tsv", "sentences.")
+# In the order in which each verb finds what it reads; metrics score what is translated.
+VERBS = (
+    "fetch", "prepare", "statistics", "subwords", "encode", "repair", "train", "translate",
+    "score", "likelihood", "gates", "sharing", "best-window", "prune",
+    "table", "figure", "compare", "claims", "page",
+)  # fmt: skip
 
 
-def again(path: Path) -> str:
-    """Return the command that makes a file of `Paths` again, with what must be deleted first."""
+@dataclass(frozen=True)
+class Stage:
+    """What makes a file again."""
+
+    results: Path  # the folder of results that the file is in
+    words: tuple[str, ...]  # verb and options; `repair` for what only a training writes
+    run: str = ""  # `<paper>/<folder>` of a run's file
+    seed: str = ""
+
+    @property
+    def rank(self) -> int:
+        """The place of its verb in VERBS."""
+        return VERBS.index(self.words[0])
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The words of the command line, without `fathom`."""
+        results = str(self.results)
+        return self.words if results == "results" else (*self.words, "--results", results)
+
+    @property
+    def repairs(self) -> "Stage":
+        """What moves aside whatever is in the place of a file, and makes the file again."""
+        return Stage(
+            self.results, ("repair", self.run) if self.run else ("repair",), self.run, self.seed
+        )
+
+
+def again(path: Path, record: Path | None = None) -> str:
+    """Return the command that makes a file of `Paths` again.
+
+    `record` is that of a file that was drawn, whose place does not say what draws it.
+    """
+    stage = stage_of(record or path)
+    if stage is None:
+        return "make it with the stage that writes it"
+    return shlex.join(("fathom", *(stage.repairs if path.is_dir() else stage).typed))
+
+
+def stage_of(path: Path) -> Stage | None:
+    """Return what makes a file of `Paths` again; None for a file of nobody."""
     parts = path.parts
     if path.name in _DATA:
-        return _deleted(path) + _verb(path, 2, _DATA[path.name], path.parent.name)
+        return Stage(path.parents[2], (_DATA[path.name], path.parent.name))
+    if path.name.endswith(DRAWN):
+        return _of_artefact(path)
     for at in range(len(parts) - 1, -1, -1):
         rest = parts[at + 1 :]
         if parts[at] == "runs" and len(rest) > 3:
-            return _of_run(path, rest)
+            return _of_run(path.parents[len(rest)], rest)
         if parts[at] == "sources" and len(rest) > 1:
-            return _verb(path, len(rest), "fetch", rest[0])
+            return Stage(path.parents[len(rest)], ("fetch", rest[0]))
         if parts[at] in _DATA_FOLDERS and len(rest) > 1:
-            record = Path(*parts[: at + 1], rest[0], _DATA_FOLDERS[parts[at]])
-            return again(record)
-    return "make it with the stage that writes it"
+            return stage_of(Path(*parts[: at + 1], rest[0], _DATA_FOLDERS[parts[at]]))
+    return None
 
 
-def _of_run(path: Path, rest: tuple[str, ...]) -> str:
-    """Return the command for a file of a run; `rest` is its path below runs/."""
-    paper, run, seed, place, *inner = rest
+def _of_artefact(record: Path) -> Stage:
+    """Return what draws a table, figure, page or list of a scale again, by the place of its record.
 
-    def verb(name: str, *options: str) -> str:
-        return _verb(path, len(rest), name, f"{paper}/{run}", "--seed", seed, *options)
+    The record of a list lies in the folder of the scale, that of all others in the paper's folder
+    below it. A table has files that a figure has not.
+    """
+    name, folder = record.name.removesuffix(DRAWN), record.parent
+    if name in LISTS:
+        return Stage(folder.parent, (name, "--scale", folder.name))
+    if name == PAGE:
+        words = (PAGE, folder.name)
+    else:
+        of_tables = (record.with_name(name + end) for end in (".md", ".tex", "_seeds.csv"))
+        verb = "table" if any(map(Path.exists, of_tables)) else "figure"
+        words = (verb, f"{folder.name}_{name}", "--partial")
+    return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
+
+
+def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
+    """Return what makes a file of a run again; `rest` is its path below runs/."""
+    paper, folder, seed, place, *inner = rest
+    run = f"{paper}/{folder}"
+
+    def verb(name: str, *options: str) -> Stage:
+        return Stage(results, (name, run, "--seed", seed, *options), run, seed)
 
     if place in ("training.json", "checkpoints"):
-        # Only what is no file stands in the way: a training goes on with its files.
-        return ("" if path.is_file() else _deleted(path)) + verb("train")
+        return verb("train")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")
         metric = [] if rule in _RULES else ["--metric", rule]
-        return _deleted(path) + verb(_RULES.get(rule, "score"), *_options(words), *metric)
+        return verb(_RULES.get(rule, "score"), *_options(words), *metric)
     if place == "decodings" and len(inner) > 1:
-        scored = path.name.startswith(_SCORED)
-        record = path.with_name("scoring.json" if scored else "decoding.json")
-        made = "score" if scored else "translate"
+        made = "score" if inner[-1].startswith(_SCORED) else "translate"
         # A metric has a folder inside the decoding's.
         metric = ["--metric", inner[1]] if len(inner) > 2 else []
-        return _deleted(record) + verb(made, *_options(inner[0].split(".")), *metric)
+        return verb(made, *_options(inner[0].split(".")), *metric)
     if place == "window" and len(inner) > 1:
-        record = path.with_name("decoding.json")
-        return _deleted(record) + verb("best-window", *_options([inner[0]]))
+        return verb("best-window", *_options([inner[0]]))
     if place == "pruned" and len(inner) > 1:
         return verb("prune", "--task", inner[0])
-    if place == "state.json":
-        # The next start writes it; of a training that has ended nothing needs it.
-        return _deleted(path).removesuffix(" && ")
-    # What only a training writes; the weights are put aside, for they may still be of use.
-    folder = path.parents[len(rest) - 4]
-    aside = next(name for n in count() if not Path(name := f"{run}.{seed}.old{n or ''}").exists())
-    return f"mv {shlex.quote(str(folder))} {shlex.quote(aside)} && {verb('train')}"
+    return Stage(results, ("repair", run), run, seed)
 
 
 def _options(words: list[str]) -> list[str]:
@@ -80,18 +139,3 @@ def _options(words: list[str]) -> list[str]:
     *split, gates = [*words] or [""]
     options = ["--split", split[0]] if split else []
     return [*options, "--gates", gates.rpartition("-")[0]] if gates else options
-
-
-def _deleted(path: Path) -> str:
-    """Return the beginning of a command that deletes a record, or what is in its place."""
-    if not (path.exists() or path.is_symlink()):
-        return ""
-    recursive = "-r " if path.is_dir() and not path.is_symlink() else ""
-    return f"rm {recursive}{shlex.quote(str(path))} && "
-
-
-def _verb(path: Path, below: int, *words: str) -> str:
-    """Return a command of fathom; `below` folders up from the file is a folder of results."""
-    results = str(path.parents[below])
-    words = words if results == "results" else (*words, "--results", results)
-    return shlex.join(("fathom", *words))

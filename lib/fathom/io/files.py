@@ -3,7 +3,12 @@
 import fcntl
 import hashlib
 import json
+import lzma
 import os
+import struct
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +16,11 @@ from typing import IO
 
 from fathom.io.errors import FathomError
 
+# What Python raises for an archive that is damaged, besides an OSError without a number.
+BROKEN_ARCHIVE = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError,
+    NotImplementedError, ValueError, OverflowError, struct.error,
+)  # fmt: skip
 # What a killed writer leaves: `.<name>.<process>.part`.
 _PARTS = ".*.[0-9]*.part"
 

@@ -50,7 +50,7 @@ def read_record(path: Path) -> dict[str, Any]:
         raise FathomError(what, str(path), again(path))
     try:
         computed = identity(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         computed = None  # of numbers and text that no record has
     if recorded != computed:
         what = "checksum mismatch: the file changed after it was written"

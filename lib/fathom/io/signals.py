@@ -1,4 +1,4 @@
-"""Signals that stop a command: TERM, INT, HUP and USR1.
+"""Signals that stop a command: TERM, INT, HUP, and what schedulers send before a limit.
 
 A scheduler sends its signals several times, and a launcher sends them again: only the first one
 counts. A user who is in a hurry presses Ctrl-C once more: an INT that follows another signal ends
@@ -12,7 +12,9 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
+# Warnings of schedulers: Slurm and PBS send USR1, Grid Engine USR2 too, LSF USR2 or XCPU.
+WARNINGS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *WARNINGS)
 
 
 class Stopped(BaseException):
@@ -29,8 +31,8 @@ class Stopped(BaseException):
 
     @property
     def code(self) -> int:
-        """The exit code: 128 and the number; USR1, a scheduler's warning, ends as TERM does."""
-        return 128 + (signal.SIGTERM if self.number == signal.SIGUSR1 else self.number)
+        """The exit code: 128 and the number; a scheduler's warning ends as TERM does."""
+        return 128 + (signal.SIGTERM if self.number in WARNINGS else self.number)
 
 
 class Pending:

@@ -10,7 +10,6 @@ import json
 import os
 import tarfile
 import tempfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import permutations
@@ -21,11 +20,11 @@ from pydantic import BaseModel, Field
 
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.section import Section
+from fathom.config.schema.section import Section, Seed
 from fathom.config.spec import Spec
 from fathom.io.commands import again
-from fathom.io.errors import FathomError, nearest
-from fathom.io.files import read_json, replacing, sha256
+from fathom.io.errors import FathomError, nearest, refuse
+from fathom.io.files import BROKEN_ARCHIVE, read_json, replacing, sha256
 from fathom.io.records import CHANGED, HASH, Recorded, hashes, identity, read_record
 from fathom.results import training_record
 from fathom.results.clean import folders_in_use
@@ -53,7 +52,7 @@ class PackedRun(Section):
 
     name: str  # <paper>/<run>
     run_identity: str
-    seed: int = Field(ge=0)
+    seed: Seed
     tensors_sha256: str  # of the tensors.json of its text
 
 
@@ -80,8 +79,7 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> ArchiveRecor
     """
     folder = paths.run(spec, seed)
     training = training_record.read(paths.training(spec, seed))
-    for finding in verify([folder]).in_order(paths.results):
-        raise finding
+    refuse(verify([folder]).findings.values())
     files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     names = sorted(
         name.as_posix()
@@ -201,7 +199,7 @@ def read(archive: Path) -> ArchiveRecord:
     try:
         content = json.loads(text)
         matches = content.pop("sha256") == identity(content)
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         matches, content = False, {}
     if not matches:
         raise _not_an_archive(archive)
@@ -214,7 +212,7 @@ def _opened(archive: Path) -> Iterator[tarfile.TarFile]:
     try:
         with tarfile.open(archive, "r|gz") as tar:
             yield tar
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+    except (*BROKEN_ARCHIVE, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the file system, such as a full disk
         raise _not_an_archive(archive) from None

@@ -12,8 +12,9 @@ from fathom.io.errors import FathomError
 from fathom.io.files import leftovers
 from fathom.results import training_record
 from fathom.results.training_record import WEIGHTS
+from fathom.results.verify import SET_ASIDE
 
-_DAMAGED = "*.damaged"
+_ASIDE = ("*.damaged", "*.replaced")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,9 @@ def states(_: Project, results: Path) -> Iterator[Path]:
 
 
 def parts(_: Project, results: Path) -> Iterator[Path]:
-    """Yield what killed writers left, and damaged files that were set aside."""
-    yield from sorted({*leftovers(results), *results.rglob(_DAMAGED)})
+    """Yield what killed writers left, and files that were set aside."""
+    aside = {path for pattern in _ASIDE for path in results.rglob(pattern)}
+    yield from sorted({*leftovers(results), *aside, *results.glob(f"{SET_ASIDE}/*")})
 
 
 def folders_in_use(project: Project, paths: Paths) -> list[Path]:

@@ -23,16 +23,18 @@ FINISHED = "finished"
 NO_LAYER = "no layer is left with {} gates"  # why a task is missing
 MEAN_LOSS = 0.1  # nats by which a mean of weights may be worse than the last ones
 Outcome = Literal["finished", "diverged", "failed_to_train"]
+# What is larger was not measured; sums of such numbers are finite.
+Finite = Annotated[float, Field(ge=-1e300, le=1e300)]
 
 
 class Number(Section):
     """A number, and what is known of its precision."""
 
-    value: float  # in the record's unit
-    low: float | None = None  # ends of its 95 % bootstrap interval
-    high: float | None = None
-    stderr: float | None = None  # standard deviation of the bootstrap's values
-    spread: float | None = None  # standard deviation over `n` checkpoints
+    value: Finite  # in the record's unit
+    low: Finite | None = None  # ends of its 95 % bootstrap interval
+    high: Finite | None = None
+    stderr: Finite | None = None  # standard deviation of the bootstrap's values
+    spread: Finite | None = None  # standard deviation over `n` checkpoints
     n: int | None = None  # sentences, tokens, pieces or checkpoints that it is taken from
 
 

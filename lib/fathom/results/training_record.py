@@ -12,6 +12,7 @@ from fathom.config.measurement_keys import file_name
 from fathom.config.paths import Paths
 from fathom.config.schema.section import Section
 from fathom.config.spec import Spec
+from fathom.config.yaml_values import as_blocks
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.io.records import Recorded, read_record, write_record
@@ -28,6 +29,10 @@ from fathom.results.measurements import (
 from fathom.results.recipe import RECIPE
 
 NATS = "nats"
+SETTINGS = "spec.yaml"
+LOST = "lost.json"  # which files of a training are lost, and why
+# What to do about text that is not that of a training, whose weights stay as they are.
+OTHER_TEXT = "bring that text back, or train the run in another folder: fathom train --results"
 # Folders of a run: its weights, and copies of the files of the plugin that brings its method.
 WEIGHTS, CODE = "checkpoints/", "code/"
 
@@ -113,6 +118,24 @@ class TrainingRecord(BaseModel):
             for name, digest in self.files.items()
             if name.startswith(WEIGHTS)
         }
+
+
+def settings_text(spec: Spec) -> str:
+    """Return the content of a run's spec.yaml."""
+    return as_blocks(spec.described)
+
+
+def record_loss(path: Path, reason: str) -> None:
+    """Record that a file that a training wrote along the way is lost."""
+    folder = path.parent.parent if path.parent.name in ("diagnostics", CODE[:-1]) else path.parent
+    known = lost_files(folder)
+    lost = known | {path.relative_to(folder).as_posix(): reason}
+    write_record(folder / LOST, {"files": {}, "lost": lost})
+
+
+def lost_files(folder: Path) -> dict[str, str]:
+    """Return why files of a training are lost, by their path from its folder."""
+    return read_record(folder / LOST)["lost"] if (folder / LOST).is_file() else {}
 
 
 def read(path: Path) -> TrainingRecord:

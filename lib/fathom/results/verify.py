@@ -6,23 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.yaml_values import read
-from fathom.io.commands import again
+from fathom.io.commands import DRAWN, VERBS, again, stage_of
 from fathom.io.errors import FathomError, shortened
 from fathom.io.files import sha256
-from fathom.io.records import MISSING, Recorded, identity, read_record, short
+from fathom.io.records import CHANGED, MISSING, Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
 from fathom.results.run_state import STATE_FILE, read_state
-from fathom.results.training_record import WEIGHTS
+from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS
 
-SPEC, TENSORS = "spec.yaml", "tensors.json"
-CORPUS, TRAINING = "corpus.json", "training.json"
+TENSORS, CORPUS, TRAINING = "tensors.json", "corpus.json", "training.json"
 RECORDS = (
     "first.json", "source.json", "task.json", CORPUS, "statistics.json", "subwords.json", TENSORS,
-    TRAINING, "decoding.json", "scoring.json", "pruned.json",
+    TRAINING, "decoding.json", "scoring.json", "pruned.json", LOST,
     "hypotheses.json",  # of windows before they were decodings
 )  # fmt: skip
-# In the order in which they are made, and so made again.
-STAGES = ("sources", "corpora", "subwords", "tensors", "runs")
+# The folder of results into which `fathom repair` moves what is damaged.
+SET_ASIDE = "damaged"
+# The key of a record of what was drawn: SHA-256 of files of results, by path from its folder.
+INPUTS = "inputs"
+NOT_DRAWN = "not the file that was drawn"
 # What `fathom pack` leaves out of all results, by record: the beginning of files' names.
 _LEFT_OUT = {CORPUS: "", TRAINING: WEIGHTS}
 _Records = dict[Path, dict[str, Any]]
@@ -34,19 +36,20 @@ class Verified:
 
     files: set[Path] = field(default_factory=set)  # everything, records included
     findings: dict[Path, FathomError] = field(default_factory=dict)  # what does not fit, by path
+    lost: dict[Path, str] = field(default_factory=dict)  # what a user knows to be lost, and why
+    drawn: dict[Path, Path] = field(default_factory=dict)  # by what was drawn, its record
+    older: set[Path] = field(default_factory=set)  # records that are whole, and too old
+    # Findings that no command mends: text that is not that of a training, what was not packed.
+    beyond: set[Path] = field(default_factory=set)
 
-    def in_order(self, results: Path) -> list[FathomError]:
-        """Return the findings so that the command of each finds what it reads.
-
-        `results` is the folder that has all of what was compared.
-        """
+    def in_order(self) -> list[Path]:
+        """Return the paths of findings so that the command of each finds what it reads."""
 
         def place(path: Path) -> tuple[int, Path]:
-            first = path.relative_to(results).parts[0]
-            stage = next((at for at, name in enumerate(STAGES) if name == first), 0)
-            return stage, path
+            stage = stage_of(self.drawn.get(path, path))
+            return stage.rank if stage else len(VERBS), path
 
-        return [self.findings[path] for path in sorted(self.findings, key=place)]
+        return sorted(self.findings, key=place)
 
 
 def verify(folders: Iterable[Path]) -> Verified:
@@ -58,21 +61,25 @@ def verify(folders: Iterable[Path]) -> Verified:
     files, findings = verified.files, verified.findings
     records: _Records = {}
     for path in _below(folders, "*.json"):
-        if path.name in RECORDS or path.parent.name == "measurements":
+        name = path.name
+        if name in RECORDS or path.parent.name == "measurements" or name.endswith(DRAWN):
             files.add(path)
             try:
                 records[path] = read_record(path)
             except FathomError as error:
-                findings[path] = error
+                measured = path.parent.name == "measurements"
+                hides = "" if measured else "; nothing that it names can be compared"
+                findings[path] = FathomError(f"{error.what}{hides}", error.where, error.remedy)
     for path in _below(folders, STATE_FILE):
         files.add(path)
         if read_state(path.parent) is None:
             what = "not what a training writes"
             findings[path] = FathomError(what, str(path), again(path))
     _compare_files(records, verified)
+    _compare_drawn(records, verified)
     _find_measurements(records, findings)
-    _gather_left_out(records, findings)
-    _compare_text(records, findings)
+    _gather_left_out(records, verified)
+    _compare_text(records, verified)
     for path in _below(folders, "checkpoints/*.pt"):
         if path not in files:
             files.add(path)
@@ -87,16 +94,38 @@ def _compare_files(records: _Records, verified: Verified) -> None:
     """Compare the files of all records, each once; a record must not be older than one it names."""
     for record, content in records.items():
         recorded = Recorded(record, content.get("files", {}))
+        lost = records.get(record.with_name(LOST), {}).get("lost", {})
         for name in recorded.files:
             path = recorded.path(name)
             if path in records and recorded.unfit(name):
+                verified.older.add(record)
                 verified.findings[record] = FathomError(
                     f"older than {name}", str(record), again(record)
                 )
             elif path not in verified.files:
                 verified.files.add(path)
-                if reason := recorded.unfit(name):
-                    verified.findings[path] = FathomError(reason, str(path), again(path))
+                reason = recorded.unfit(name)
+                if reason == MISSING and name in lost:
+                    verified.lost[path] = lost[name]
+                elif reason:
+                    drawn = record.name.endswith(DRAWN)
+                    what = NOT_DRAWN if drawn and reason == CHANGED else reason
+                    remedy = again(path, record if drawn else None)
+                    if drawn:
+                        verified.drawn[path] = record
+                    verified.findings[path] = FathomError(what, str(path), remedy)
+
+
+def _compare_drawn(records: _Records, verified: Verified) -> None:
+    """Find what was drawn from files that have changed since."""
+    for record, content in records.items():
+        inputs = Recorded(record, content.get(INPUTS, {}))
+        changed = [name for name in inputs.files if inputs.unfit(name)]
+        if changed:
+            more = f" and {len(changed) - 1} more of its inputs" if len(changed) > 1 else ""
+            what = f"older than {inputs.path(changed[0])}{more}"
+            verified.older.add(record)
+            verified.findings[record] = FathomError(what, str(record), again(record))
 
 
 def _find_measurements(records: _Records, findings: dict[Path, FathomError]) -> None:
@@ -114,8 +143,9 @@ def _find_measurements(records: _Records, findings: dict[Path, FathomError]) -> 
             findings[path] = FathomError(MISSING, str(path), again(path))
 
 
-def _gather_left_out(records: _Records, findings: dict[Path, FathomError]) -> None:
+def _gather_left_out(records: _Records, verified: Verified) -> None:
     """Make one finding of the text and weights of which nothing is here, as in a packed tree."""
+    findings = verified.findings
     missing = {path for path, finding in findings.items() if finding.what == MISSING}
     left_out: dict[Path, list[Path]] = {}
     for record, content in records.items():
@@ -135,25 +165,29 @@ def _gather_left_out(records: _Records, findings: dict[Path, FathomError]) -> No
         what = f"{len(all_paths)} files of text or weights are missing{more}"
         what = f"{what}; `fathom pack` leaves them out"
         findings[all_paths[0]] = FathomError(what, str(first), again(all_paths[0]))
+        verified.beyond.add(all_paths[0])
 
 
-def _compare_text(records: _Records, findings: dict[Path, FathomError]) -> None:
+def _compare_text(records: _Records, verified: Verified) -> None:
     """Compare the encoded text with that on which runs were trained, where both are there."""
     # The settings of the data name its folder.
     texts = {path.parent.name.rpartition("-")[2]: path for path in records if path.name == TENSORS}
     for record, content in records.items():
-        settings = record.with_name(SPEC)
-        if record.name != TRAINING or SPEC not in content.get("files", {}):
+        settings = record.with_name(SETTINGS)
+        if record.name != TRAINING or SETTINGS not in content.get("files", {}):
             continue
-        if texts and "tensors_sha256" in content and settings not in findings:
+        unread = settings in verified.findings or settings in verified.lost
+        if texts and "tensors_sha256" in content and not unread:
             data = read(settings, settings.parent).get("data")
             text = texts.get(short(identity(data)))
             if text is not None and sha256(text) != content["tensors_sha256"]:
                 what = f"the run was trained on other encoded text than that in {text.parent}"
-                findings[record] = FathomError(what, str(record), again(settings))
+                verified.findings[record] = FathomError(what, str(record), OTHER_TEXT)
+                verified.beyond.add(record)
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:
     """Yield what fits a pattern below folders, sorted; no folder is inside another."""
     for folder in folders:
-        yield from sorted(folder.rglob(pattern))
+        aside = folder / SET_ASIDE
+        yield from sorted(p for p in folder.rglob(pattern) if not p.is_relative_to(aside))

@@ -5,6 +5,7 @@ import platform
 import sys
 import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -156,4 +157,4 @@ def device_facts(device: torch.device, count: int) -> dict[str, Any]:
 def host_facts() -> dict[str, Any]:
     """Return host, process and cluster job, as attempts record them."""
     place = {"host": platform.node(), "pid": os.getpid(), "job": job_id()}
-    return place | {"command": sys.argv[0]}
+    return place | {"command": Path(sys.argv[0]).name}

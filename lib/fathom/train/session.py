@@ -35,7 +35,7 @@ from fathom.results.run_state import (
 from fathom.results.training_record import WEIGHTS, unfit_weights
 from fathom.train.environment import host_facts
 from fathom.train.ranks import PeerLost, Ranks
-from fathom.train.state import delete_states_after, set_aside
+from fathom.train.state import REPLACED, set_aside, set_aside_after
 from fathom.train.stopping import CANCELLED, LIMIT, NEAR, PREEMPTED, STOPPED, end_of_job
 
 ATTEMPTS, DAMAGED = "attempts.json", "attempts.damaged"
@@ -152,27 +152,30 @@ def delete_stale(folder: Path, report: Callable[[str], None]) -> None:
 def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
     """Prepare a training whose weights or record were lost after its end.
 
-    training.json and what cannot be resumed from are deleted, with a line for each file. Weights
-    that were saved along the way are made again from a state before them. A series that has changed
-    too cannot be made again, and raises FathomError.
+    What cannot be resumed from is renamed, with a line for each file, and so is training.json.
+    Weights that were saved along the way are made again from a state before them. A series that has
+    changed too cannot be made again, and raises FathomError.
     """
     path = folder / "training.json"
     try:
         ended = training_record.read(path)
     except FathomError as error:
         report(f"{error.where}: {error.what}; resuming")
-        path.unlink(missing_ok=True)
+        set_aside(path)
         return
     series = [name for name in ended.files if not name.startswith(WEIGHTS)]
-    Recorded(path, ended.files).require(*series)
+    try:
+        Recorded(path, ended.files).require(*series)
+    except FathomError as error:
+        raise FathomError(error.what, error.where, f"{error.remedy} --train-again") from None
     unfit = unfit_weights(path, ended)
     for name, reason in unfit.items():
         there = (folder / name).exists()
         what = f"{reason}; renamed to {set_aside(folder / name)}" if there else reason
         report(f"{folder / name}: {what}; resuming")
     along = saved_updates(name.removeprefix(WEIGHTS) for name in unfit)
-    delete_states_after(folder / WEIGHTS, min(along) - 1 if along else ended.outcome.update)
-    path.unlink()
+    set_aside_after(folder / WEIGHTS, min(along) - 1 if along else ended.outcome.update)
+    set_aside(path, REPLACED)
 
 
 class Session:

@@ -22,6 +22,8 @@ from fathom.results import training_record
 from fathom.results.training_record import Ended
 
 FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
+# The end of the names of files that are whole, and are made again.
+REPLACED = ".replaced"
 # Part of the names of all parameters that belong to a method.
 _OF_METHOD = ".method."
 
@@ -61,21 +63,31 @@ def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
     return None
 
 
-def set_aside(path: Path) -> str:
-    """Rename a file that cannot be used, and return its new name."""
-    aside = path.with_suffix(".damaged")
+def set_aside(path: Path, suffix: str = ".damaged") -> str:
+    """Rename a file that cannot be used, or that is made again; return its new name."""
+    aside = path.with_suffix(suffix)
     # Another process of the same run may have renamed it.
     with suppress(FileNotFoundError):
         os.replace(path, aside)
     return aside.name
 
 
-def delete_states_after(folder: Path, update: int) -> None:
-    """Delete the states after an update from which a training must resume."""
+def set_aside_after(folder: Path, update: int) -> None:
+    """Rename the states after an update from which a training must resume.
+
+    Weights that were saved after the state that is left are made again too, so that they are
+    renamed as well.
+    """
+    newest = 0
     for name in (NEWEST, BEFORE):
         with suppress(FathomError):
-            if read_checkpoint(folder / name)["update"] > update:
-                (folder / name).unlink()
+            if (at := read_checkpoint(folder / name)["update"]) > update:
+                set_aside(folder / name, REPLACED)
+            else:
+                newest = max(newest, at)
+    for at, path in saved_weights(folder).items():
+        if at > newest:
+            set_aside(path, REPLACED)
 
 
 def save_weights(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import yaml
-
 from fathom.config import plugins
 from fathom.config.spec import Spec
 from fathom.config.switches import Switches, require_even_shares
@@ -24,7 +22,7 @@ from fathom.nn.weights import LAST
 from fathom.results import training_record
 from fathom.results.recipe import sources
 from fathom.results.run_state import SAVED
-from fathom.results.training_record import CODE, WEIGHTS
+from fathom.results.training_record import CODE, SETTINGS, WEIGHTS
 from fathom.train import environment
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.progress import Reporter
@@ -34,7 +32,7 @@ from fathom.train.state import complete_save
 from fathom.train.stopping import Stopping
 
 # What a training that has ended recorded along the way.
-SERIES = ("spec.yaml", "metrics.tsv", "diagnostics/*.tsv.gz", f"{CODE}**/*.py")
+SERIES = (SETTINGS, "metrics.tsv", "diagnostics/*.tsv.gz", f"{CODE}**/*.py")
 FINAL = (LAST, "update_*.pt")
 # What the first process sends to the others before they train.
 _ENDED, _GO, _WAIT, _REFUSED = 1, 2, 3, 4
@@ -131,8 +129,7 @@ def _train(
         if attempt is None:
             training.run(stopping)
             return
-        settings = yaml.safe_dump(spec.described, allow_unicode=True, sort_keys=False)
-        write_text(folder / "spec.yaml", settings)
+        write_text(folder / SETTINGS, training_record.settings_text(spec))
         shutil.rmtree(folder / CODE, ignore_errors=True)
         for name, text in code.items():
             (folder / CODE / name).parent.mkdir(parents=True, exist_ok=True)

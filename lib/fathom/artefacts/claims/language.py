@@ -29,6 +29,7 @@ from fathom.io.errors import FathomError, brief, nearest
 
 # Names of several columns of a table.
 TASKS, RESULTS = "tasks", "results"
+LONGEST = 2000  # characters of an expression
 LARGEST = 1e15  # a float holds every whole number up to it
 _COMPARED: dict[type, Operator] = {ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
 _COMPUTED = {ast.Add: plus, ast.Sub: minus, ast.Mult: times}
@@ -106,6 +107,8 @@ def outcomes(text: str) -> Iterator[Reference]:
 
 
 def _tree(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise Unfit(f"{len(text):,} characters", f"write at most {LONGEST:,}, in several claims")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fathom.artefacts.claims.language import RESULTS, TASKS, Key, Reference
 from fathom.artefacts.claims.numbers import Curve, Sum, Term, Unfit
 from fathom.artefacts.figures.inputs import VALUE
-from fathom.artefacts.table.sources import NOT_RUN, lost_words
+from fathom.artefacts.table.sources import NOT_RUN, SERIES_LOST, lost_words
 from fathom.config.figures import Figure
 from fathom.config.project import Project
 from fathom.config.schema.figures import Drawn
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NO_CELL = "not in this scale's table"
 NOT_HERE = "not in this scale's figure"
-_AWAITED = (NOT_RUN, "not recorded")
+_AWAITED = (NOT_RUN, "not recorded", SERIES_LOST)
 _SMOOTHED = "smoothed"  # as it is drawn
 _PLACES = ("row", "column")  # of a picture, in a figure's csv
 Place = tuple[str, str]  # the row and the column of a cell

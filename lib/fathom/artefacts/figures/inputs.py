@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.sources import NOT_RUN, ResultSource, outcome_words, stale_words
+from fathom.artefacts.table.sources import (
+    NOT_RUN,
+    SERIES_LOST,
+    ResultSource,
+    SeriesLost,
+    outcome_words,
+    stale_words,
+)
 from fathom.config.schema.figures import (
     DIAGNOSTICS,
     MEASUREMENT,
@@ -122,21 +129,29 @@ class RunFiles:
         from pandas import DataFrame
 
         series, lines = series_named(name), []
-        frames = [(training, training.read(series)) for training in self.trainings]
-        some = any(frame is not None for _, frame in frames)
-        for training, frame in frames:
+        drawn: list[tuple[RunFiles, list | None, str]] = []
+        for training in self.trainings:
+            try:
+                frame = training.read(series)
+                of_frame = None if frame is None else [*parts(training, frame)]
+                drawn.append((training, of_frame, ""))
+            except SeriesLost as error:
+                drawn.append((training, None, error.note))
+        some = any(of_frame is not None for _, of_frame, _ in drawn)
+        for training, of_frame, lost in drawn:
             here = {**about, "run": self.name, "seed": training.seed}
-            called = f"{title}, seed {training.seed}" if len(frames) > 1 else title
-            if frame is None:
-                note = named(called, [training.words] if some else ())
-                lines.append(DataFrame([here | {"words": training.words, NOTE: note}]))
+            called = f"{title}, seed {training.seed}" if len(drawn) > 1 else title
+            if of_frame is None:
+                words = SERIES_LOST if lost else training.words
+                note = named(called, [lost or words] if lost or some else ())
+                lines.append(DataFrame([here | {"words": words, NOTE: note}]))
                 continue
             of_run = training.notes(series)
             lines += [
                 points.assign(
                     **here | columns, words="", **{NOTE: named(called, [*of_run, *notes])}
                 )
-                for columns, notes, points in parts(training, frame)
+                for columns, notes, points in of_frame
             ]
         return lines
 

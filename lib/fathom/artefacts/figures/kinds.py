@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
-from fathom.artefacts.table.sources import NOT_RUN, outcome_words
+from fathom.artefacts.table.sources import NOT_RUN, SERIES_LOST, outcome_words
 from fathom.config.figures import Figure
 from fathom.config.schema.figures import series_named
 from fathom.io.files import write_text
@@ -32,17 +32,31 @@ def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
     return _module(figure.settings.kind).rows(figure.settings, inputs)
 
 
-def draw(figure: Figure, inputs: Inputs, stem: Path) -> None:
+def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
     """Write a figure's numbers as csv and its drawing as png and pdf, to a path without a suffix.
 
-    Equal numbers give equal bytes.
+    Equal numbers give equal bytes. Returns a note on each training whose series is lost.
     """
     from fathom.artefacts.figures.drawing import save
 
     frame = rows(figure, inputs)
-    write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
+    _write(frame, stem)
     with _drawn(figure, inputs, frame) as picture:
         save(picture, stem)
+    if NOTE not in frame or "words" not in frame:
+        return []
+    return [*dict.fromkeys(frame.loc[frame["words"] == SERIES_LOST, NOTE])]
+
+
+def write_numbers(figure: Figure, inputs: Inputs, stem: Path) -> Path:
+    """Write a figure's numbers alone, as `draw` does; return the file."""
+    return _write(rows(figure, inputs), stem)
+
+
+def _write(frame: "DataFrame", stem: Path) -> Path:
+    path = stem.with_suffix(".csv")
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+    return path
 
 
 def png(figure: Figure, inputs: Inputs) -> bytes:

@@ -177,7 +177,10 @@ def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> li
             curves = [curve(names[name], runs[name].source) for name in names if name not in above]
             images = [(curve, _embedded(svg.encode())) for curve, svg in pictures(curves)]
             elsewhere = [label for name, label in names.items() if name in above]
-            groups.append({"table": table, "pictures": images, "elsewhere": elsewhere})
+            lost = [note for each in curves for note in each.lost]
+            groups.append(
+                {"table": table, "pictures": images, "elsewhere": elsewhere, "lost": lost}
+            )
         above.update(names)
     return groups
 

@@ -1,6 +1,5 @@
 """A table's files: csv with every digit, and md, tex and html for reading; and the terminal."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
@@ -8,18 +7,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from fathom.artefacts.rendering import environment, write_csv
+from fathom.artefacts.rendering import environment, markdown_text, write_csv
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable, counts
 from fathom.artefacts.table.differences import numbers_by_seed
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text, view
 from fathom.io.files import write_text
 from fathom.results.tree import SEEDS
 
-# A lower-than sign before a blank, an underscore within a word, and a bracket that is not a link
-# mean nothing in Markdown.
-_MARKDOWN = re.compile(r"[\\*`]|<(?=[A-Za-z/!])|(?<!\w)_|_(?!\w)|~(?=~)|\[(?=[^]]*][(\[:])")
-# What begins a heading, a list, a quote or a line where it begins a paragraph.
-_BEGIN = re.compile(r"^(?:(\d+)(?=[.)]\s)|(?=[-+#>=]))")
 _TEX = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "{}$&#%_"},
@@ -57,14 +51,15 @@ NUMBERS = (
 BY_SEED = ("block", "row", "column", "seed", "value", "measurement", "run")
 
 
-def write(table: TableView, compared: ComparedTable, stem: Path) -> None:
-    """Write a table in every format: files with the path `stem` and a suffix each."""
-    lines = numbers(compared)
-    write_csv(stem.with_name(f"{stem.name}{SEEDS}"), BY_SEED, seed_numbers(compared))
+def write(table: TableView, compared: ComparedTable, stem: Path) -> list[Path]:
+    """Write a table in every format: files with the path `stem` and a suffix each; return them."""
+    lines, by_seed = numbers(compared), stem.with_name(f"{stem.name}{SEEDS}")
+    write_csv(by_seed, BY_SEED, seed_numbers(compared))
     write_csv(stem.with_suffix(".csv"), [*dict.fromkeys(chain(NUMBERS, *lines))], lines)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
     write_text(stem.with_suffix(".html"), html(table.title, [table]))
+    return [by_seed, *(stem.with_suffix(suffix) for suffix in (".csv", ".md", ".tex", ".html"))]
 
 
 def numbers(compared: ComparedTable) -> list[dict[str, Any]]:
@@ -113,7 +108,7 @@ def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> 
 def markdown(table: TableView) -> str:
     """Return a table as Markdown that also reads well in a terminal."""
     templates = environment()
-    templates.filters |= {"markdown": _markdown, "paragraph": _paragraph, "grid": _markdown_grid}
+    templates.filters["grid"] = _markdown_grid
     return templates.get_template("table.md").render(table=table)
 
 
@@ -251,27 +246,18 @@ def _markdown_grid(block: BlockView) -> str:
 
     rows = [
         [
-            _markdown(row.label) if row.kind == "result" else f"*{_markdown(row.label)}*",
+            markdown_text(row.label) if row.kind == "result" else f"*{markdown_text(row.label)}*",
             *(_markdown_cell(cell) for cell in row.cells),
         ]
         for row in block.rows
     ]
-    header = [*map(_markdown, (block.lead, *block.columns))]
+    header = [*map(markdown_text, (block.lead, *block.columns))]
     alignment = ("left", *("left" if side == "l" else "right" for side in block.alignment))
     return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
 
 
-def _markdown(text: str) -> str:
-    """Return text on one line in which no character is Markdown's; a bar would end a field."""
-    return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split())).replace("|", r"\|")
-
-
-def _paragraph(text: str) -> str:
-    return _BEGIN.sub(r"\1\\", _markdown(text))
-
-
 def _markdown_cell(cell: CellView) -> str:
-    text = _markdown(cell.full)
+    text = markdown_text(cell.full)
     return f"**{text}**" if cell.bold and text else text
 
 

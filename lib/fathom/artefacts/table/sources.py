@@ -1,5 +1,6 @@
 """The runs and corpora that cells read, and the measurements in their files."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +23,7 @@ T = TypeVar("T")
 NOT_RUN = "not run"
 NOT_MEASURED = "not measured"
 OTHER_DECODING = "other decoding"
+SERIES_LOST = "series damaged or lost"
 MISSING = (NOT_RUN, NOT_MEASURED, OTHER_DECODING)  # what may become a number later begins so
 CORPUS = 0  # the seed of a corpus
 # With the gates of the training's own validation.
@@ -30,6 +32,15 @@ _VALID_NLL = ("nll.valid.plain", "nll.valid.soft")
 WITHOUT_RESULT = ("parameters",)
 _DETAIL = re.compile(r" at update \d+| \([\d.]+ \w+ the unigram\)")
 _HASH = re.compile(r"-[0-9a-f]{8}$")
+
+
+class SeriesLost(FathomError):
+    """A series of a training that has ended is damaged or lost; what shows it leaves it out."""
+
+    @property
+    def note(self) -> str:
+        """What a reader is told."""
+        return f"{Path(self.where).name} is damaged or lost ({self.remedy})"
 
 
 @dataclass(frozen=True)
@@ -108,13 +119,18 @@ class ResultSource:
         """Return a file of a training; one that has ended must have the recorded one.
 
         Raises:
-            FathomError: If the file, or training.json, is not as it was written.
+            SeriesLost: If the file is not as it was written.
+            FathomError: If training.json is not as it was written.
         """
         record = self.folders[seed].parent / "training.json"
-        if record.is_file():
+        if os.path.lexists(record):
             files = Recorded.of(record)
             if name in files.files or files.path(name).exists():
-                files.require(name)
+                try:
+                    files.require(name)
+                except FathomError as error:
+                    raise SeriesLost(error.what, error.where, error.remedy) from None
+            self._cache[record] = record
         return record.parent / name
 
     def sentences(self, key: str, seed: int, task: str) -> "SentenceCounts | None":
@@ -135,7 +151,13 @@ class ResultSource:
         Raises:
             FathomError: If the file is damaged, or belongs to another run or seed.
         """
-        return self.kept(path, lambda: self._checked(path, seed) if path.is_file() else None)
+        there = os.path.lexists(path)  # a link to nothing is no measurement that is not there yet
+        return self.kept(path, lambda: self._checked(path, seed) if there else None)
+
+    @property
+    def files_read(self) -> list[Path]:
+        """The measurement files that were read, and the records of series that were."""
+        return [path for path, file in self._cache.items() if isinstance(path, Path) and file]
 
     def kept(self, key: object, make: Callable[[], T]) -> T:
         """Return what was made for a key, or make it."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from fathom.config.schema.section import Count, Doc, ListOf, NonEmpty, Section, Seeds, Text
+from fathom.config.schema.section import Address, Count, Doc, ListOf, NonEmpty, Section, Seeds, Text
 from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
@@ -51,7 +51,7 @@ class PaperSettings(Section):
 
     title: str = Doc("The paper's title.")
     authors: NonEmpty[str] = Doc("In the paper's order.")
-    url: str = Doc("Where the paper can be read.")
+    url: Address = Doc("Where the paper can be read.")
     citation: Citation
     equations: dict[EquationName, Equation] = Doc(
         "Numbered equations and algorithms, all; others by their symbol.", {}
@@ -71,7 +71,7 @@ class StudySettings(PaperSettings):
     """The form of study.yaml; its sections are those of a paper's files."""
 
     authors: ListOf[str] = Doc("Of the study.", ())
-    url: str = Doc("Where it can be read.", "")
+    url: Address = Doc("Where it can be read.", "")
     citation: Citation | None = None
     metric: MetricSettings = Doc("How tables score.", MetricSettings(tokenize="13a"))
     data: str | dict[str, Any] | None = Doc(

@@ -138,6 +138,8 @@ def plain(value: Any) -> Any:
 # The largest integer that JSON and floats hold exactly.
 MOST = 2**53
 SEED_LIMIT = 2**31
+# Where a page can be read; a link of another kind might be a script.
+Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 MOST_SEEDS = 100
 
 Count = Annotated[int, Ge(1), Le(MOST)]

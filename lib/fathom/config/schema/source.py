@@ -11,13 +11,12 @@ from typing import Annotated, Any, Literal
 from annotated_types import MinLen
 from pydantic import Field, PrivateAttr, model_validator
 
-from fathom.config.schema.section import Doc, NonEmpty, Section, Text
+from fathom.config.schema.section import Address, Doc, NonEmpty, Section, Text
 
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # Of a file in its source's folder.
 FILE = "^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"
-Address = Annotated[str, Field(pattern=r"^https?://\S+$")]
 
 
 class Checks(Section):

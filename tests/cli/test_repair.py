@@ -1,0 +1,213 @@
+"""What is printed of damaged results is run; no file with whole weights is lost or changed."""
+
+import json
+import shlex
+import shutil
+from collections import Counter
+from fnmatch import fnmatch
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from fathom.io.errors import FathomError
+from fathom.io.files import sha256
+from fathom.io.seals import checked_seal
+from tests.support.damage import empty, flip, replace_by_folder
+from tests.support.small_project import GATED, RUN
+
+DAMAGES = (flip, empty, Path.unlink, replace_by_folder)
+# Each kind of file that `verify` compares, below the results.
+KINDS = (
+    "subwords/*/subwords.json", "subwords/*/*.model", "subwords/*/*.vocab",
+    "subwords/*/dictionary.*.txt",
+    "tensors/*/tensors.json", "tensors/*/dictionary.*.txt", "tensors/*/*/*.bin",
+    "tensors/*/*/*.idx",
+    "runs/*/gated*/1/training.json", "runs/*/gated*/1/spec.yaml", "runs/*/gated*/1/metrics.tsv",
+    "runs/*/gated*/1/diagnostics/*", "runs/*/gated*/1/state.json",
+    "runs/*/gated*/1/checkpoints/last.pt",
+    "runs/*/gated*/1/decodings/*/decoding.json", "runs/*/gated*/1/decodings/*/[bk]o[sr].txt",
+    "runs/*/gated*/1/decodings/*/scoring.json", "runs/*/gated*/1/decodings/*/scores.tsv",
+    "runs/*/gated*/1/decodings/*/sentences.*.gz",
+    "runs/*/gated*/1/measurements/training.json", "runs/*/gated*/1/measurements/scores.*.json",
+    "runs/*/gated*/1/measurements/gates.json",
+    "small/sample/table1.csv", "small/sample/table1_seeds.csv", "small/sample/table1.md",
+    "small/sample/table1.tex", "small/sample/table1.html", "small/sample/table1.drawn.json",
+    "small/sample/figure1.*", "small/compare.*", "small/claims.*", "small/deviations.md",
+)  # fmt: skip
+# What nobody needs, or only the training itself; and text, which the small project cannot prepare.
+HARMLESS = (
+    "*/lock", "*/train.log", "*/attempts.json", "*/times.tsv", "*/asked-*.json", "corpora/*",
+    "small/curves/*",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def drawn(summarised, after):
+    """A project with two runs from training to everything that is drawn."""
+    table, figure = ("table", "sample_table1"), ("figure", "sample_figure1")
+    return after(summarised, table, figure, ("compare",), ("claims",))
+
+
+def whole_weights(results):
+    """Return inode and hash of each file of weights that is whole."""
+    found = Counter()
+    for path in results.rglob("*.*"):
+        if path.suffix in (".pt", ".damaged", ".replaced") and path.is_file():
+            try:
+                checked_seal(path)
+            except FathomError:
+                continue
+            found[path.stat().st_ino, sha256(path)] += 1
+    return found
+
+
+def run_remedies(call):
+    """Run what `verify` prints until it prints nothing new; return its last answer."""
+    typed = set()
+    while True:
+        found = json.loads(call("verify", "--json").out)
+        commands = dict.fromkeys(finding["command"] for finding in found["unfit"])
+        if not (new := [command for command in commands if command not in typed]):
+            return found
+        for command in new:
+            typed.add(command)
+            program, *words = shlex.split(command)
+            assert program == "fathom"
+            answer = call(*words)
+            assert answer.code in (0, 1), answer
+            assert "rm " not in answer.out + answer.err
+
+
+def test_each_kind_of_file_is_damaged_below(drawn):
+    """A new file fails here until it has a remedy that was tried."""
+    results = drawn / "results"
+    files = (path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file())
+    static = f"runs/sample/{RUN}-*"
+    known = (*KINDS, *HARMLESS, static)
+    assert [name for name in files if not any(fnmatch(name, each) for each in known)] == []
+
+
+# Each damage with a quarter of the kinds; the record of a stage has all of them.
+RECORD = "runs/*/gated*/1/decodings/*/decoding.json"
+CASES = [*zip(KINDS, cycle(DAMAGES), strict=False), *((RECORD, damage) for damage in DAMAGES)]
+
+
+@pytest.mark.parametrize(("kind", "damage"), CASES)
+@pytest.mark.slow
+def test_what_is_printed_mends_the_results_and_keeps_whole_weights(own, drawn, call, kind, damage):
+    results = own(drawn) / "results"
+    (path, *_) = sorted(results.glob(kind))
+    damage(path)
+    before = whole_weights(results)
+    found = run_remedies(call)
+    assert found["unfit"] == []
+    lost = "metrics.tsv" in kind or "diagnostics" in kind
+    assert [*found["lost"]] == ([str(path.relative_to(results.parent))] if lost else [])
+    assert before - whole_weights(results) == Counter()
+
+
+@pytest.mark.slow
+def test_damages_at_once_are_each_named_and_those_of_records_too_are_mended(own, drawn, call):
+    results = own(drawn) / "results"
+    paths = [sorted(results.glob(kind))[0] for kind in KINDS]
+    records = [path for path in paths if path.suffix == ".json"]
+    before = whole_weights(results)
+    named = [path for path in paths if path not in records]
+    for path in named:
+        flip(path)
+    found = json.loads(call("verify", "--json").out)["unfit"]
+    assert {one["path"] for one in found} == {str(p.relative_to(results.parent)) for p in named}
+    # What a damaged record names cannot be compared before the record is made again.
+    for path in records:
+        flip(path)
+    assert "nothing that it names can be compared" in call("verify").out
+    # No state is left from which the training could go on.
+    assert call("repair").code == 1
+    assert call("repair", "--train-again").code == 0
+    assert call("verify").code == 0
+    (last,) = results.glob("runs/*/gated*/1/checkpoints/last.pt")
+    assert last.exists()
+    assert sum((before - whole_weights(results)).values()) == 1, "the file that was flipped"
+
+
+def test_a_dry_run_prints_what_would_be_done_and_changes_nothing(own, drawn, call):
+    results = own(drawn) / "results"
+    (series,) = results.glob(f"runs/sample/{GATED}-*/1/metrics.tsv")
+    (scores,) = results.glob(f"runs/sample/{RUN}-*/1/decodings/*/scores.tsv")
+    flip(series)
+    flip(scores)
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*")}
+    answer = call("repair", "--dry-run")
+    first, second = answer.lines
+    assert answer.code == 0
+    assert first == f"move {series.relative_to(results.parent)}; record the loss"
+    assert second.startswith(f"move {scores.relative_to(results.parent)}; fathom score sample/")
+    assert before == {path: path.stat().st_mtime_ns for path in results.rglob("*")}
+
+
+def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own, drawn, call):
+    """A damaged file refused the curves of all runs."""
+    results = own(drawn) / "results"
+    (series,) = results.glob(f"runs/sample/{GATED}-*/1/metrics.tsv")
+    flip(series)
+    for repaired in (False, True):
+        if repaired:
+            assert call("repair", GATED).code == 0
+            (aside,) = results.glob(f"damaged/*/runs/sample/{GATED}-*/1/metrics.tsv")
+            assert str(aside.parents[5].relative_to(results.parent)) in call("clean", "parts").out
+        answer = call("curves", RUN, GATED)
+        assert answer.code == 0
+        note = f"curves: left out: {GATED}, seed 1: metrics.tsv is damaged or lost (fathom repair "
+        assert note in answer.err
+        assert f"{GATED}:" not in answer.out
+        assert "metrics.tsv is damaged or lost" in call("curves", GATED).one_line
+
+
+@pytest.mark.slow
+def test_a_lost_series_is_trained_again_only_where_the_user_asks(own, drawn, call):
+    results = own(drawn) / "results"
+    (run,) = results.glob(f"runs/sample/{GATED}-*/1")
+    flip(run / "metrics.tsv")
+    (run / "checkpoints" / "last.pt").unlink()
+    answer = call("repair", GATED)
+    assert answer.code == 1
+    assert "last.pt: no such file; fathom train" in answer.out
+    assert "--train-again" in call("train", GATED).one_line
+    assert call("repair", GATED, "--train-again").code == 0
+    assert (run / "metrics.tsv").exists()
+    assert not (run / "lost.json").exists()
+    assert [*results.glob(f"damaged/*/runs/sample/{GATED}-*/1.1/training.json")]
+
+
+@pytest.mark.slow
+def test_spec_yaml_is_written_again_only_where_config_still_has_its_settings(own, drawn, call):
+    folder = own(drawn)
+    (settings,) = folder.glob(f"results/runs/sample/{GATED}-*/1/spec.yaml")
+    content = settings.read_bytes()
+    shutil.copy(settings, "kept")
+    flip(settings)
+    assert call("repair").code == 0
+    assert settings.read_bytes() == content
+    flip(settings)
+    runs = Path("config/papers/sample/runs.yaml")
+    runs.write_text(runs.read_text(encoding="utf-8").replace("updates: 4 ", "updates: 5 "))
+    assert call("repair").code == 0
+    assert not settings.exists()
+    assert "spec.yaml: known to be lost" in call("verify").out
+
+
+def test_a_table_and_a_figure_are_drawn_again_and_compared_cell_by_cell(own, drawn, call):
+    results = own(drawn) / "results"
+    for verb, name in (("table", "table1"), ("figure", "figure1")):
+        path = results / f"small/sample/{name}.csv"
+        before = {each: each.stat().st_mtime_ns for each in path.parent.iterdir()}
+        assert call(verb, f"sample_{name}", "--check").code == 0
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("bos", "bso", 1), encoding="utf-8")
+        answer = call(verb, f"sample_{name}", "--check")
+        assert answer.code == 1
+        assert f"{name}.csv: line " in answer.err
+        assert "'bso' here, but 'bos' is drawn now" in answer.err
+        path.write_text(text, encoding="utf-8")
+        assert {*before} == {*path.parent.iterdir()}
