@@ -136,7 +136,7 @@ def test_another_beam_translates_again_although_snakemake_has_no_record(project,
     """Results that were copied have the translations of one beam, and config asks for another."""
     shutil.rmtree(project.folder / ".snakemake" / "metadata")
     edited("config/scales/tiny.yaml", "decoding.beam: 5", "decoding.beam: 2")
-    printed = project.run("snakemake", "-n", *row())
+    printed = project.run("snakemake", "--quiet", "host", "-n", *row())
     assert set(re.findall(r"^rule (\w+):", printed, re.MULTILINE)) >= {
         "translate_run",
         "score_decoding",
@@ -176,7 +176,7 @@ def test_a_language_that_failed_is_prepared_again_alone_and_then_all_are_joined(
         files[f"prepare {folder} --task {path.parent.name}"] = [str(path)]
     files[f"prepare {folder}"] = [str(corpus)]
     words = (str(corpus), "--config", "scale=paper")
-    planned = project.run("snakemake", "-n", *words)
+    planned = project.run("snakemake", "--quiet", "host", "-n", *words)
     assert planned.count("rule prepare_task:") == len(data.tasks) == 25
     assert planned.count("rule prepare_corpus:") == 1
     # The stand-in fails at a command whose files it does not know.

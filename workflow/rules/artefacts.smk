@@ -22,6 +22,8 @@ rule draw_table:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         paper=paper_of,
@@ -53,6 +55,8 @@ rule draw_figure:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         paper=paper_of,

@@ -13,7 +13,9 @@ rule compare:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
-    threads: 10000
+    threads: ALONE
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
     shell:
@@ -39,6 +41,8 @@ rule compare_all:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         results=TARGETS.all_results_hash,
