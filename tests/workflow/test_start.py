@@ -86,6 +86,15 @@ def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
     assert "transparent_attention" not in of_one_paper
 
 
+def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
+    made = replace(targets(tmp_path, "paper"), ready_only=True)
+    start.say_left_out(made, ["latent_depth", "latent_depth", TABLE])
+    printed = capsys.readouterr().err.strip().split("\n")
+    assert printed == [*left_out(made, "latent_depth")]
+    assert printed[0] == "fathom: 34 trainings are left out:"
+    assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
+
+
 class Resource:
     """A resource of Snakemake: a number, or a function of a job's wildcards."""
 

@@ -27,7 +27,7 @@ _PATIENCE = 30
 
 
 @dataclass(frozen=True)
-class Partition:
+class ListedPartition:
     """A partition as sinfo lists it."""
 
     name: str
@@ -44,18 +44,18 @@ class Cluster:
     """What Slurm answers of itself and of this user."""
 
     slurm: str  # its version, or empty
-    partitions: tuple[Partition, ...]
+    partitions: tuple[ListedPartition, ...]
     accounts: tuple[str, ...]  # none where there is no accounting, or it does not answer
     most_submitted: int | None  # jobs of this user in the queue
     most_gpus: int | None  # of this user at one time
 
     @property
-    def default(self) -> Partition:
+    def default(self) -> ListedPartition:
         """The partition of jobs that name none."""
         return next((each for each in self.partitions if each.is_default), self.partitions[0])
 
     @property
-    def with_gpus(self) -> list[Partition]:
+    def with_gpus(self) -> list[ListedPartition]:
         """The partitions with GPUs, those with most first."""
         found = [each for each in self.partitions if each.gpus]
         return sorted(found, key=lambda each: -max(map(prod, each.gpus.values())))
@@ -119,7 +119,7 @@ def _rows(text: str) -> list[list[str]]:
     return [line.strip().split("|") for line in text.split("\n") if "|" in line]
 
 
-def _partitions(rows: Iterable[list[str]]) -> Iterator[Partition]:
+def _partitions(rows: Iterable[list[str]]) -> Iterator[ListedPartition]:
     """Yield the partitions; a row is of nodes that are alike."""
     of_name: dict[str, list[list[str]]] = {}
     for row in rows:
@@ -134,7 +134,7 @@ def _partitions(rows: Iterable[list[str]]) -> Iterator[Partition]:
                 most, nodes = gpus.get(kind, (0, 0))
                 gpus[kind] = max(most, count), nodes + int(row[4])
         counted = [row for row in alike if _GPUS.search(row[3])] or alike
-        yield Partition(
+        yield ListedPartition(
             name=name,
             is_default=any(row[0].endswith("*") for row in alike),
             minutes=_minutes(alike[0][1]),
@@ -176,8 +176,8 @@ def _accounting() -> tuple[tuple[str, ...], int | None, int | None]:
 class Choice:
     """What the user is asked, or takes as proposed: where jobs go, and on which GPUs."""
 
-    partition: Partition
-    gpu_partition: Partition | None
+    partition: ListedPartition
+    gpu_partition: ListedPartition | None
     kind: str  # of GPU; empty where the partition has one kind, or none has a name
     account: str  # empty for the cluster's own
 
