@@ -114,7 +114,7 @@ def test_what_is_missing_is_asked_for_once_and_ended_jobs_are_not(tmp_path):
 def test_the_table_of_requests_has_a_line_for_each_stage_and_number_of_gpus(tmp_path):
     made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8))
     first, *lines, last = made.table("all")
-    assert first == "fathom: jobs on GPUs, expected on h200, not measured:"
+    assert first == "fathom: jobs on GPUs, expected on h200, fp16, tf32; not measured:"
     counts = {tuple(line.split()[1:4]): int(line.split()[0]) for line in lines}
     assert {key[1] for key in counts if key[0] == TRAIN} == {"1", "2", "4", "8"}
     assert sum(counts.values()) == len(made.missing("all"))
@@ -129,7 +129,7 @@ def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
         made.refuse_hours("all")
     message = str(refused.value)
     assert message.startswith(f"gpu_hours: all asks for {shown(hours)} GPU-hours (186 trainings, ")
-    assert "not measured), more than 100; write gpu_hours: " in message
+    assert "h200, fp16, tf32; not measured), more than 100; write gpu_hours: " in message
     assert " into slurm/site.yaml, or begin with " in message
     asked = int(message.partition("write gpu_hours: ")[2].split()[0])
     assert hours <= asked <= 1.1 * hours

@@ -197,10 +197,13 @@ class Sizes:
 
     @property
     def expected_on(self) -> str:
-        """The device of which hours are expected, and by what."""
+        """The device and arithmetic of which hours are expected, and by what."""
+        tf32 = self.targets.project.switches.matmul == "tf32"
+        used = {self.targets.spec(name).training.precision for name in self.targets.built}
+        arithmetic = sorted({"tf32" if tf32 and each == "fp32" else each for each in used})
         measured = len(self._plan.measured)
         by = f"by {measured} trainings here" if measured else "not measured"
-        return f"{self.site.gpu}, {by}"
+        return f"{self.site.gpu}, {', '.join(arithmetic)}; {by}"
 
     def _stages(
         self, spec: Spec, name: str, seed: int, needed: set[Path]
