@@ -181,9 +181,8 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     printed = dry_run(tmp_path, "-s", snakefile, TABLE)
     says("fathom: scale paper").check(printed)
     assert "train_run" in jobs(printed)
-    printed = dry_run(
-        fresh.folder, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6"
-    )
+    words = (*RULES, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6")
+    printed = dry_run(fresh.folder, *words)
     assert jobs(printed)["train_run"] == 1
     assert "output: results/runs/latent_depth/" in printed
 
