@@ -395,6 +395,7 @@ def known(own_project):
         *LISTED,
         *KINDS,
         "my_study",  # what `new` begins
+        "setup",  # of `cluster`
     }
 
 

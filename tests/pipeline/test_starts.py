@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -84,30 +85,83 @@ def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
 
 
 def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
+    """What waits for a file that only the user can get is left out, and said."""
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
-    says("0 of 186 trainings found, 186 to train", where="all").check(printed)
-    made = targets(tmp_path, "paper")
-    assert not made.runs_not_built
+    says("0 of 120 trainings found, 120 to train", where="all").check(printed)
+    assert jobs(printed)["train_run"] == 120
+    assert "fathom: 66 trainings are left out:\n" in printed
+    assert not targets(tmp_path, "paper").runs_not_built
+    folder = fresh.folder / "results" / "sources" / "by_hand"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("wmt16_en_de.tar.gz", "czeng10.cs-en.tar.gz", "UFAL.med.en-fr.tar.gz"):
+        (folder / name).touch()
+    printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
+    shutil.rmtree(folder)
+    assert jobs(printed)["train_run"] == 186
+    assert "left out" not in printed
     # `fathom plan` counts the jobs that need a device as Snakemake does.
+    made = targets(tmp_path, "paper")
     plan, listed = Plan(made, None), jobs(printed)
     counted = Counter(job.rule for job in plan.others("all"))
     counted["train_run"] = len(plan.trainings(made.built))
     assert counted == {rule: listed[rule] for rule in RULES}
-    assert counted["train_run"] == 186
 
 
-def test_on_a_cluster_a_training_asks_for_one_gpu_and_nothing_twice(fresh):
-    row = ("--config", "row=12/12", "device=cpu")
-    printed = fresh.run("snakemake", "--profile", "slurm", "-n", f"{TABLE}_row", *row)
+PROFILE = ("snakemake", "--profile", "slurm")
+LOUD = ("--quiet", "host", "reason")
+ROW = (f"{TABLE}_row", "--config", "row=12/12")
+SITE = "site={max_gpus: 8, gpus_per_node: 4, training_hours: 1, cores_per_gpu: 3}"
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (ROW, ("threads: 4", "gpu=1", "nodes=1", "runtime=67")),
+        ((*ROW, "scale=tiny"), ("threads: 4", "gpu=1", "runtime=31")),
+        # What a command line gives drops nothing else.
+        ((*ROW, "--set-resources", "train_run:runtime=240"), ("gpu=1", "runtime=240")),
+        ((*ROW, "--default-resources", "partition=long"), ("gpu=1", "partition=long")),
+        # More than this machine has.
+        (
+            (f"{TABLE}_row", "--config", "row=24/24", SITE, "matmul=exact"),
+            ("threads: 12", "gpu=4", "nodes=1"),
+        ),
+        ((*ROW, "device=cpu", "scale=tiny"), ("gpu=0",)),
+    ],
+)
+def test_what_a_training_asks_for_follows_from_the_run_whatever_is_typed(fresh, words, asked):
+    """`--set-resources train_run:runtime=240` dropped the GPU of every training."""
+    printed = fresh.run(*PROFILE, *LOUD, "-n", *words)
     [training] = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
-    assert "gres=gpu:1" in training
-    assert "gpu=1" not in training
-    [memory] = re.findall(r"mem_mb=(\d+)", training)
-    assert 3_000 <= int(memory) < 4_000
+    for word in asked:
+        assert re.search(rf"\b{word}\b", training), training
+    assert re.search(r"resumes=\S+/1/checkpoints/last\.pt", training)
+    [local] = re.findall(r"rule score_decoding:\n(?:    .*\n)*", printed)
+    assert "login=1" in local
+
+
+def test_a_cluster_computes_at_the_scale_of_its_site_and_asks_before_thousands_of_hours(fresh):
+    """`snakemake --profile slurm all` trained the scale tiny."""
+    printed = fresh.run(*PROFILE, "-n", "all")
+    lines = printed.strip().split("\n")
+    assert lines[1].startswith("fathom: scale paper (slurm/site.yaml): ")
+    assert len(lines) < 80
+    assert re.search(r"\n +120 train +1 GPU ", printed)
+    refused = fresh.run(*PROFILE, "all", code=1).strip().split("\n")[-1]
+    says("all asks for", where="gpu_hours", remedy="into slurm/site.yaml").check(refused)
+    assert not (fresh.folder / "results" / "cluster").exists()
+
+
+def test_a_table_that_waits_for_a_file_by_hand_is_refused_with_the_steps(fresh):
+    printed = fresh.run(*PROFILE, "-n", "latent_depth_table1", code=1)
+    says("put wmt16_en_de.tar.gz into", where="latent_depth_table1").check(
+        printed.strip().split("\n")[-1]
+    )
 
 
 def test_a_training_asks_for_memory_by_the_size_of_its_run(fresh):
-    printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper", "device=cpu")
+    words = (*RULES, "-n", "all", "--config", "scale=paper", "device=cpu")
+    printed = fresh.run("snakemake", *words)
     trainings = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
     memories = [int(re.findall(r"mem_mb=(\d+)", training)[0]) for training in trainings]
     assert len(set(memories)) > 3
@@ -116,7 +170,7 @@ def test_a_training_asks_for_memory_by_the_size_of_its_run(fresh):
 
 def test_seeds_rows_and_the_folder_of_results_are_taken_from_the_command_line(fresh):
     words = ("--config", "row=12/12", "seeds=2,5", "results=elsewhere", "device=cuda")
-    printed = fresh.run("snakemake", "-n", f"{TABLE}_row", *words)
+    printed = fresh.run("snakemake", *RULES, "-n", f"{TABLE}_row", *words)
     assert jobs(printed)["train_run"] == 2
     assert set(re.findall(r"output: (\S+)/training.json", printed)) == {
         f"elsewhere/runs/latent_depth/{targets('x').spec(NAME).folder}/{seed}" for seed in (2, 5)
@@ -135,9 +189,8 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     printed = dry_run(tmp_path, "-s", snakefile, TABLE)
     says("fathom: scale paper").check(printed)
     assert "train_run" in jobs(printed)
-    printed = dry_run(
-        fresh.folder, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6"
-    )
+    words = (*RULES, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6")
+    printed = dry_run(fresh.folder, *words)
     assert jobs(printed)["train_run"] == 1
     assert "output: results/runs/latent_depth/" in printed
 

@@ -171,6 +171,30 @@ def test_1_2_and_4_processes_draw_the_same_dropout(tensors, tmp_path, spec):
     assert any((before[name] - value).abs().max() > 1e-3 for name, value in alone.items())
 
 
+@pytest.mark.slow
+def test_fewer_processes_continue_a_training_as_it_was_begun(tensors, tmp_path):
+    """A start may get fewer GPUs than the one before."""
+
+    def stop_at_two(training):
+        if training.update == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    fewer, whole = tmp_path / "fewer", tmp_path / "whole"
+    start_together(tensors, 2, trains(fewer, at=stop_at_two))
+    assert read_state(fewer).micro_batches == 2
+    refused = start_together(tensors, 3, trains(fewer))
+    assert [kind for _, kind, _ in refused] == ["FathomError", "silent", "silent"]
+    says("multiples of 2 micro-batches, which 3 devices cannot share").check(refused[0][2])
+    assert start_together(tensors, 1, trains(fewer)) == [(0, "trained", "")]
+    start_together(tensors, 2, trains(whole))
+    alone = tmp_path / "alone"
+    train_run(latent(), tensors, alone)
+    continued, expected, other = (state(each)["model"] for each in (fewer, whole, alone))
+    torch.testing.assert_close(continued, expected, atol=2e-4, rtol=0)
+    # Other masks move the weights farther than that.
+    assert any((other[name] - value).abs().max() > 1e-3 for name, value in expected.items())
+
+
 def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tensors, tmp_path):
     """Field fault 19: a number of GPUs that does not divide."""
     shared = switched(micro_batches=3)

@@ -1,15 +1,18 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fathom.config.switches import VARIABLE
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
+from fathom.workflow.start import title
 from tests.support.own_project import ROOT
 
 
@@ -47,6 +50,59 @@ def test_the_switches_of_another_process_are_not_a_module_of_this_one(monkeypatc
     monkeypatch.setenv(setup.MODULE_VARIABLE, "1 elsewhere")
     monkeypatch.setenv(VARIABLE, '{"results": "out"}')
     assert setup.begin(ROOT, {}, head=False).paths.results == Path("out")
+
+
+SITE = """scale: paper
+gpu_hours: 500
+site:
+  max_gpus: 8
+  gpus_per_node: 4
+"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    """The file of a site, and what Snakemake makes of it."""
+    path = tmp_path / "site.yaml"
+    path.write_text(SITE, encoding="utf-8")
+    return path, {"scale": "paper", "gpu_hours": 500, "site": {"max_gpus": 8, "gpus_per_node": 4}}
+
+
+def test_a_site_has_its_place_where_a_command_line_does_not_change_it(site):
+    path, config = site
+    made = setup.begin(ROOT, config, head=False, cluster=True, files=[path])
+    assert (made.scale, made.gpus, made.project.switches.site.max_gpus) == ("paper", 1, 8)
+    assert title(made).startswith(f"fathom: scale paper ({path}): the papers' own")
+    os.environ.pop(setup.MODULE_VARIABLE)
+    os.environ.pop(VARIABLE)
+    # `--config scale=tiny site='{max_gpus: 2}'` gives text, and keeps the rest of the site.
+    changed = config | {"scale": "tiny", "site": {"max_gpus": "2", "gpus_per_node": 4}}
+    made = setup.begin(ROOT, changed, head=False, cluster=True, files=[path])
+    assert title(made).startswith("fathom: scale tiny (--config): ")
+    assert made.project.switches.site.max_gpus == 2
+    places = {key: made.given.place("site", key) for key in ("max_gpus", "gpus_per_node")}
+    assert places == {
+        "max_gpus": "--config: site.max_gpus",
+        "gpus_per_node": f"{path}:5: site.gpus_per_node",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("max_gpus", "max_gpu", r":4: site.max_gpu: unknown key 'max_gpu'; .*'max_gpus'"),
+        ("scale", "scales", r":1: scales: unknown key 'scales'; .*'scale'"),
+        ("8", "0", r":4: site.max_gpus: .*1 or more"),
+        ("8", "many", r":4: site.max_gpus: 'many' is not a whole number"),
+        ("site:", "site: [1]\nother:", r":3: site: .*a mapping"),
+    ],
+)
+def test_a_mistake_in_a_site_is_refused_with_file_line_and_key(tmp_path, old, new, message):
+    path = tmp_path / "site.yaml"
+    path.write_text(SITE.replace(old, new), encoding="utf-8")
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    with pytest.raises(FathomError, match=re.escape(str(path)) + message):
+        setup.begin(ROOT, config, head=False, cluster=True, files=[path])
 
 
 def test_a_file_where_results_should_be_is_refused(tmp_path):
@@ -96,23 +152,25 @@ def test_without_an_environment_a_job_says_in_one_line_how_to_make_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("device", "driver", "gpus"),
+    ("device", "driver", "cluster", "gpus"),
     [
-        ("cpu", True, 0),
-        ("cuda", False, 1),
-        ("cuda:1", False, 1),
-        ("auto", True, 1),
-        ("auto", False, 0),
+        ("cpu", True, False, 0),
+        ("cpu", False, True, 0),
+        ("cuda", False, False, 1),
+        ("cuda:1", False, False, 1),
+        ("auto", True, False, 1),
+        ("auto", False, False, 0),
+        ("auto", False, True, 1),
     ],
 )
 def test_a_training_asks_for_a_gpu_where_it_will_use_one(
-    device, driver, gpus, tmp_path, monkeypatch
+    device, driver, cluster, gpus, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(setup, "DRIVER", tmp_path / "version")
     if driver:
         (tmp_path / "version").touch()
-    assert setup.gpus_for(device) == gpus
+    assert setup.gpus_for(device, cluster) == gpus
 
 
 def test_a_look_up_that_refuses_ends_the_program_with_its_message():

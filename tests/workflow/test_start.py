@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +19,8 @@ from fathom.io.files import write_json
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow import start
-from fathom.workflow.start import found, set_back, title
+from fathom.workflow.job_sizes import Sizes
+from fathom.workflow.start import found, left_out, set_back, title
 from fathom.workflow.targets import READING
 from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
@@ -35,7 +37,7 @@ def finish(made, name, **content):
 
 def test_a_target_says_every_training_that_is_missing(tmp_path):
     made = targets(tmp_path)
-    assert title(made).startswith("fathom: scale tiny: ")
+    assert title(made).startswith("fathom: scale tiny (config/config.yaml): an eighth")
     count, folder = len(made.artefact(TABLE).runs), made.spec(RUN).folder
     [line] = found(made, TABLE)
     assert line.startswith(f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train: ")
@@ -46,8 +48,8 @@ def test_a_target_says_every_training_that_is_missing(tmp_path):
     assert folder not in line
     for target in ("compare", "claims"):
         assert "nothing will be trained" in found(made, target)[0]
-    # A long list is cut.
-    assert "and 3 more" in found(targets(tmp_path, seeds=15, row="12/12"), ROW)[0]
+    # A long list is left out.
+    assert found(targets(tmp_path, seeds=15, row="12/12"), ROW)[0].endswith("15 to train")
 
 
 def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
@@ -72,15 +74,25 @@ def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
     made = targets(tmp_path, "paper", planned(own_project()))
     printed = "\n".join(found(made, "all"))
     count = sum(len(made.seeds(name)) for name in made.runs_not_built)
-    assert f"{count} trainings are not built yet" in printed
-    for name, reason in made.runs_not_built.items():
-        assert name.split("/")[1] in printed
+    assert f"{count} trainings are left out" in printed
+    for reason in made.runs_not_built.values():
         assert reason.split("; ")[0] in printed
     for target in made.artefacts_not_built:
         assert target in printed
+    assert [*left_out(made, "all")] == found(made, "all")[1:]
+    assert [*left_out(made, TABLE)] == []
     of_one_paper = "\n".join(found(made, "latent_depth"))
     assert NOT_BUILT in of_one_paper
     assert "transparent_attention" not in of_one_paper
+
+
+def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
+    made = replace(targets(tmp_path, "paper"), ready_only=True)
+    start.say_left_out(made, ["latent_depth", "latent_depth", TABLE])
+    printed = capsys.readouterr().err.strip().split("\n")
+    assert printed == [*left_out(made, "latent_depth")]
+    assert printed[0] == "fathom: 34 trainings are left out:"
+    assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
 
 
 class Resource:
@@ -138,9 +150,9 @@ def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
 
 
 def test_a_start_prints_how_to_stop_it_once_and_records_what_it_trains(workflow, made):
-    lines = start.ready(workflow, made, ROW)
+    lines = start.ready(workflow, Sizes(made, on_cluster=True), ROW)
     assert "Ctrl-C cancels all jobs of this start on Slurm" in lines[0]
-    assert start.ready(workflow, made, ROW) == []
+    assert start.ready(workflow, Sizes(made, on_cluster=True), ROW) == []
     assert len(list(starts.HEADS.iterdir())) == 1
     [name] = made.names_of(ROW)
     assert starts.trainings_of_all(made.paths.cluster) == {
@@ -151,7 +163,7 @@ def test_a_start_prints_how_to_stop_it_once_and_records_what_it_trains(workflow,
 @pytest.mark.parametrize("changed", [{"dryrun": True}, {"touch": True}, {"executor_plugin": None}])
 def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
     vars(workflow).update(changed)
-    assert start.ready(workflow, made, ROW) == []
+    assert start.ready(workflow, Sizes(made, on_cluster=True), ROW) == []
     assert not starts.HEADS.exists()
     assert not made.paths.cluster.exists()
 
@@ -164,15 +176,18 @@ def test_a_start_that_does_not_submit_by_our_profile_is_not_checked(workflow, ma
     """It records itself too: its lock would else be taken for the one of a start that is gone."""
     workflow.executor_settings = settings
     workflow.rules[0].resources["runtime"] = Resource(1441)
-    assert "Ctrl-C stops all jobs of this start" in start.ready(workflow, made, ROW)[0]
-    assert start.ready(workflow, made, ROW) == []
+    assert (
+        "Ctrl-C stops all jobs of this start"
+        in start.ready(workflow, Sizes(made, on_cluster=True), ROW)[0]
+    )
+    assert start.ready(workflow, Sizes(made, on_cluster=True), ROW) == []
     assert len(list(starts.HEADS.iterdir())) == 1
 
 
 @pytest.mark.parametrize("target", READING)
 def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
     made = targets(tmp_path / "results")
-    assert start.ready(workflow, made, target) == []
+    assert start.ready(workflow, Sizes(made, on_cluster=True), target) == []
     assert not made.paths.cluster.exists()
 
 
@@ -184,7 +199,7 @@ def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, 
     version = [lock.name, lock.stat().st_ino, lock.stat().st_mtime_ns]
     gone = {"host": platform.node(), "pid": os.getpid(), "start": 1, "locks": [version]}
     write_json(starts.HEADS / "gone.json", gone)
-    lines = start.ready(workflow, made, ROW)
+    lines = start.ready(workflow, Sizes(made, on_cluster=True), ROW)
     assert "fathom: the lock of an earlier start, which is gone, is removed" in lines
     assert not any(starts.LOCKS.iterdir())
 
@@ -192,29 +207,22 @@ def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, 
 def test_a_profile_that_is_not_found_from_the_working_folder_is_refused(workflow, made):
     workflow.executor_settings.submit_cmd = "elsewhere/slurm/submit"
     with pytest.raises(FathomError, match=r"elsewhere/slurm/submit: no such file in .*--profile"):
-        start.ready(workflow, made, ROW)
+        start.ready(workflow, Sizes(made, on_cluster=True), ROW)
 
 
 def test_what_a_rule_asks_for_is_checked_and_local_rules_are_not(workflow, made):
     workflow.rules[0].resources["runtime"] = Resource(1441)
     with pytest.raises(FathomError, match="train_run: 1441 minutes is more than"):
-        start.ready(workflow, made, ROW)
+        start.ready(workflow, Sizes(made, on_cluster=True), ROW)
 
 
-def test_more_gpu_hours_than_the_user_allows_are_refused(workflow, tmp_path):
-    made = targets(tmp_path / "results", row="6/6", gpu_hours=23)
-    with pytest.raises(FathomError, match="1 trainings ask for 24 GPU-hours, more than 23"):
-        start.ready(workflow, made, ROW)
-    path = made.paths.training(made.spec("latent_depth/m2o_diverse_6_6"), 1)
-    path.parent.mkdir(parents=True)
-    path.touch()
-    assert start.ready(workflow, made, ROW) != []
-    # They are those of all targets of a start.
-    path.unlink()
-    rows = [targets(tmp_path / "results", row=row, gpu_hours=24) for row in ("6/6", "12/12")]
-    start.ready(workflow, rows[0], ROW)
-    with pytest.raises(FathomError, match="2 trainings ask for 48 GPU-hours, more than 24"):
-        start.ready(workflow, rows[1], ROW)
+def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitted(
+    workflow, tmp_path
+):
+    made = targets(tmp_path / "results", "paper", gpu_hours=3)
+    with pytest.raises(FathomError, match="gpu_hours: latent_depth asks for"):
+        start.ready(workflow, Sizes(replace(made, gpus=1), on_cluster=True), "latent_depth")
+    assert not starts.HEADS.exists()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +235,7 @@ def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
     made = targets(tmp_path / "results", row="6/6", micro_batches=5)
     workflow.rules[0].resources |= {key: Resource(value) for key, value in resources.items()}
     with pytest.raises(FathomError, match=f"micro_batches: .*which {processes} devices cannot"):
-        start.ready(workflow, made, ROW)
+        start.ready(workflow, Sizes(made, on_cluster=True), ROW)
 
 
 def dated(path, ahead):
@@ -307,3 +315,10 @@ def test_only_a_limit_that_was_asked_for_stays(tmp_path, options, word):
     assert (tmp_path / "b").exists()
     text = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
     assert "onstart:\n    start.look_only_when_jobs_end(workflow)\n" in text
+
+
+def test_jobs_elsewhere_may_ask_for_more_than_this_machine_has():
+    """Of 8 GPUs, `resources: {gpu: 1}` left one, and of 16 cores the login node's two."""
+    limits = {"_cores": 2, "gpu": 1, "login": 2}
+    start.lift_limits_of_this_machine(SimpleNamespace(global_resources=limits))
+    assert limits == {"_cores": None, "gpu": None, "login": 2}

@@ -1,9 +1,11 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from docutils.core import publish_parts
 
+from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.records import write_record
@@ -47,6 +49,39 @@ def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
     assert not [path for path in trained if path.parent.name == "measurements"]
     of_run = {path.name.split("-")[0] for path in made.results(GATED)}
     assert {"scores.test.soft", "gates.json"} <= of_run
+
+
+def test_a_start_leaves_out_what_waits_for_a_file_that_only_the_user_can_get(tmp_path):
+    """The fetch rule of each such file failed, and with it the start."""
+    table = "latent_depth_table1"
+    plan = targets(tmp_path, "paper")
+    name = plan.artefacts[table].runs[0]
+    assert plan.waiting == {}
+    made = replace(plan, ready_only=True)
+    assert made.waiting[name].startswith(
+        f"put wmt16_en_de.tar.gz into {tmp_path}/sources/by_hand: "
+    )
+    assert name in plan.built
+    assert name not in made.built
+    # A table of counts of such a text waits, too.
+    assert {table, "lamgd_table1"} <= made.artefacts_not_built.keys()
+    waiting = {str(made.paths.run(made.spec(each), 1)) for each in made.waiting}
+    assert not [path for path in made.files("all") if str(path).startswith(tuple(waiting))]
+    row = next(iter(made.artefacts[table].rows))
+    for refused, given in ((table, None), (f"{table}_row", row)):
+        project = made.project.with_switches(Switches(scale="paper", row=given))
+        with pytest.raises(FathomError, match=r"put wmt16_en_de\.tar\.gz into .*: take your own"):
+            replace(made, project=project).names_of(refused)
+
+
+@pytest.mark.parametrize("place", ["by_hand/wmt16_en_de.tar.gz", "wmt16_en_de/source.json"])
+def test_nothing_waits_for_a_file_that_is_there_or_was_fetched(tmp_path, place):
+    path = tmp_path / "sources" / place
+    path.parent.mkdir(parents=True)
+    path.touch()
+    made = replace(targets(tmp_path, "paper"), ready_only=True)
+    assert "latent_depth_table1" not in made.artefacts_not_built
+    assert not [step for step in made.waiting.values() if "wmt16" in step]
 
 
 def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(tmp_path):

@@ -24,6 +24,8 @@ rule draw_table:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         paper=paper_of,
@@ -55,6 +57,8 @@ rule draw_figure:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         paper=paper_of,

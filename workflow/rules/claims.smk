@@ -12,7 +12,9 @@ rule claims:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
-    threads: 10000
+    threads: ALONE
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
     shell:
@@ -38,6 +40,8 @@ rule claims_all:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         results=TARGETS.all_results_hash,

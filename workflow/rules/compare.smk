@@ -13,7 +13,9 @@ rule compare:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
-    threads: 10000
+    threads: ALONE
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
     shell:
@@ -40,6 +42,8 @@ rule compare_all:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
         results=TARGETS.all_results_hash,

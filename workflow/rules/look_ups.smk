@@ -8,9 +8,8 @@ def needed_for(target):
     def needed(wildcards):
         files = setup.ask(TARGETS.files, target)
         if workflow.is_main_process:
-            lines = setup.ask(start.found, TARGETS, target)
-            lines += setup.ask(start.ready, workflow, TARGETS, target)
-            print(*lines, sep="\n", file=sys.stderr)
+            ASKED.append(target)
+            setup.ask(start.announce, workflow, SIZES, target)
         return files
 
     return needed
@@ -94,9 +93,28 @@ def recipe_of(wildcards):
     return setup.ask(TARGETS.recipe, run_of(wildcards), int(wildcards.seed))
 
 
-def memory_of(wildcards):
-    """Return the memory that a job of a run asks for, in MB."""
-    return demand.memory_of_run(run_of(wildcards))
+def size_of(wildcards, stage):
+    """Return what a job of a run asks for."""
+    return setup.ask(SIZES.of, run_of(wildcards), stage, int(wildcards.seed))
+
+
+def resources_of(stage):
+    """Return the resources of the jobs of a stage, as functions of the run."""
+
+    def of(name):
+        return lambda wildcards: size_of(wildcards, stage).resources[name]
+
+    return {name: of(name) for name in ("gpu", "nodes", "mem_mb", "runtime")}
+
+
+def cores_of(stage):
+    """Return the cores of the jobs of a stage on each node, as a function of the run."""
+    return lambda wildcards: size_of(wildcards, stage).cores
+
+
+def newest_save_of(wildcards):
+    """Return the state from which a training is continued; it gets newer with each save."""
+    return f"{RESULTS}/runs/{wildcards.run}/{wildcards.seed}/checkpoints/last.pt"
 
 
 def test_text_of(wildcards):

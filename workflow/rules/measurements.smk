@@ -12,9 +12,9 @@ rule measure_likelihood:
         f"{LOGS}/measure_likelihood/{{run}}.{{seed}}.{{split}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
+    threads: cores_of("likelihood")
     resources:
-        gpu=TARGETS.gpus,
-        mem_mb=memory_of,
+        **resources_of("likelihood"),
     params:
         recipe=RECIPE["scoring"],
     shell:
@@ -33,6 +33,8 @@ rule measure_gates:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         recipe=RECIPE["scoring"],
     shell:
@@ -50,6 +52,8 @@ rule measure_sharing:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         recipe=RECIPE["scoring"],
     shell:

@@ -12,7 +12,9 @@ rule page:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
-    threads: 10000
+    threads: ALONE
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
     shell:
@@ -34,6 +36,8 @@ rule paper_page:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         scale=TARGETS.scale,
     shell:

@@ -15,9 +15,10 @@ rule train_run:
         f"{LOGS}/train_run/{{run}}.{{seed}}.log",
     conda:
         "../../envs/fathom.yaml"
+    threads: cores_of("train")
     resources:
-        gpu=TARGETS.gpus,
-        mem_mb=memory_of,
+        **resources_of("train"),
+        resumes=newest_save_of,
     params:
         recipe=recipe_of,
     shell:

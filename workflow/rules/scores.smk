@@ -12,9 +12,9 @@ rule translate_run:
         f"{LOGS}/translate_run/{{run}}.{{seed}}.{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
+    threads: cores_of("translate")
     resources:
-        gpu=TARGETS.gpus,
-        mem_mb=memory_of,
+        **resources_of("translate"),
     params:
         recipe=RECIPE["decoding"],
     shell:
@@ -34,6 +34,8 @@ rule score_decoding:
     localrule: True
     conda:
         "../../envs/fathom.yaml"
+    resources:
+        login=LOGIN,
     params:
         recipe=RECIPE["scoring"],
         settings=scoring_of,
@@ -59,6 +61,7 @@ rule score_metric:
     resources:
         gpu=gpus_of_metric,
         mem_mb=8000,
+        runtime=120,
     params:
         recipe=RECIPE["scoring"],
         settings=scoring_of,
@@ -78,9 +81,9 @@ rule find_best_window:
         f"{LOGS}/find_best_window/{{run}}.{{seed}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
+    threads: cores_of("window")
     resources:
-        gpu=TARGETS.gpus,
-        mem_mb=memory_of,
+        **resources_of("window"),
     params:
         recipe=RECIPE["scoring"],
         settings=window_scoring_of,

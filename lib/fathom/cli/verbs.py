@@ -17,6 +17,7 @@ VERBS = {
         **dict.fromkeys(("validate", "contracts", "schema", "where", "params"), "ask"),
         **dict.fromkeys(("new", "adopt"), "new"),
         "sweep": "sweep",
+        "cluster": "cluster",
     },
     "Data": dict.fromkeys(
         ("fetch", "doctor", "prepare", "statistics", "subwords", "encode"), "text"

@@ -20,6 +20,7 @@ _MISSING = ("missing", "union_tag_not_found")
 _TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "float_type": "a number",
     "string_type": "text",
     "bool_type": "true or false",

@@ -11,7 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from annotated_types import Ge
+from pydantic import AfterValidator, BeforeValidator, Strict
 
 from fathom.config.schema.section import (
     MOST_SEEDS,
@@ -23,7 +24,7 @@ from fathom.config.schema.section import (
     Text,
     Whole,
 )
-from fathom.config.yaml_values import Value, from_plain, read
+from fathom.config.yaml_values import Key, Value, from_plain, read
 from fathom.io.errors import FathomError, brief
 
 FILE = Path("config") / "config.yaml"
@@ -134,6 +135,30 @@ def one_or_several(value: Any) -> tuple[Any, ...]:
 _Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
 
 
+# `--config site='{max_gpus: 8}'` gives text.
+_Number = Annotated[Count, Strict(False)]
+
+
+class Site(Section):
+    """What is known of a cluster, and how much of it a training may have.
+
+    What Slurm must be told (partition, account) are options of the executor.
+    """
+
+    gpu: Text = Doc(
+        "The device whose data sheet expected hours follow, as of `fathom plan --gpu`.", "h200"
+    )
+    gpus_per_node: _Number = Doc("GPUs of a node.", 1)
+    max_gpus: _Number = Doc("The most GPUs of a training; 1, 2, 4, … are asked for.", 1)
+    cores_per_gpu: _Number = Doc("Cores that are asked for with each GPU.", 4)
+    training_hours: _Number = Doc(
+        "A training that is expected to take longer gets more GPUs, up to max_gpus.", 24
+    )
+    longest_minutes: Annotated[_Number, Ge(30)] = Doc(
+        "The longest time limit of a job; a training that is longer is continued.", 1440
+    )
+
+
 class Switches(Section):
     """The keys of config/config.yaml, and of `--config key=value`."""
 
@@ -158,8 +183,9 @@ class Switches(Section):
         tuple[str, ...], BeforeValidator(one_or_several, json_schema_input_type=str | list[str])
     ] = Doc("Folders of papers outside config/papers, relative to the working folder.", ())
     gpu_hours: Count | None = Doc(
-        "On a cluster, refuse a start that asks for more GPU-hours.", None
+        "On a cluster, the most GPU-hours that a start may ask for; null: 100.", None
     )
+    site: Site = Doc("The cluster, in profiles/slurm/site.yaml.", Site())
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
     tokens_per_device: Count | Literal["auto"] = Doc(
         "Most target tokens of a micro-batch: memory, not results. auto: 16,384 on a CPU, on a GPU "
@@ -173,13 +199,19 @@ class Switches(Section):
     diagnose_every: Whole = Doc("Then for every N-th update; 0 records none.", 100)
 
 
-def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None) -> list[Value]:
+def layers(
+    project: Path,
+    folder: Path,
+    changes: Mapping[str, Any] | None = None,
+    files: Iterable[Path] = (),
+) -> list[Value]:
     """Return what comes after the project's config.yaml; later layers win.
 
     Args:
         project: the project's folder.
         folder: the working folder, which may have a config/config.yaml of its own.
         changes: what `--config` or a module's `config:` gives.
+        files: YAML that gives some of these changes, such as the site's.
 
     Raises:
         FathomError: If the working folder's file is not YAML, or the variable not a mapping.
@@ -195,8 +227,21 @@ def layers(project: Path, folder: Path, changes: Mapping[str, Any] | None = None
     return [
         *([read(file, folder.resolve())] if used else []),
         from_plain(given, VARIABLE),
-        from_plain(dict(changes or {}), "--config"),
+        _placed(dict(changes or {}), merged(read(path, project) for path in files)),
     ]
+
+
+def _placed(plain: Any, file: Value | None, key: Key = ()) -> Value:
+    """Return what Snakemake says of its config, each value at its place in a file that gives it."""
+    if isinstance(plain, Mapping):
+        inside = {
+            name: _placed(item, file and file.find(name), (*key, name))
+            for name, item in plain.items()
+        }
+        return (file or from_plain(None, "--config", key)).over(inside)
+    if file is not None and file.plain == plain:
+        return file
+    return from_plain(plain, "--config", key)
 
 
 def merged(files: Iterable[Value]) -> Value:

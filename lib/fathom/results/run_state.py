@@ -41,6 +41,8 @@ class State(Section):
     remark: str = ""  # on a training that runs, for its user
     update: int = 0  # of the newest state on disk
     updates: int = 0  # of the run in all; 0 before that is known
+    # An update has a multiple of these, which all attempts share; 0 where a process drew alone.
+    micro_batches: int = 0
     attempt: int  # from 1
     host: str  # where its first process runs or ran,
     pid: int  # and the number of this process

@@ -16,7 +16,7 @@ from fathom.config.demand import (
     tokens_of_update,
 )
 from fathom.config.spec import Spec
-from fathom.config.switches import Switches
+from fathom.config.switches import Switches, require_even_shares
 from fathom.data.tensors import Tensors
 from fathom.io.errors import FathomError
 from fathom.io.metrics import Metrics
@@ -179,6 +179,7 @@ class Training:
             torch.set_rng_state(state["rng"])
             self.speed.tokens = self.pending.tokens
             recorded = state.get("diagnostics", recorded)
+            self._share_as_before(state.get("micro_batches", 0))
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
             self._judged_at += self.update
         self._require_one_checkpoint()
@@ -189,6 +190,21 @@ class Training:
             ]
             for name in damaged + self.diagnostics.resume(self.update, recorded):
                 self.reporter.line(f"{self.spec.folder}: {name}: damaged rows are dropped")
+
+    def _share_as_before(self, micro_batches: int) -> None:
+        """Cut updates as the attempts before did, so that fewer devices train the same.
+
+        A number that the user gives counts more; a process that trained alone has left none.
+        """
+        if not micro_batches or self.switches.micro_batches:
+            return
+        try:
+            require_even_shares(micro_batches, self.ranks.world)
+        except FathomError:
+            if not self.ranks.is_main:
+                raise SystemExit(1) from None
+            raise
+        self.batches.multiple = micro_batches
 
     def _require_one_checkpoint(self) -> None:
         """Refuse processes that have loaded different checkpoints, before anything is changed."""
@@ -217,6 +233,7 @@ class Training:
             "optimisers": self.two_level.state_dict(),
             "update": self.update,
             "tokens": self.pending.tokens,
+            "micro_batches": self.batches.multiple,
             "seconds": self.seconds,
             "exploding": self.pending.exploding,
             "rng": torch.get_rng_state(),

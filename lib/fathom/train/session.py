@@ -70,7 +70,7 @@ class Attempt:
         """The lowest recipe of the attempts: a resumed training has no later one."""
         return min(map(recipe_of, self.all))
 
-    def start(self, update: int, updates: int) -> None:
+    def start(self, update: int, updates: int, micro_batches: int = 0) -> None:
         """Record that the attempt trains from an update on, and what ended the one before."""
         host = host_facts()
         if self.all:
@@ -80,7 +80,7 @@ class Attempt:
         self._entry = host | started | limit | {"end": None, "ended_as": None}
         self.all.append(self._entry)
         write_json(self.folder / ATTEMPTS, {"attempts": self.all})
-        self.write(update=update, updates=updates)
+        self.write(update=update, updates=updates, micro_batches=micro_batches)
 
     def end(self, update: int, ended_as: str) -> None:
         """Record that the attempt ends after an update, and as what."""

@@ -135,7 +135,7 @@ def _train(
             (folder / CODE / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(folder / CODE / name, text)
         training.attempt = attempt
-        attempt.start(training.update, training.updates)
+        attempt.start(training.update, training.updates, training.batches.multiple)
         try:
             outcome = training.run(stopping)
         except Stopped as stopped:

@@ -76,7 +76,9 @@ class RunBatches(ABC):
         micro_batches: int = 0,
     ):
         self.seed, self.ranks, self.device = seed, ranks, device
-        self._most, self._multiple = tokens_per_device, micro_batches
+        self._most = tokens_per_device
+        # A process that makes the update alone draws its dropout in one stream, and has 0.
+        self.multiple = micro_batches or (ranks.world if ranks.world > 1 else 0)
         self.sampler = self._read(tensors, spec)
         self.validation = held_out(tensors, "valid", spec)
         self.training_sample = held_out(tensors, "train", spec, as_many_as="valid")
@@ -87,13 +89,12 @@ class RunBatches(ABC):
         rank, world = self.ranks.rank, self.ranks.world
         members = self.sampler.update(update)
         length = sum(map(self.sampler.length, members))
-        multiple = self._multiple or world
+        multiple = self.multiple or 1
         count = multiple * -(-length // (self._most * multiple))
         # Some may be empty: the last ones.
         parts = [part for part in self.sampler.split(members, count)[rank::world] if part]
         tokens, batches = self._collated(update, members, parts)
-        # A process that makes the update alone draws its dropout in one stream.
-        numbers = range(rank, count, world) if self._multiple or world > 1 else ()
+        numbers = range(rank, count, world) if self.multiple else ()
         present = torch.tensor(sorted({task for task, _ in members}))
         there = [batch.to(self.device) for batch in batches]
         return MicroBatches(there, tokens, to_device(present, self.device), numbers)

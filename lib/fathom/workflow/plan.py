@@ -197,10 +197,15 @@ class Plan:
         ]
 
     def _after(self, rule: str, name: str, words: tuple[str, ...], made: bool) -> DeviceJob:
+        seconds = self.seconds_after(rule, name, *words[:1])
+        return DeviceJob(rule, self._specs[name].name, seconds, SLOWEST * seconds, float(not made))
+
+    def seconds_after(self, rule: str, name: str, split: str = "valid") -> float:
+        """Return how long a job after a training takes; `split` is that of a likelihood."""
         spec, of_each = self._specs[name], entries_of(self._specs[name])
         held_out = {split: self._lines(spec, split) or 0 for split in ("valid", "test")}
         if rule == LIKELIHOOD:
-            seconds = demand.seconds_of_likelihood(spec, of_each, held_out[words[0]], self.device)
+            seconds = demand.seconds_of_likelihood(spec, of_each, held_out[split], self.device)
         else:
             sentences = sum(held_out[split] for split, _ in self.targets.decodings(name))
             if rule == WINDOW:
@@ -209,8 +214,7 @@ class Plan:
                     inside = min(saved, spec.decoding.window)
                 sentences = saved * held_out["valid"] + inside * held_out["test"]
             seconds = demand.seconds_of_translation(spec, of_each, sentences, self.device)
-        seconds *= self._factor(name)
-        return DeviceJob(rule, spec.name, seconds, SLOWEST * seconds, float(not made))
+        return seconds * self._factor(name)
 
     def kinds(self, target: str) -> list[Spec]:
         """Return a run of each kind of network that a target trains.

@@ -34,13 +34,21 @@ DRIVER = Path("/proc/driver/nvidia/version")
 CHECKED = Path(".snakemake") / "fathom_checked"
 
 
-def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
+def begin(
+    project: Path,
+    changes: Mapping[str, Any],
+    head: bool,
+    cluster: bool = False,
+    files: Iterable[Path] = (),
+) -> Targets:
     """Return the targets, after setting what the commands of rules need to know.
 
     Args:
         changes: Snakemake's config: `--config`, or a module's `config:`.
         head: whether this is the process that the user started. Only this one checks all of
             config/, once for each state of it.
+        cluster: whether jobs run elsewhere.
+        files: those that gave some of the changes.
 
     Raises:
         FathomError: If no folder can be where results should be, or another module of the same
@@ -48,7 +56,7 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
         Findings: what is wrong in config/ or after `--config`.
     """
     first = _first_module()
-    given = layers(project, Path.cwd(), changes)
+    given = layers(project, Path.cwd(), changes, files)
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = state_of(project, given) if head else ""
     check = head and not is_checked(state)
@@ -69,7 +77,14 @@ def begin(project: Path, changes: Mapping[str, Any], head: bool) -> Targets:
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()
-    return Targets(loaded, switches.scale, paths, gpus_for(switches.device))
+    return Targets(
+        loaded,
+        switches.scale,
+        paths,
+        gpus_for(switches.device, cluster),
+        merged([read(project / FILE, project), *given]),
+        ready_only=True,
+    )
 
 
 def _first_module() -> str | None:
@@ -123,8 +138,13 @@ def _put_first(variable: str, first: list[str], last: list[str] | None = None) -
     os.environ[variable] = os.pathsep.join(dict.fromkeys(folders))
 
 
-def gpus_for(device: str) -> int:
-    """Return how many GPUs a training asks for: 1 where it will use CUDA, else 0."""
+def gpus_for(device: str, cluster: bool) -> int:
+    """Return how many GPUs a job of a run asks for: 1 where it will use CUDA, else 0.
+
+    A login node need not have the driver that a cluster's nodes have.
+    """
+    if device == "auto" and cluster:
+        return 1
     if device == "auto":
         return int(DRIVER.exists() or shutil.which("nvidia-smi") is not None)
     return int(device.startswith("cuda"))

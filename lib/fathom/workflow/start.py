@@ -5,7 +5,8 @@ And what Snakemake is kept from: jobs that run at every start, and looks for job
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -17,11 +18,13 @@ from fathom.cluster.slurm import Slurm
 from fathom.config import demand
 from fathom.config.measurement_keys import ALWAYS_SCORED
 from fathom.config.switches import require_even_shares
+from fathom.io import screen
 from fathom.io.errors import FathomError
+from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 TRAIN, PREPARE = "train_run", "prepare_corpus"
-# Names in a line; Snakemake's own list of jobs has all of them.
+# Names in a line; `fathom list runs` has all of them.
 MOST_NAMES = 12
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
 _MADE = (
@@ -40,8 +43,10 @@ _DEFAULT_LIMIT = (100, 1)
 
 
 def title(targets: Targets) -> str:
-    """Return the first line of every start."""
-    return f"fathom: scale {targets.project.scale(targets.scale).title}"
+    """Return the first line of every start: its scale, and where that is written."""
+    title = targets.project.scale(targets.scale).title.removeprefix(f"{targets.scale}: ")
+    place = targets.given.at(("scale",)).file
+    return f"fathom: scale {targets.scale} ({place}): {title}"
 
 
 def found(targets: Targets, target: str) -> list[str]:
@@ -60,12 +65,9 @@ def found(targets: Targets, target: str) -> list[str]:
         f"fathom: {target}: {len(trainings) - len(missing)} of {len(trainings)} trainings found, "
         f"{len(missing)} to train"
     )
-    more = [f"and {len(missing) - MOST_NAMES} more"] if len(missing) > MOST_NAMES else []
-    names = ", ".join([*missing[:MOST_NAMES], *more])
+    names = ", ".join(missing if len(missing) <= MOST_NAMES else ())
     printed = [f"{line}: {names}" if names else line, *_stale(targets, target)]
-    if target == ALL or target in targets.project.papers:
-        printed += _not_built(targets, target)
-    return printed
+    return [*printed, *left_out(targets, target)]
 
 
 def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
@@ -97,38 +99,59 @@ def _stale(targets: Targets, target: str) -> Iterator[str]:
         yield f"fathom: {len(stale)} trainings of an older recipe: {verdict}"
 
 
-def _not_built(targets: Targets, target: str) -> Iterator[str]:
-    """Yield the runs that cannot be trained yet, by their first reason, then tables and figures."""
-    papers = [target] if target in targets.project.papers else list(targets.project.papers)
-    reasons: dict[str, dict[str, list[str]]] = {}
-    count = 0
+def left_out(targets: Targets, target: str) -> Iterator[str]:
+    """Yield how many trainings are left out, by their first reason, then tables and figures.
+
+    A training is not built yet, or waits for a file that only the user can get.
+    """
+    papers = [name for name in targets.project.papers if target in (ALL, name)]
+    reasons: Counter[str] = Counter()
     for name, reason in targets.runs_not_built.items():
-        paper, run = name.split("/")
-        if paper in papers:
-            reasons.setdefault(reason.split("; ")[0], {}).setdefault(paper, []).append(run)
-            count += len(targets.seeds(name))
-    if count:
-        yield f"fathom: {count} trainings are not built yet:"
-    for reason, runs in reasons.items():
-        yield f"  {reason}:"
-        yield from (f"    {paper}: {', '.join(names)}" for paper, names in runs.items())
-    artefacts = targets.artefacts
-    waiting = [name for name in targets.artefacts_not_built if artefacts[name].paper.name in papers]
-    if waiting:
-        yield f"fathom: tables and figures that are not built yet: {', '.join(waiting)}"
+        if name.partition("/")[0] in papers:
+            of_text = reason if name in targets.waiting else reason.split("; ")[0]
+            reasons[of_text] += len(targets.seeds(name))
+    if reasons:
+        yield f"fathom: {reasons.total()} trainings are left out:"
+    yield from (f"  {count}: {reason}" for reason, count in reasons.items())
+    of_papers = [each for each in targets.artefacts.values() if each.paper.name in papers]
+    without = [each.target for each in of_papers if each.target in targets.artefacts_not_built]
+    if without:
+        yield f"fathom: tables and figures that are left out: {', '.join(without)}"
 
 
-def ready(workflow: Any, targets: Targets, target: str) -> list[str]:
+def say(lines: Iterable[str]) -> None:
+    """Print lines for the user, where Snakemake prints its own."""
+    for line in lines:
+        screen.say(line)
+
+
+def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
+    """Print at the end of a start what its targets leave out."""
+    say(dict.fromkeys(line for target in asked for line in left_out(targets, target)))
+
+
+def announce(workflow: Any, sizes: Sizes, target: str) -> None:
+    """Print what a target finds and what a start asks for, before it is refused or begins.
+
+    `workflow` and errors as of `ready`.
+    """
+    say([*found(sizes.targets, target), *sizes.table(target)])
+    say(ready(workflow, sizes, target))
+
+
+def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     """Check, record and describe a start; nothing of a dry run.
 
     `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
         FathomError: If nothing can be submitted, the devices of a training cannot share its
-            updates, or trainings ask for more GPU-hours than the user allows.
+            updates, or what is missing takes more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
+    targets = sizes.targets
+    sizes.refuse_hours(target)
     trainings = _trainings(targets, targets.names_of(target)).values()
     missing = [path for path in trainings if not path.exists()]
     stop, remarks = _HOW_TO_STOP_HERE if missing else (), []
@@ -137,10 +160,6 @@ def ready(workflow: Any, targets: Targets, target: str) -> list[str]:
         of_training = requested.get(TRAIN, {})
         processes = max(jobs.gpus(of_training), 1) * int(of_training.get("nodes") or 1)
         require_even_shares(targets.project.switches.micro_batches, processes)
-        # A start may have several targets, which share trainings.
-        all_missing = {path.absolute() for path in missing}
-        all_missing |= starts.trainings_here(targets.paths.cluster)
-        _refuse_gpu_hours(targets, len(all_missing), of_training)
         remarks = preflight.check(Slurm(), requested, jobs.top())
         stop = (
             "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
@@ -191,26 +210,16 @@ def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, d
         if workflow.is_local(rule) or ("run" in rule.wildcard_names and not names):
             continue
         of_text = data.corpus_folder if rule.name == PREPARE else text
-        wildcards = SimpleNamespace(run=run, data=of_text, metric=ALWAYS_SCORED[0])
+        wildcards = SimpleNamespace(run=run, seed="1", data=of_text, metric=ALWAYS_SCORED[0])
         given = {
             name: resource.evaluate(
                 wildcards, input=(), attempt=1, threads=1, rulename=rule.name, async_run=None
             ).value
             for name, resource in rule.resources.items()
-            if not name.startswith("_")
+            if not name.startswith("_") and name != "resumes"
         }
         requested[rule.name] = jobs.on_device(given)
     return requested
-
-
-def _refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]) -> None:
-    """Refuse a start if `count` trainings with such resources ask for more than `gpu_hours`."""
-    most = targets.project.switches.gpu_hours
-    devices = jobs.gpus(resources) * int(resources.get("nodes") or 1)
-    hours = count * devices * int(resources.get("runtime") or 0) / 60
-    if most is not None and hours > most:
-        what = f"{count} trainings ask for {hours:g} GPU-hours, more than {most}"
-        raise FathomError(what, "gpu_hours", "name fewer runs, a shorter runtime, or raise it")
 
 
 def set_back(results: Path) -> Iterator[str]:
@@ -231,6 +240,18 @@ def set_back(results: Path) -> Iterator[str]:
                 os.utime(path)
             minutes = (date - now) / 60
             yield f"fathom: {path}: dated {minutes:.1f} minutes in the future, dated now"
+
+
+def lift_limits_of_this_machine(workflow: Any) -> None:
+    """Let jobs that run elsewhere ask for more cores and GPUs than this machine has.
+
+    Snakemake takes `cores: all` and `resources: {gpu: 1}` of profiles/default, which say what runs
+    here at a time, for the most that any job asks for: of 8 GPUs one was left.
+
+    `workflow` is Snakemake's, before it asks what jobs need.
+    """
+    workflow.global_resources["_cores"] = None
+    workflow.global_resources["gpu"] = None
 
 
 def look_only_when_jobs_end(workflow: Any) -> None:

@@ -1,0 +1,157 @@
+"""What the jobs of a run ask a cluster for, and what a start may ask for in all."""
+
+from dataclasses import replace
+
+import pytest
+
+from fathom.config.switches import Site
+from fathom.config.yaml_values import from_plain
+from fathom.io.errors import FathomError
+from fathom.results.run_state import State, write_state
+from fathom.workflow.job_sizes import LIKELIHOOD, TRAIN, TRANSLATE, WINDOW, Sizes, request, shown
+from tests.support.own_project import TABLE, targets
+
+RUN = "latent_depth/m2o_diverse_12_12"
+EIGHT = Site(gpus_per_node=4, max_gpus=8)
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return targets(tmp_path, "paper").spec(RUN)
+
+
+def sizes(folder, scale="paper", on_cluster=True, gpus=1, **switches):
+    """Return the requests of a start, whose site is in a file of this name."""
+    given = from_plain({"site": {}}, "slurm/site.yaml")
+    return Sizes(replace(targets(folder, scale, **switches), gpus=gpus, given=given), on_cluster)
+
+
+@pytest.mark.parametrize(
+    ("hours", "site", "asked"),
+    [
+        # GPUs, nodes, cores of a node, minutes.
+        (1, EIGHT, (1, 1, 4, 120)),
+        (24, EIGHT, (1, 1, 4, 1440)),  # at most longest_minutes
+        (25, EIGHT, (2, 1, 8, 1155)),
+        (90, EIGHT, (4, 1, 16, 1440)),
+        (97, EIGHT, (8, 2, 16, 1122)),  # more GPUs than a node has
+        (690, EIGHT, (8, 2, 16, 1440)),
+        (690, Site(), (1, 1, 4, 1440)),
+        (690, Site(gpus_per_node=3, max_gpus=8), (8, 4, 8, 1440)),  # evenly on nodes
+        (90, Site(max_gpus=8, gpus_per_node=8, training_hours=12), (8, 1, 32, 1043)),
+        (1, Site(cores_per_gpu=2), (1, 1, 2, 120)),
+        (30, Site(longest_minutes=240), (1, 1, 4, 240)),
+    ],
+)
+def test_a_training_has_the_fewest_gpus_with_which_it_ends_in_time(spec, hours, site, asked):
+    made = request(spec, TRAIN, site, lambda *_: 3600 * hours)
+    gpus, nodes, cores, minutes = asked
+    assert (made.gpus, made.nodes, made.cores, made.minutes) == (gpus, nodes, cores, minutes)
+    assert made.gpu_hours == pytest.approx(hours)
+
+
+@pytest.mark.parametrize("stage", [TRANSLATE, WINDOW, LIKELIHOOD])
+def test_all_other_stages_have_one_gpu(spec, stage):
+    made = request(spec, stage, EIGHT, lambda *_: 3600 * 50)
+    assert (made.gpus, made.nodes) == (1, 1)
+
+
+def test_each_further_process_of_a_node_needs_memory_too(spec):
+    alone = request(spec, TRAIN, EIGHT, lambda *_: 3600).memory_mb
+    assert request(spec, TRAIN, EIGHT, lambda *_: 90 * 3600).memory_mb == alone + 3 * 4000
+
+
+@pytest.mark.parametrize(("shared", "gpus"), [(0, 8), (8, 8), (4, 4), (6, 2), (5, 1)])
+def test_a_training_has_gpus_that_share_its_updates_evenly(spec, shared, gpus):
+    assert request(spec, TRAIN, EIGHT, lambda *_: 690 * 3600, shared).gpus == gpus
+
+
+def test_a_run_that_is_continued_has_gpus_that_share_what_its_first_attempt_shared(tmp_path):
+    made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8, training_hours=1))
+    name = max(made.targets.built, key=lambda each: made._seconds(made.targets.spec(each), TRAIN))
+    spec = made.targets.spec(name)
+    assert made.of(spec, TRAIN, 1).gpus == 8
+    folder = made.targets.paths.run(spec, 1)
+    folder.mkdir(parents=True)
+    place = {"attempt": 1, "host": "n1", "pid": 1, "job": "7"}
+    write_state(folder, State(state="saved", micro_batches=2, **place))
+    assert made.of(spec, TRAIN, 1).gpus == 2
+    assert made.of(spec, TRAIN, 2).gpus == 8
+
+
+def test_on_a_workstation_nothing_follows_from_the_site(tmp_path):
+    made = sizes(tmp_path, on_cluster=False, site=EIGHT)
+    spec = made.targets.spec(RUN)
+    assert made.of(spec, TRAIN, 1).resources == made.of(spec, WINDOW, 1).resources
+    assert (made.of(spec, TRAIN, 1).gpus, made.of(spec, TRAIN, 1).cores) == (1, 1)
+    assert made.table("all") == []
+    made.refuse_hours("all")
+
+
+def test_without_gpus_a_job_has_one_core(tmp_path):
+    made = sizes(tmp_path, "tiny", gpus=0, device="cpu", site=EIGHT)
+    asked = made.of(made.targets.spec(RUN), TRAIN, 1)
+    assert (asked.gpus, asked.nodes, asked.cores) == (0, 1, 1)
+    made.refuse_hours("all")
+
+
+def test_what_is_missing_is_asked_for_once_and_ended_jobs_are_not(tmp_path):
+    made = sizes(tmp_path)
+    runs = made.targets.artefact(TABLE).runs
+    stages = [each.stage for each in made.missing(TABLE).values()]
+    assert stages.count(TRAIN) == stages.count(TRANSLATE) == len(runs)
+    spec = made.targets.spec(RUN)
+    for path in (made.targets.paths.training(spec, 1), made.targets.decodings_done(spec, 1)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    left = [each.stage for each in made.missing(TABLE).values()]
+    assert left.count(TRAIN) == left.count(TRANSLATE) == len(runs) - 1
+    # Runs of two tables are trained once.
+    whole = made.missing("all")
+    assert {*made.missing(TABLE)} < {*whole}
+
+
+def test_the_table_of_requests_has_a_line_for_each_stage_and_number_of_gpus(tmp_path):
+    made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8))
+    first, *lines, last = made.table("all")
+    assert first == "fathom: jobs on GPUs, expected on h200, fp16, tf32; not measured:"
+    counts = {tuple(line.split()[1:4]): int(line.split()[0]) for line in lines}
+    assert {key[1] for key in counts if key[0] == TRAIN} == {"1", "2", "4", "8"}
+    assert sum(counts.values()) == len(made.missing("all"))
+    assert "a start needs gpu_hours: " in last
+    assert not any("gpu_hours" in line for line in made.table(TABLE))
+
+
+def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
+    made = sizes(tmp_path)
+    hours = sum(each.gpu_hours for each in made.missing("all").values())
+    with pytest.raises(FathomError) as refused:
+        made.refuse_hours("all")
+    message = str(refused.value)
+    assert message.startswith(f"gpu_hours: all asks for {shown(hours)} GPU-hours (186 trainings, ")
+    assert "h200, fp16, tf32; not measured), more than 100; write gpu_hours: " in message
+    assert " into slurm/site.yaml, or begin with " in message
+    asked = int(message.partition("write gpu_hours: ")[2].split()[0])
+    assert hours <= asked <= 1.1 * hours
+    sizes(tmp_path, gpu_hours=asked).refuse_hours("all")
+    with pytest.raises(FathomError, match=f"more than {int(hours) - 1};"):
+        sizes(tmp_path, gpu_hours=int(hours) - 1).refuse_hours("all")
+    made.begun.clear()
+    made.refuse_hours(TABLE)
+
+
+def test_the_targets_of_a_start_are_added_up_without_what_they_share(tmp_path):
+    of_table = sum(each.gpu_hours for each in sizes(tmp_path).missing(TABLE).values())
+    made = sizes(tmp_path, gpu_hours=int(of_table) + 1)
+    for _ in range(3):
+        made.refuse_hours(TABLE)
+    with pytest.raises(FathomError, match="latent_depth asks for"):
+        made.refuse_hours("latent_depth")
+
+
+@pytest.mark.parametrize(
+    ("hours", "text"),
+    [(0.01, "<0.1"), (0.44, "0.44"), (5.61, "5.6"), (20.5, "20"), (9267, "9,300")],
+)
+def test_hours_have_two_digits_that_count(hours, text):
+    assert shown(hours) == text
