@@ -104,8 +104,8 @@ def test_look_ups_are_short():
 
 def test_the_default_profile_runs_one_job_at_a_time_on_a_gpu_of_this_machine():
     default = profile("default")
-    assert default["resources"] == {"gpu": 1}
-    assert default["set-resource-scopes"] == {"gpu": "local"}
+    assert default["resources"] == {"local_gpu": 1}
+    assert default["set-resource-scopes"] == {"local_gpu": "local"}
     assert not NEVER_IN_DEFAULT & set(default), "clusters are left alone"
 
 

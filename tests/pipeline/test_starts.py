@@ -88,12 +88,15 @@ def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
     assert not targets(tmp_path, "paper").runs_not_built
 
 
-def test_on_a_cluster_a_training_asks_for_one_gpu_and_nothing_twice(fresh):
-    row = ("--config", "row=12/12", "device=cpu")
-    printed = fresh.run("snakemake", "--profile", "slurm", "-n", f"{TABLE}_row", *row)
+@pytest.mark.parametrize(("device", "gpus"), [("auto", 1), ("cpu", 0)])
+def test_on_a_cluster_a_training_asks_for_a_gpu_whatever_machine_submits_it(fresh, device, gpus):
+    """An option for its time must leave it its GPU: Snakemake replaced the profile's whole key."""
+    given = ("--set-resources", "train_run:runtime=240", "--default-resources", "partition=long")
+    row = (f"{TABLE}_row", *given, "--config", "row=12/12", f"device={device}")
+    printed = fresh.run("snakemake", "--profile", "slurm", "-n", *row)
     [training] = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
-    assert "gres=gpu:1" in training
-    assert "gpu=1" not in training
+    for word in (f" gpu={gpus},", "runtime=240", "partition=long"):
+        assert word in training
     [memory] = re.findall(r"mem_mb=(\d+)", training)
     assert 3_000 <= int(memory) < 4_000
 

@@ -30,6 +30,7 @@ rule prepare_corpus:
         "../../envs/fathom.yaml"
     resources:
         mem_mb=preparing_memory_of,
+        runtime=480,
     shell:
         "exec fathom-logged {log:q} fathom prepare {wildcards.data:q}"
 
@@ -46,6 +47,7 @@ rule measure_corpus:
         "../../envs/fathom.yaml"
     resources:
         mem_mb=reading_memory_of,
+        runtime=120,
     params:
         recipe=RECIPE["scoring"],
     shell:

@@ -99,6 +99,17 @@ def memory_of(wildcards):
     return demand.memory_of_run(run_of(wildcards))
 
 
+def gpus_of(wildcards):
+    """Return how many GPUs a job of a run asks for; on a cluster this machine says nothing of it."""
+    on_cpu = TARGETS.project.switches.device == "cpu"
+    return int(not on_cpu) if workflow.nodes is not None else TARGETS.gpus
+
+
+def newest_save_of(wildcards):
+    """Return the file that gets newer with each save of a training."""
+    return str(PATHS.run(run_of(wildcards), int(wildcards.seed)) / "checkpoints" / "last.pt")
+
+
 def test_text_of(wildcards):
     """Return the corpus that a run is tested on."""
     return ancient(PATHS.corpus(run_of(wildcards).data) / "corpus.json")
@@ -116,7 +127,7 @@ def scoring_of(wildcards):
 
 def gpus_of_metric(wildcards):
     """Return how many GPUs a job of a metric asks for."""
-    return TARGETS.gpus if setup.ask(metric_named, wildcards.metric).uses_gpu else 0
+    return gpus_of(wildcards) if setup.ask(metric_named, wildcards.metric).uses_gpu else 0
 
 
 def window_scoring_of(wildcards):

@@ -13,8 +13,10 @@ rule measure_likelihood:
     conda:
         "../../envs/fathom.yaml"
     resources:
-        gpu=TARGETS.gpus,
+        gpu=gpus_of,
+        local_gpu=TARGETS.gpus,
         mem_mb=memory_of,
+        runtime=120,
     params:
         recipe=RECIPE["scoring"],
     shell:

@@ -16,8 +16,12 @@ rule train_run:
     conda:
         "../../envs/fathom.yaml"
     resources:
-        gpu=TARGETS.gpus,
+        gpu=gpus_of,
+        local_gpu=TARGETS.gpus,
         mem_mb=memory_of,
+        # A training that reaches its limit is saved and continues.
+        runtime=1440,
+        resumes=newest_save_of,
     params:
         recipe=recipe_of,
     shell:

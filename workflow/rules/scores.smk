@@ -13,8 +13,10 @@ rule translate_run:
     conda:
         "../../envs/fathom.yaml"
     resources:
-        gpu=TARGETS.gpus,
+        gpu=gpus_of,
+        local_gpu=TARGETS.gpus,
         mem_mb=memory_of,
+        runtime=240,
     params:
         recipe=RECIPE["decoding"],
     shell:
@@ -58,7 +60,9 @@ rule score_metric:
         "../../envs/fathom.yaml"
     resources:
         gpu=gpus_of_metric,
+        local_gpu=gpus_of_metric,
         mem_mb=8000,
+        runtime=120,
     params:
         recipe=RECIPE["scoring"],
         settings=scoring_of,
@@ -79,8 +83,10 @@ rule find_best_window:
     conda:
         "../../envs/fathom.yaml"
     resources:
-        gpu=TARGETS.gpus,
+        gpu=gpus_of,
+        local_gpu=TARGETS.gpus,
         mem_mb=memory_of,
+        runtime=240,
     params:
         recipe=RECIPE["scoring"],
         settings=window_scoring_of,

@@ -13,6 +13,7 @@ rule train_subwords:
         "../../envs/fathom.yaml"
     resources:
         mem_mb=learning_memory_of,
+        runtime=480,
     shell:
         "exec fathom-logged {log:q} fathom subwords {wildcards.data:q}"
 
@@ -30,5 +31,6 @@ rule encode_text:
         "../../envs/fathom.yaml"
     resources:
         mem_mb=reading_memory_of,
+        runtime=480,
     shell:
         "exec fathom-logged {log:q} fathom encode {wildcards.data:q}"

@@ -19,7 +19,7 @@ from fathom.io.errors import FathomError, Findings, nearest, shortened, unknown
 # What a profile may ask for; Snakemake adds some of them by itself.
 RESOURCES = (
     *("runtime", "mem_mb", "gres", "gpu", "partition", "account", "qos", "constraint", "nodes"),
-    *("mem_mib", "mem", "disk", "disk_mb", "disk_mib", "tmpdir"),
+    *("mem_mib", "mem", "disk", "disk_mb", "disk_mib", "tmpdir", "local_gpu", "resumes"),
 )
 PROFILE = "--profile slurm"
 _UP = ("idle", "mixed", "allocated", "completing", "planned")
