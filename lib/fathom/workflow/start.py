@@ -4,23 +4,20 @@ And what Snakemake is kept from: jobs that run at every start, and looks for job
 """
 
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-from fathom.cluster import jobs, preflight, starts
-from fathom.cluster.slurm import Slurm
-from fathom.config import demand
-from fathom.config.measurement_keys import ALWAYS_SCORED
 from fathom.config.switches import require_even_shares
 from fathom.io.errors import FathomError
+from fathom.workflow import starts
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
-TRAIN, PREPARE = "train_run", "prepare_corpus"
+TRAIN, EXECUTOR = "train_run", "slurm-attach"
 # Names in a line; Snakemake's own list of jobs has all of them.
 MOST_NAMES = 12
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
@@ -119,29 +116,16 @@ def _not_built(targets: Targets, target: str) -> Iterator[str]:
 
 
 def ready(workflow: Any, targets: Targets, target: str) -> list[str]:
-    """Check, record and describe a start; nothing of a dry run.
+    """Record and describe a start; nothing of a dry run.
 
     `workflow` is Snakemake's, after it has chosen how jobs run.
-
-    Raises:
-        FathomError: If nothing can be submitted, the devices of a training cannot share its
-            updates, or trainings ask for more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
     trainings = _trainings(targets, targets.names_of(target)).values()
     missing = [path for path in trainings if not path.exists()]
-    stop, remarks = _HOW_TO_STOP_HERE if missing else (), []
+    stop = _HOW_TO_STOP_HERE if missing else ()
     if _is_on_slurm(workflow) and target not in READING:
-        requested = _resources(workflow, targets, targets.names_of(target))
-        of_training = requested.get(TRAIN, {})
-        processes = max(jobs.gpus(of_training), 1) * int(of_training.get("nodes") or 1)
-        require_even_shares(targets.project.switches.micro_batches, processes)
-        # A start may have several targets, which share trainings.
-        all_missing = {path.absolute() for path in missing}
-        all_missing |= starts.trainings_here(targets.paths.cluster)
-        _refuse_gpu_hours(targets, len(all_missing), of_training)
-        remarks = preflight.check(Slurm(), requested, jobs.top())
         stop = (
             "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
             f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
@@ -150,8 +134,7 @@ def ready(workflow: Any, targets: Targets, target: str) -> list[str]:
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
-    printed = [*remarks, *entered, *stop] if is_first else remarks
-    return [f"fathom: {line}" for line in printed]
+    return [f"fathom: {line}" for line in (*entered, *stop) if is_first]
 
 
 _HOW_TO_STOP_HERE = (
@@ -167,50 +150,39 @@ def _enter() -> tuple[str, ...]:
 
 
 def _is_on_slurm(workflow: Any) -> bool:
-    """Return whether jobs are submitted by the command of the profile `slurm`."""
-    command = Path(getattr(workflow.executor_settings, "submit_cmd", None) or "")
-    if (command.parent.name, command.name) != ("slurm", "submit"):
-        return False
-    if not command.is_file():
-        what = f"no such file in {Path.cwd()}"
-        remedy = "with --directory, give --profile the profile's absolute path"
-        raise FathomError(what, str(command), remedy)
-    return True
+    """Return whether jobs are submitted by the executor of the profile `slurm`."""
+    return workflow.executor_plugin.name == EXECUTOR
 
 
-def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return what each rule's jobs ask for, by rule; of the run that needs most memory.
+def require_allowed(workflow: Any, targets: Targets) -> None:
+    """Refuse a start on a cluster by what its trainings ask for, before the first is submitted.
 
-    What a job asks for its text follows from its input, which is not there yet: any text will do.
+    `workflow` is Snakemake's, when it knows its jobs.
+
+    Raises:
+        FathomError: If the devices of a training cannot share its updates, or the trainings ask for
+            more GPU-hours than the user allows.
     """
-    largest = max(map(targets.spec, names), key=demand.memory_of_run, default=None)
-    run = f"{largest.paper}/{largest.folder}" if largest else ""
-    text, data = next(iter(targets.project.data_folders(targets.scale).items()))
-    requested = {}
-    for rule in workflow.rules:
-        if workflow.is_local(rule) or ("run" in rule.wildcard_names and not names):
-            continue
-        of_text = data.corpus_folder if rule.name == PREPARE else text
-        wildcards = SimpleNamespace(run=run, data=of_text, metric=ALWAYS_SCORED[0])
-        given = {
-            name: resource.evaluate(
-                wildcards, input=(), attempt=1, threads=1, rulename=rule.name, async_run=None
-            ).value
-            for name, resource in rule.resources.items()
-            if not name.startswith("_")
-        }
-        requested[rule.name] = jobs.on_device(given)
-    return requested
-
-
-def _refuse_gpu_hours(targets: Targets, count: int, resources: Mapping[str, Any]) -> None:
-    """Refuse a start if `count` trainings with such resources ask for more than `gpu_hours`."""
-    most = targets.project.switches.gpu_hours
-    devices = jobs.gpus(resources) * int(resources.get("nodes") or 1)
-    hours = count * devices * int(resources.get("runtime") or 0) / 60
-    if most is not None and hours > most:
-        what = f"{count} trainings ask for {hours:g} GPU-hours, more than {most}"
+    if workflow.nodes is None or workflow.dryrun or workflow.touch:
+        return
+    switches, hours, count = targets.project.switches, 0.0, 0
+    for job in workflow.dag.needrun_jobs():
+        if job.rule.name == TRAIN:
+            devices = _devices(job.resources)
+            require_even_shares(switches.micro_batches, max(devices, 1))
+            hours += devices * int(job.resources.get("runtime") or 0) / 60
+            count += 1
+    if switches.gpu_hours is not None and hours > switches.gpu_hours:
+        what = f"{count} trainings ask for {hours:g} GPU-hours, more than {switches.gpu_hours}"
         raise FathomError(what, "gpu_hours", "name fewer runs, a shorter runtime, or raise it")
+
+
+def _devices(resources: Mapping[str, Any]) -> int:
+    """Return the GPUs of all nodes that a job asks for: `gpu`, or `gres` for each node."""
+    if gres := resources.get("gres"):
+        each = sum(map(int, re.findall(r"gpu(?::[^:,()]+)?:(\d+)", str(gres))))
+        return each * int(resources.get("nodes") or 1)
+    return int(resources.get("gpu") or 0)
 
 
 def set_back(results: Path) -> Iterator[str]:
