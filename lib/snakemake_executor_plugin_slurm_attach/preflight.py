@@ -103,8 +103,9 @@ def _does_not_fit(request: Request, listed: Mapping[str, Partition], default: st
     """Return what no partition of a job has, with the remedy."""
     for name, near in request.misspelt():
         return f"no resource '{name}'; nearest valid name: '{near}'"
-    if int(request.resources.get("gpu") or 0) % request.nodes:
-        return f"{request.nodes} nodes cannot share {request.resources['gpu']} GPUs; change `gpu`"
+    total = 0 if request.resources.get("gres") else int(request.resources.get("gpu") or 0)
+    if total % request.nodes:
+        return f"{request.nodes} nodes cannot share {total} GPUs; change `gpu`"
     names = request.partitions or [default]
     for name in names:
         if name not in listed:

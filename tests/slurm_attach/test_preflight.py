@@ -36,8 +36,9 @@ def refused(*requests):
 def test_where_all_is_well_nothing_is_printed_and_slurm_is_asked_once_for_each_kind(calls):
     requests = [request(runtime=at, mem_mb=at) for at in range(1, 50)]
     assert check([*requests, request(gpu=1)]) == ([], [])
+    assert check([request(gpu=1, gres="gpu:2", nodes=3)]) == ([], [])
     asked = calls("sbatch")
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert "--time=49 " in asked[0]
     assert " ".join(requests[-1].options) in asked[0]
 
