@@ -167,24 +167,20 @@ class Desk:
 
     def _submit(self, waiting: list[Job], now: float) -> None:
         """Submit or find the jobs, in their order, until Slurm takes no more of them now."""
-        self._submit_at = now + self.poll
         rows = self.rows()
-        if rows is None:
-            return
         for job in waiting:
             if self._closed or time.time() > now + LOOK:
-                self._submit_at = 0.0
                 return
-            if job.asked > self._listed:
-                # Whether it was accepted is not in a list from before.
-                self._look = min(self._look, now + SOON)
-                self._submit_at = min(self._submit_at, now + SOON)
-                continue
-            if not self._place(job, rows):
+            if rows is None or not self._place(job, rows):
+                self._submit_at = now + self.poll
                 return
 
     def _place(self, job: Job, rows: list[slurm.Row]) -> bool:
         """Find a job, or submit it; return whether Slurm may take another one now."""
+        if job.asked > self._listed:
+            # Whether it was accepted is not in a list from before.
+            self._look = min(self._look, job.asked + SOON)
+            return True
         number = self._live(job, rows)
         if number is None:
             return False
@@ -200,7 +196,7 @@ class Desk:
         if answer.code == 0:
             self._follow(job, int(answer.text))
             self.say(f"{job.request}: submitted as job {job.number}")
-            self._told -= {"limit", "lost"}
+            self._told.discard("lost")
             if self._closed and job.number:
                 slurm.cancel(job.number)
             return True
@@ -209,8 +205,8 @@ class Desk:
             what = "the cluster takes no more jobs now; the others wait here"
             self._tell("limit", f"{what} ({answer.reason})")
             return False
+        job.asked = time.time()
         if answer.is_lost:
-            job.asked = time.time()
             self._tell("lost", f"{job.request}: {answer.reason}; it is looked for and asked again")
             return False
         job.refused += 1

@@ -29,15 +29,20 @@ def test_heterogeneous_jobs_arrays_and_banners_of_the_same_user_disturb_nothing(
         case.cluster.call(*given, "--wrap=sleep 600", ":", "-n1"),
         case.cluster.call(*given, "--array=1-3%1", "--wrap=sleep 600"),
     ]
+    gate = case.folder / "gate"
+    case.variables["TRIAL_GATE"] = str(gate)
     try:
         head = case.start()
-        case.wait_for_update(5)
-        number = case.job()
+        case.wait_for_update(10)
+        taken_over = f"taken over, still job {case.job()}"
         case.kill(head)
-        printed = case.end(case.start())
+        head = case.start()
+        wait(lambda: taken_over in case.printed() or head.poll() is not None, "taken over")
+        gate.touch()
+        printed = case.end(head)
     finally:
         case.cluster.call("scancel", *others)
-    says(f"taken over, still job {number}").check(printed)
+    says(taken_over).check(printed)
     assert "does not answer" not in printed
     assert case.starts() == 1
 

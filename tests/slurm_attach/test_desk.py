@@ -263,6 +263,15 @@ def test_a_submit_limit_holds_the_others_back_and_is_said_once(start):
         start.ends(job)
         start.wait(3)
     assert [job.verdict for job in jobs] == [""] * 5
+    assert len([line for line in start.lines if "QOSMaxSubmitJobPerUserLimit" in line]) == 1
+
+
+def test_a_job_that_comes_between_two_lists_is_submitted_at_once(start):
+    start.add()
+    start.wait(3)
+    late = start.add(2)
+    start.wait()
+    assert (late.number, start.toy.asked) == (8, 1)
 
 
 def test_a_silent_slurm_is_waited_for_without_end(start):
