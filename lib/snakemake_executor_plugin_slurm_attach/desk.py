@@ -322,7 +322,7 @@ class Desk:
         elif row.state in slurm.NOT_ITS_FAULT or (row.state == "TIMEOUT" and job.request.resumes):
             self._again(job, row.state)
         else:
-            self._fail(job, f"{row.state} ({row.reason})")
+            self._fail(job, f"{row.state} ({row.reason})".removesuffix(" (None)"))
         return True
 
     def _watch(self, job: Job, rows: list[slurm.Row] | None, now: float) -> None:
