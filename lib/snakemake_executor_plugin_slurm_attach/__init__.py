@@ -66,7 +66,8 @@ class Executor(RemoteExecutor):
         try:
             self.desk.tick()
         except Exception as error:  # noqa: BLE001
-            self.logger.error(_marked(f"{type(error).__name__}: {error}; tried again"))
+            # A full disk, for example: until there is room.
+            self.desk.tell(str(error), f"{type(error).__name__}: {error}; tried again")
         for info in active_jobs:
             at_desk = (info.aux or {})["job"]
             if at_desk.number:

@@ -130,7 +130,7 @@ class Desk:
             self._submit(waiting, now)
         over = [job for job in jobs if not _goes_on(job)]
         with self._lock:
-            self.jobs = [job for job in self.jobs if job not in over]
+            self.jobs = list(filter(_goes_on, self.jobs))
         if over:
             # Below a limit of jobs there is room again.
             self._submit_at = 0.0
@@ -144,7 +144,7 @@ class Desk:
             self._listed, self._look = now, float("inf")
             self._rows = slurm.rows()
             if self._rows is None:
-                self._tell("silent", "Slurm does not answer; asked again until it does")
+                self.tell("silent", "Slurm does not answer; asked again until it does")
             else:
                 self._told.discard("silent")
         return self._rows
@@ -157,8 +157,8 @@ class Desk:
         if numbers:
             slurm.cancel(*numbers)
 
-    def _tell(self, what: str, text: str) -> None:
-        """Print a line that was not printed since `what` began."""
+    def tell(self, what: str, text: str) -> None:
+        """Print a line, once while `what` lasts."""
         if what not in self._told:
             self._told.add(what)
             self.say(text)
@@ -203,11 +203,11 @@ class Desk:
         job.reason = answer.reason
         if answer.is_limit:
             what = "the cluster takes no more jobs now; the others wait here"
-            self._tell("limit", f"{what} ({answer.reason})")
+            self.tell("limit", f"{what} ({answer.reason})")
             return False
         job.asked = time.time()
         if answer.is_lost:
-            self._tell("lost", f"{job.request}: {answer.reason}; it is looked for and asked again")
+            self.tell("lost", f"{job.request}: {answer.reason}; it is looked for and asked again")
             return False
         job.refused += 1
         if answer.is_permanent or job.refused >= REFUSALS:
@@ -236,7 +236,8 @@ class Desk:
             is_new = marker.get("code") == 0 and marker["time"] >= BEGAN
             made = min(os.stat(path).st_mtime for path in job.request.outputs)
             return is_new and all(made >= os.stat(path).st_mtime for path in job.inputs)
-        except OSError:
+        except (OSError, ValueError):
+            # An output is missing, or there is none.
             return False
 
     def _prepare(self, job: Job) -> None:
@@ -259,7 +260,7 @@ class Desk:
         runner = (sys.executable, "-ISu", str(Path(__file__).with_name("runner.py")), str(job.home))
         return [
             *("--requeue", "--open-mode=append", f"--job-name={request.name}"),
-            f"--comment={request.rule} {request.outputs[0]}",
+            f"--comment={request.rule} {request.first}",
             f"--output={str(job.home).replace('%', '%%')}/%j.out",
             *options,
             # Signals that come before Python can take them must not end the job.

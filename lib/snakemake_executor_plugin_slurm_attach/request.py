@@ -97,11 +97,16 @@ class Request:
     @property
     def name(self) -> str:
         """The job's name on the cluster, by which each start finds it."""
-        key = hashlib.sha256(self.outputs[0].encode()).hexdigest()[:_HASHED]
+        key = hashlib.sha256(self.first.encode()).hexdigest()[:_HASHED]
         return f"{PREFIX}{self.rule}-{self.label}-{key}"
 
     def __str__(self) -> str:
         return f"{self.rule} {self.label}"
+
+    @property
+    def first(self) -> str:
+        """Its first output; where it has none, what a person reads."""
+        return self.outputs[0] if self.outputs else str(self)
 
     @property
     def resumes(self) -> str | None:

@@ -119,7 +119,7 @@ class Runner:
         """Return whether all outputs of a job that can resume are newer than its request."""
         asked = version(str(self.home / "request.json")) or (0, 0)
         made = [version(path) or (0, 0) for path in self.asked["outputs"]]
-        return bool(self.asked["resumes"]) and all(time > asked[1] for _, time in made)
+        return bool(self.asked["resumes"] and made) and all(time > asked[1] for _, time in made)
 
     def _again(self, code: int, progressed: bool) -> int:
         """Have the job continue, as long as each second attempt leaves a newer save."""

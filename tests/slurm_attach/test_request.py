@@ -63,6 +63,7 @@ def test_a_job_is_named_by_its_output_and_so_by_results_run_and_seed(tmp_path, m
     assert first.name.startswith("sa-train_run-1-")
     strange = request(wildcards={"data": "po wheels/ü x"}).name
     assert not {"/", " ", "|"} & {*strange}
+    assert request(output=[]).name.startswith("sa-train_run-1-")
     monkeypatch.chdir(tmp_path)
     assert request().name != first.name
 
