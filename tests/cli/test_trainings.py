@@ -12,15 +12,16 @@ import pytest
 
 from fathom.cli.options import open_project
 from fathom.cli.terminal import print_columns, watch
-from fathom.cluster.jobs import Folder
 from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.screen import duration
 from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import State, write_state
+from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
 from tests.support.small_project import GATED, RUN
+from tests.support.submitted_job import submitted
 
 
 def planned(call, *words):
@@ -135,9 +136,8 @@ def test_it_names_the_folder_where_anything_is_drawn(project, call, name):
 
 
 def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):
-    folder = Folder(project / "results" / "cluster" / "x")
-    write_json(folder.path / "job.json", {"now": "7", "rule": "train_run", "label": "a.1"})
-    folder.note({"number": "7", "name": "PENDING", "reason": "held", "cure": "scontrol release 7"})
+    desk = Desk(project / "results" / "cluster", 30, print)
+    submitted(desk, "a.1", state="PENDING", reason="held", cure="scontrol release 7")
     assert any("scontrol release 7" in line for line in call("status").lines)
     assert "scontrol release 7" in json.loads(call("status", "--json").out)["jobs"][0]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import LEVELS, ROOT, Source, imported, library, listed
+from tests.house.tree import LEVELS, ROOT, Source, imported, library, listed, sources
 
 NETWORKS = frozenset({"torch", "fairseq", "numpy"})
 PACKAGES = {
@@ -20,7 +20,6 @@ PACKAGES = {
     | {"sentencex", "sentencepiece", "sacremoses", "subword_nmt", "numpy", "torch", "fairseq"},
     "nn": NETWORKS,
     "methods": frozenset({"torch"}),
-    "cluster": frozenset(),
     "scoring": frozenset({"sacrebleu", "sacremoses", "numpy", "scipy"}),
     "train": NETWORKS | {"yaml", "rich"},
     "artefacts": frozenset({"pydantic", "pandas", "numpy", "jinja2", "matplotlib"})
@@ -38,7 +37,6 @@ NOT_LOADED = {
     "results": HEAVY | {"numpy", "typer"},
     "artefacts": HEAVY | {"numpy", "typer", "jinja2"},
     "workflow": HEAVY | {"numpy", "typer"},
-    "cluster": HEAVY | {"numpy", "typer", "yaml", "pydantic"},
     "api": HEAVY | {"numpy", "typer"},
     "cli": HEAVY | {"numpy"},
     "scoring": HEAVY - {"sacrebleu"},
@@ -177,3 +175,14 @@ def test_a_package_that_is_loaded_is_found_with_its_module(small):
     files = {"__init__.py": "", "io/__init__.py": "", "io/a.py": "", "io/b.py": "import wave\n"}
     root = small({f"lib/fathom/{name}": text for name, text in files.items()})
     assert loaded("io", {"wave", "this"}, root) == ["fathom.io.b wave"]
+
+
+def test_the_executor_of_slurm_can_be_published_alone():
+    """It knows Snakemake's interface and nothing of fathom; its batch script knows Python alone."""
+    package, interface = "snakemake_executor_plugin_slurm_attach", "snakemake_interface"
+    for source in sources(ROOT, f"lib/{package}"):
+        taken = {name.split(".")[0] for _, name in imported(source)} - sys.stdlib_module_names
+        others = {name for name in taken if not name.startswith(interface)}
+        is_script = source.path.name == "runner.py"
+        assert (taken if is_script else others - {package}) == set(), source.name
+        assert "fathom" not in source.path.read_text(encoding="utf-8").lower(), source.name

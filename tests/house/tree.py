@@ -19,7 +19,6 @@ LEVELS = {
     "nn": 2,
     "methods": 3,
     "scoring": 3,
-    "cluster": 3,
     "train": 4,
     "artefacts": 4,
     "decode": 5,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fathom.io import machine
-from fathom.io.machine import VARIABLES, is_out_of_memory, job_id
+from fathom.io.machine import VARIABLES, is_out_of_memory, job_id, job_is_live
 
 CORE = "processor\t: {}\nmodel name\t: AMD EPYC 9R14\n\n"
 
@@ -57,3 +57,21 @@ def test_what_torch_raises_on_a_full_machine_is_of_memory():
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**60, dtype=torch.int8)
     assert is_out_of_memory(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("script", "lives"),
+    [
+        ("echo JobId=7 JobState=RUNNING Reason=None", True),
+        ("echo JobId=7 JobState=PREEMPTED Reason=None", False),
+        ("echo slurm_load_jobs error: Invalid job id specified >&2; exit 1", False),
+        ("echo Unable to contact slurm controller >&2; exit 1", None),
+        (None, None),
+    ],
+)
+def test_a_job_of_slurm_is_looked_up_where_slurm_is(tmp_path, monkeypatch, script, lives):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if script:
+        (tmp_path / "scontrol").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "scontrol").chmod(0o755)
+    assert job_is_live("7") is lives

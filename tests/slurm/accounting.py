@@ -1,4 +1,4 @@
-"""Accounting for the tests' Slurm: mariadb and slurmdbd, with one account that root may use."""
+"""Accounting for the tests' Slurm: mariadb and slurmdbd, an account and a QOS for root."""
 
 import shutil
 import subprocess
@@ -9,6 +9,8 @@ from tests.slurm.cluster import Cluster, end, free_ports, wait
 
 NEEDED = ("mariadbd", "mariadb-install-db", "slurmdbd", "sacctmgr")
 ACCOUNT = "good"
+# Two jobs of a user in the queue, of which one runs.
+QOS = "few"
 CONF = """
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
@@ -72,6 +74,9 @@ class Accounting:
         wait(lambda: call("sacctmgr", "-i", "add", "cluster", "toy", check=False), "a cluster")
         call("sacctmgr", "-i", "add", "account", ACCOUNT, "Description=x", "Organization=x")
         call("sacctmgr", "-i", "add", "user", "root", f"Account={ACCOUNT}")
+        few = ("MaxSubmitJobsPerUser=2", "MaxJobsPerUser=1")
+        call("sacctmgr", "-i", "add", "qos", QOS, *few)
+        call("sacctmgr", "-i", "modify", "user", "root", "set", f"qos+={QOS}")
         self.cluster.restart()
 
     def start_accounting(self) -> None:

@@ -63,6 +63,8 @@ NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]}
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[3]}
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=1-0 State=UP PriorityTier=10 DefMemPerCPU=200
 PartitionName=high Nodes=n1,n2 MaxTime=INFINITE State=UP PriorityTier=100 DefMemPerCPU=200
+PartitionName=long Nodes=n1,n2 MaxTime=7-0 State=UP PriorityTier=10 DefMemPerCPU=200
+PartitionName=scavenge Nodes=n1,n2 State=UP PriorityTier=1 PreemptMode=CANCEL DefMemPerCPU=200
 """
 
 

@@ -25,8 +25,8 @@ from tests.support.own_project import TABLE, targets
 ROOT = Path(__file__).parents[2]
 RUN = "latent_depth/m2o_diverse_6_6"
 TARGET, ROW = f"{TABLE}_row", ("--config", "row=6/6")
-# Of each rule, so that a poll or a wait of Snakemake does not fill the test.
-QUICK = ("--seconds-between-status-checks", "1", "--latency-wait", "5")
+# So that a poll or a wait of Snakemake does not fill the test.
+QUICK = ("--slurm-attach-poll", "2", "--latency-wait", "5")
 LONGEST = 600
 TRAIN = """#!/bin/sh
 # A stand-in of the tests for the fathom command; training counts and saves.
@@ -98,9 +98,9 @@ class Case:
     @property
     def environment(self) -> dict[str, str]:
         """Of heads."""
-        quick = {"FATHOM_CLUSTER_AGE": "1", "PYTHONPATH": str(self.folder / "lib")}
+        library = {"PYTHONPATH": str(self.folder / "lib")}
         output = {"TRIAL_OUTPUT": str(self.run / "training.json")}
-        return self.cluster.environment | quick | output | self.variables
+        return self.cluster.environment | library | output | self.variables
 
     def start(self, *words: str, log: str = "head.log", limit: int = LONGEST) -> subprocess.Popen:
         """Start a head; it trains the run alone unless words say more.

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from fathom.cluster.runner import LIMIT
+from snakemake_executor_plugin_slurm_attach.runner import LIMIT
 from tests.slurm.cluster import wait
 from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
@@ -27,8 +27,7 @@ def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
     number = case.job()
     case.kill(head)
     head = case.start()
-    submitted = f"external jobid '{number}'"
-    wait(lambda: case.printed().count(submitted) == 2, "taken over")
+    wait(lambda: f"taken over, still job {number}" in case.printed(), "taken over")
     gate.touch()
     printed = case.end(head)
     says(f"taken over, still job {number}").check(printed)
@@ -46,8 +45,9 @@ def test_two_heads_at_once_submit_one_job(case):
 
 def test_a_time_limit_saves_and_continues_under_the_same_number(case):
     """Field fault 2. Slurm's clock is coarse: the warning comes 20 to 80 s after the start."""
-    case.variables |= {"TRIAL_UPDATES": "1000", "FATHOM_CLUSTER_MARGIN": "40"}
-    head = case.start(*training("--set-resources", "train_run:runtime=2", "train_run:gres=gpu:1"))
+    case.variables |= {"TRIAL_UPDATES": "1000"}
+    given = ("--slurm-attach-margin", "40", "--set-resources", "train_run:runtime=2")
+    head = case.start(*training(*given))
     case.wait_for_update(1)
     number = case.job()
     while True:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.cluster.slurm import COMMANDS
+from snakemake_executor_plugin_slurm_attach.slurm import COMMANDS
 from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
 
@@ -30,11 +30,14 @@ pytestmark = pytest.mark.slurm
             ("--set-resources", "train_run:mem_mb=9000"),
             says("is more than partition main gives (8000)"),
         ),
-        (("--set-resources", "train_run:nodes=3"), says("is more than partition main gives (2)")),
+        (
+            ("--set-resources", "train_run:nodes=3", "train_run:gres=gpu:1"),
+            says("is more than partition main gives (2)"),
+        ),
         (("--set-resources", "train_run:constraint=fast"), says("Slurm refuses")),
         (
             ("--set-resources", "train_run:slurm_partition=main"),
-            says("no resource '", nearest="partition"),
+            says("no resource 'slurm_partition'", nearest="partition"),
         ),
     ],
 )
@@ -45,7 +48,7 @@ def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, 
     message.check(lines[-1])
     assert "Traceback" not in printed
     assert "rror submitting" not in printed
-    assert sum("resources of rule" in line for line in lines) == 1
+    assert sum("train_run" in line and "slurm-attach:" in line for line in lines) == 1
     assert case.cluster.jobs() == []
 
 
@@ -58,9 +61,7 @@ def test_without_slurm_a_start_says_so_in_one_message(case, tmp_path):
             (folder / program.name).symlink_to(program)
     case.variables["PATH"] = str(folder)
     printed = case.end(case.start(), 1)
-    says("no `sbatch` on the search path; nothing was submitted").check(
-        printed.strip().split("\n")[-1]
-    )
+    says("no `sbatch` on the search path").check(printed.strip().split("\n")[-1])
 
 
 def test_a_slurm_that_is_away_is_one_message(case):
@@ -79,7 +80,8 @@ def test_more_gpu_hours_than_allowed_are_refused(case):
 
 def test_devices_that_cannot_share_an_update_are_refused(case):
     """Field fault 19: a number of GPUs that does not divide."""
-    words = (TARGET, "--set-resources", "train_run:gres=gpu:3", *ROW, "micro_batches=8")
+    given = ("--set-resources", "train_run:gres=gpu:3", "--slurm-attach-gpu-mem-mb", "100")
+    words = (TARGET, *given, *ROW, "micro_batches=8")
     printed = case.end(case.start(*words), 1)
     says("multiples of 8 micro-batches, which 3 devices cannot share").check(
         printed.strip().split("\n")[-1]

@@ -13,7 +13,7 @@ TABLE = f"{PAPER.name}_table1"
 def test_a_table_is_made_though_its_first_process_is_killed(cluster, tmp_path):
     project = copy_of_the_project(tmp_path)
     shorten(project)
-    case = Case(project.folder, cluster, {"OMP_NUM_THREADS": "1", "FATHOM_CLUSTER_MARGIN": "60"})
+    case = Case(project.folder, cluster, {"OMP_NUM_THREADS": "1"})
     runs = project.folder / "results" / "runs"
     head = case.start(TABLE, "--config", "log_every=5", limit=1500)
     wait(lambda: list(runs.glob("*/*/1/metrics.tsv")), "a training has begun", 400)

@@ -148,11 +148,9 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
     """Field faults 2 and 3: the training knows the end of its job; preemption says nothing."""
     train_longer(trained.folder)
     cluster = trained.cluster
-    trained.variables["FATHOM_CLUSTER_MARGIN"] = "5"
     with unbroken(trained, tmp_path / "whole") as whole:
-        # An option drops what the profile has for the rule.
-        asked = ("train_run:runtime=1", "train_run:gres=gpu:1")
-        words = (TARGET, "--until", "train_run", "--set-resources", *asked, *ROW)
+        words = (TARGET, "--until", "train_run", "--slurm-attach-margin", "5")
+        words = (*words, "--set-resources", "train_run:runtime=1", *ROW)
         head = trained.start(*words)
         trains_on(trained)
         number = trained.job()

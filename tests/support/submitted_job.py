@@ -1,18 +1,19 @@
-"""A job as a start has submitted it."""
+"""A job as a start on Slurm has submitted it."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from fathom.cluster.jobs import Folder, Job
-from fathom.io.files import write_text
+from snakemake_executor_plugin_slurm_attach.desk import Desk, Job
+from snakemake_executor_plugin_slurm_attach.request import ExecutorSettings, Request
 
 
-def submitted(folder: Folder, label: str, outputs: Iterable[Path]) -> Folder:
-    """Write what a start knows of a training that it has submitted as number 7."""
-    folder.path.mkdir(parents=True, exist_ok=True)
-    script = folder.path.parent / "script.sh"
-    write_text(script, "#!/bin/sh\n")
-    job = Job("train_run", tuple(outputs), {}, 1, label)
-    folder.prepare(script, job)
-    folder.remember(job, "7", "7", [])
-    return folder
+def submitted(
+    desk: Desk, label: str, outputs: Iterable[Path] = (), rule: str = "train_run", **said
+) -> Job:
+    """Write what a start knows of a job that it has submitted; by default as number 7."""
+    files = tuple(map(str, outputs)) or (label,)
+    job = desk.add(Request(rule, label, files, {}, 1, ExecutorSettings()), Path("script.sh"))
+    for name, value in ({"number": 7} | said).items():
+        setattr(job, name, value)
+    desk.show()
+    return job

@@ -103,11 +103,14 @@ def test_a_training_stops_while_there_is_time_for_an_update_and_a_save(
         assert bool(stopping.asked(save)) == stops
 
 
-def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch):
+def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch, tmp_path):
+    """Whoever started the job reads the reason in the stop file."""
     monkeypatch.setenv(END_TIME, "1000")
+    monkeypatch.setenv(STOP_FILE, str(tmp_path / "stop"))
     stopping = Stopping(Pending(), clock=at(995.0))
     stopped = stopping.stopped(stopping.asked(0.0), 7)
     assert stopping.why == "limit"
+    assert (tmp_path / "stop").read_text() == "limit\n"
     says("stopped by the end of its job's time after update 7").check(str(stopped))
     assert stopped.code == 143
 

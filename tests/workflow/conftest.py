@@ -4,14 +4,13 @@ import os
 
 import pytest
 
-from fathom.cluster import jobs
 from fathom.config.switches import VARIABLE
 from fathom.workflow import setup
 
 SEARCHED = ("PATH", "PYTHONPATH")
 OURS = (
     VARIABLE,
-    jobs.VARIABLE,
+    setup.JOBS_VARIABLE,
     setup.PROJECT_VARIABLE,
     setup.PYTHON_VARIABLE,
     setup.MODULE_VARIABLE,

@@ -1,16 +1,17 @@
 """How a training goes, from its files, those of its job, and those of a start."""
 
+import os
 from dataclasses import replace
 
 import pytest
 
-from fathom.cluster import starts
-from fathom.cluster.jobs import Folder
 from fathom.config.paths import Paths
-from fathom.io.files import write_json, write_lines
+from fathom.io.files import write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.results.run_state import State, write_state
-from fathom.workflow.progress import LINES, Progresses
+from fathom.workflow import starts
+from fathom.workflow.progress import LINES, Progresses, queued
+from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.support import submitted_job
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
@@ -33,12 +34,11 @@ def begin(paths, **state):
     write_state(paths.run(SPEC, 1), State.model_validate(given | host | state))
 
 
-def submitted(paths, **seen):
+def submitted(paths, **said):
     """Write what a start knows of the training's job."""
-    folder = Folder(paths.cluster / "fathom-train_run-x")
-    submitted_job.submitted(folder, "x.1", [paths.training(SPEC, 1).absolute()])
-    folder.note({"number": "7"} | seen)
-    return folder
+    desk = Desk(paths.cluster, 30, print)
+    outputs = [paths.training(SPEC, 1).absolute()]
+    return submitted_job.submitted(desk, "x.1", outputs, **said)
 
 
 def test_a_start_that_runs_makes_it_wait(paths):
@@ -52,14 +52,14 @@ def test_a_start_that_runs_makes_it_wait(paths):
 
 
 def test_a_job_that_waits_is_queued_also_after_a_save(paths):
-    submitted(paths, name="PENDING", reason="Priority")
+    submitted(paths, state="PENDING", reason="Priority")
     assert of(paths).kind == "queued"
     begin(paths, state="saved", reason="preempted")
     assert of(paths).kind == "queued"
 
 
 def test_a_training_that_runs_has_a_pace_and_the_time_left(paths):
-    submitted(paths, name="PENDING")
+    submitted(paths, state="PENDING")
     begin(paths)
     folder = paths.run(SPEC, 1)
     write_holder(folder / HOLDER, Holder.here(), new=True)
@@ -93,8 +93,8 @@ def test_a_failed_training_says_why_and_shows_the_newest_log(paths):
 
 
 def test_a_job_that_failed_before_the_training_began_is_a_failed_training(paths):
-    folder = submitted(paths, word="failed", name="OUT_OF_MEMORY", reason="its reason")
-    write_lines(folder.lines("7"), ["its line"])
+    job = submitted(paths, verdict="job 7 failed: its reason")
+    write_lines(job.lines, ["its line"])
     known = of(paths)
     assert known.kind == "failed"
     assert "its reason" in known.reason
@@ -102,13 +102,13 @@ def test_a_job_that_failed_before_the_training_began_is_a_failed_training(paths)
 
 
 def test_a_training_that_saved_before_its_job_failed_was_stopped(paths):
-    submitted(paths, word="failed", name="CANCELLED")
+    submitted(paths, verdict="job 7 failed: CANCELLED")
     begin(paths, state="saved", reason="cancelled")
     assert (of(paths).kind, of(paths).reason) == ("stopped", "cancelled")
 
 
 def test_a_training_that_has_ended_is_what_it_ended_as_whatever_was_known(paths):
-    submitted(paths, word="failed")
+    submitted(paths, verdict="job 7 failed")
     write_training(SPEC, paths, "diverged")
     known = of(paths)
     assert (known.kind, known.state.update) == ("diverged", 5)
@@ -116,10 +116,41 @@ def test_a_training_that_has_ended_is_what_it_ended_as_whatever_was_known(paths)
 
 
 def test_jobs_of_no_training_that_was_asked_for_are_listed_where_they_wait(paths):
-    submitted(paths, name="PENDING")
-    folder = Folder(paths.cluster / "fathom-prepare_corpus-x")
-    write_json(folder.path / "job.json", {"now": "8", "rule": "prepare_corpus", "label": "x"})
+    desk = Desk(paths.cluster, 30, print)
+    submitted_job.submitted(desk, "x.1", [paths.training(SPEC, 1).absolute()])
+    submitted_job.submitted(desk, "x", rule="prepare_corpus", number=8)
     read = Progresses(paths)
     read.of(SPEC, 1)
     [job] = read.other_jobs
-    assert job.number == "8"
+    assert job.number == 8
+
+
+@pytest.mark.parametrize(
+    ("said", "waits", "words"),
+    [
+        ({"number": None}, True, "waits to be submitted"),
+        ({"number": None, "reason": "a limit"}, True, "waits to be submitted (a limit)"),
+        ({}, True, "job 7 waits"),
+        ({"state": "PENDING", "reason": "Priority"}, True, "job 7 waits (Priority)"),
+        ({"state": "PENDING", "reason": "held", "cure": "scontrol release 7"}, True,
+         "job 7 will not start by itself (held): scontrol release 7"),
+        ({"state": "RUNNING", "reason": "None"}, False, "job 7 runs"),
+        ({"verdict": "job 7 failed: TIMEOUT"}, False, "job 7 failed: TIMEOUT"),
+    ],
+)  # fmt: skip
+def test_what_a_start_knows_of_a_job_is_read_from_files_alone(paths, said, waits, words):
+    job = submitted(paths, **said)
+    [read] = queued(paths.cluster)
+    assert (read.waits, str(read)) == (waits, words)
+    assert (read.title, read.lines) == ("train_run x.1", str(job.lines))
+
+
+def test_the_newest_word_of_a_job_counts_and_a_damaged_file_does_not(paths):
+    submitted(paths)
+    [file] = (paths.cluster / "heads").iterdir()
+    old = file.rename(file.with_name("another.1.json"))
+    os.utime(old, (1, 1))
+    submitted(paths, number=8)
+    assert [job.number for job in queued(paths.cluster)] == [8]
+    file.write_text("{")
+    assert [job.number for job in queued(paths.cluster)] == [7]

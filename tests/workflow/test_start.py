@@ -11,18 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.cluster import jobs, starts
-from fathom.cluster.slurm import COMMANDS
-from fathom.config import demand
 from fathom.io.errors import FathomError
 from fathom.io.files import write_json
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
-from fathom.workflow import start
+from fathom.workflow import start, starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.start import found, left_out, set_back, title
 from fathom.workflow.targets import READING
-from tests.cluster.conftest import answers  # noqa: F401
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
 
 RUN = "latent_depth/m2o_diverse_6_6"
@@ -95,19 +91,9 @@ def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
     assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
 
 
-class Resource:
-    """A resource of Snakemake: a number, or a function of a job's wildcards."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def evaluate(self, wildcards, **_):
-        return Resource(self.value(wildcards) if callable(self.value) else self.value)
-
-
-def rule(name, wildcards=("run",), **resources):
-    made = {key: Resource(value) for key, value in resources.items()}
-    return SimpleNamespace(name=name, resources=made, wildcard_names=set(wildcards))
+def job(name, **resources):
+    """Return a job of a rule, as Snakemake knows it when it has found all of them."""
+    return SimpleNamespace(rule=SimpleNamespace(name=name), resources=resources)
 
 
 @pytest.fixture
@@ -117,34 +103,18 @@ def made(tmp_path):
 
 
 @pytest.fixture
-def workflow(tmp_path, monkeypatch, answers, made):  # noqa: F811
-    """A start with our profile in a working folder, and a Slurm with a partition of a day."""
+def workflow(tmp_path, monkeypatch):
+    """A start with our profile in a working folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(jobs.VARIABLE, str(made.paths.cluster))
     start._enter.cache_clear()
-    for name in COMMANDS:
-        answers(name)
-    answers("sinfo", "main*|1-00:00:00|8000|gpu:h200:4|2|idle")
-    (tmp_path / "slurm").mkdir()
-    (tmp_path / "slurm" / "submit").touch()
-    train = rule(
-        "train_run",
-        gres="gpu:1",
-        runtime=1440,
-        mem_mb=lambda wc: demand.memory_of_run(made.run(wc.run)),
-    )
-    prepare = rule("prepare_corpus", ("data",), mem_mb=lambda wc: len(made.sources(wc.data)))
-    learn = rule(
-        "train_subwords", ("data",), mem_mb=lambda wc: made.data(wc.data).subwords.sentences or 0
-    )
-    local = rule("draw_table", (), runtime=10**6)
+    jobs = [job("train_run", gpu=1, runtime=1440), job("prepare_corpus", runtime=480)]
     yield SimpleNamespace(
-        executor_plugin=object(),
-        executor_settings=SimpleNamespace(submit_cmd="slurm/submit"),
+        executor_plugin=SimpleNamespace(name=start.EXECUTOR),
+        nodes=100,
         dryrun=False,
         touch=False,
-        rules=[train, local, prepare, learn],
-        is_local=lambda rule: rule is local,
+        dag=SimpleNamespace(needrun_jobs=lambda: iter(jobs)),
+        jobs=jobs,
     )
     start._enter.cache_clear()
 
@@ -168,14 +138,10 @@ def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
     assert not made.paths.cluster.exists()
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [None, SimpleNamespace(submit_cmd="sbatch"), SimpleNamespace(submit_cmd="mine/submit")],
-)
-def test_a_start_that_does_not_submit_by_our_profile_is_not_checked(workflow, made, settings):
+@pytest.mark.parametrize("name", ["local", "slurm"])
+def test_a_start_without_our_profile_says_what_ctrl_c_stops_here(workflow, made, name):
     """It records itself too: its lock would else be taken for the one of a start that is gone."""
-    workflow.executor_settings = settings
-    workflow.rules[0].resources["runtime"] = Resource(1441)
+    workflow.executor_plugin.name = name
     assert (
         "Ctrl-C stops all jobs of this start"
         in start.ready(workflow, Sizes(made, on_cluster=True), ROW)[0]
@@ -192,7 +158,7 @@ def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
 
 
 def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, made):
-    workflow.executor_settings = None
+    workflow.executor_plugin.name = "local"
     starts.LOCKS.mkdir(parents=True)
     lock = starts.LOCKS / "0.input.lock"
     lock.touch()
@@ -202,18 +168,6 @@ def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, 
     lines = start.ready(workflow, Sizes(made, on_cluster=True), ROW)
     assert "fathom: the lock of an earlier start, which is gone, is removed" in lines
     assert not any(starts.LOCKS.iterdir())
-
-
-def test_a_profile_that_is_not_found_from_the_working_folder_is_refused(workflow, made):
-    workflow.executor_settings.submit_cmd = "elsewhere/slurm/submit"
-    with pytest.raises(FathomError, match=r"elsewhere/slurm/submit: no such file in .*--profile"):
-        start.ready(workflow, Sizes(made, on_cluster=True), ROW)
-
-
-def test_what_a_rule_asks_for_is_checked_and_local_rules_are_not(workflow, made):
-    workflow.rules[0].resources["runtime"] = Resource(1441)
-    with pytest.raises(FathomError, match="train_run: 1441 minutes is more than"):
-        start.ready(workflow, Sizes(made, on_cluster=True), ROW)
 
 
 def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitted(
@@ -226,16 +180,16 @@ def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitt
 
 
 @pytest.mark.parametrize(
-    ("resources", "processes"), [({"gres": "gpu:3"}, 3), ({"gres": "gpu:1", "nodes": 2}, 2)]
+    ("resources", "processes"), [({"gres": "gpu:3"}, 3), ({"gpu": 2, "nodes": 2}, 2)]
 )
 def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
     workflow, tmp_path, resources, processes
 ):
     """Field fault 19: a number of GPUs that does not divide."""
+    workflow.jobs[0] = job("train_run", **resources)
     made = targets(tmp_path / "results", row="6/6", micro_batches=5)
-    workflow.rules[0].resources |= {key: Resource(value) for key, value in resources.items()}
     with pytest.raises(FathomError, match=f"micro_batches: .*which {processes} devices cannot"):
-        start.ready(workflow, Sizes(made, on_cluster=True), ROW)
+        start.require_even_devices(workflow, made)
 
 
 def dated(path, ahead):

@@ -38,6 +38,7 @@ from fathom.decode.ready import (
     require_weights,
 )
 from fathom.io.errors import FathomError
+from fathom.io.machine import job_is_live
 
 if TYPE_CHECKING:
     from fathom.decode.trained_run import TrainedRun
@@ -57,7 +58,6 @@ def train(
 
     Example: fathom train m2o_diverse_12_12 --scale tiny --seed 1
     """
-    from fathom.cluster.slurm import job_state
     from fathom.results import training_record
 
     opened = open_run(run, scale, results, device)
@@ -78,7 +78,7 @@ def train(
 
     switches = switches.model_copy(update={"device": device or switches.device})
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
-    train(spec, seed, folders, switches, report, job_state)
+    train(spec, seed, folders, switches, report, job_is_live)
     verb = "likelihood" if spec.decoding is None else "translate"
     suggest(paths.command(verb, opened.typed, seed))
 

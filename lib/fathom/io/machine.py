@@ -3,6 +3,8 @@
 import errno
 import os
 import platform
+import re
+import subprocess
 from pathlib import Path
 
 from fathom.io.errors import FathomError
@@ -30,11 +32,26 @@ _REMEDIES = {
 _MEMORY = (
     "lower tokens_per_device in config/config.yaml (8192 in place of auto), or end other programs"
 )
+# Slurm's words for a job that has ended.
+_ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE"}
+_ENDED |= {"NODE_FAIL", "BOOT_FAIL", "PREEMPTED"}
 
 
 def job_id() -> str | None:
     """Return the id of the scheduler's job; None outside of one."""
     return next((os.environ[name] for name in VARIABLES if os.environ.get(name)), None)
+
+
+def job_is_live(job: str) -> bool | None:
+    """Return whether a job of Slurm waits or runs; None without an answer, or without Slurm."""
+    words = ("scontrol", "--oneliner", "show", "job", job)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if state := re.search(r"\bJobState=([A-Z_]+)", done.stdout):
+        return state[1] not in _ENDED
+    return False if "invalid job id" in done.stderr.lower() else None
 
 
 def processor() -> str:

@@ -11,7 +11,7 @@ from fathom.io.machine import job_id
 from fathom.io.signals import Pending, Stopped
 
 # What starts the job names a file here; once the file exists, the training stops. Its first word is
-# the reason.
+# the reason. A training that stops by itself for the end of its time writes `limit` there.
 STOP_FILE = "FATHOM_STOP_FILE"
 # The time, in seconds since 1970, at which the job is killed.
 END_TIME = "FATHOM_END_TIME"
@@ -83,6 +83,8 @@ class Stopping:
         neither does; the next attempt knows more (session.py).
         """
         if number == _END:
+            if self._file is not None:
+                self._file.write_text(f"{LIMIT}\n", encoding="utf-8")
             return LIMIT
         if word := self._word():
             return word

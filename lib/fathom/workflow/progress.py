@@ -9,8 +9,6 @@ from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Needs
-from fathom.cluster import starts
-from fathom.cluster.status import Queued, queued
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
 from fathom.io.screen import duration
@@ -18,6 +16,7 @@ from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
 from fathom.results.training_record import changed_code
 from fathom.results.tree import rows
+from fathom.workflow import starts
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
@@ -25,6 +24,47 @@ _ALWAYS = (RUNNING, QUEUED, run_state.STOPPED, FAILED, STALE)
 # Of a failed training that are shown.
 LINES = 3
 _READ = 20_000
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A job on Slurm that has not ended well, as the start that waits for it has seen it last."""
+
+    title: str  # its rule, and the run with the seed, or the data
+    number: int | None  # None before it is submitted
+    state: str  # Slurm's word, empty before the first
+    reason: str  # why it waits, in Slurm's words; may be empty
+    cure: str | None  # what a person must do before it starts
+    failed: str | None  # why it has failed
+    outputs: tuple[str, ...]
+    lines: str  # the file of what it printed
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not started."""
+        return not self.failed and self.state in ("", "PENDING")
+
+    def __str__(self) -> str:
+        if self.failed:
+            return self.failed
+        if self.cure:
+            return f"job {self.number} will not start by itself ({self.reason}): {self.cure}"
+        word = "waits" if self.waits else "runs"
+        word = f"job {self.number} {word}" if self.number else "waits to be submitted"
+        return f"{word} ({self.reason})" if self.reason not in ("", "None") else word
+
+
+def queued(above: Path) -> list[Queued]:
+    """Return the jobs that have not ended well, from the files of starts alone, by their names.
+
+    Args:
+        above: the folder of what is known of jobs.
+    """
+    by_name: dict[str, dict[str, Any]] = {}
+    files = (above / "heads").glob("*.json")
+    for path in sorted(files, key=lambda path: path.stat().st_mtime):
+        by_name |= starts.read_or_empty(path)
+    return [Queued(**by_name[name]) for name in sorted(by_name)]
 
 
 @dataclass(frozen=True)
@@ -114,13 +154,15 @@ class Progresses:
         self.jobs = queued(paths.cluster)
         self._matched: set[str] = set()
         # A folder may have several names, by links.
-        self._by_output = {path.resolve(): job for job in self.jobs for path in job.outputs}
+        self._by_output = {
+            path.resolve(): job for job in self.jobs for path in map(Path, job.outputs)
+        }
         self._expected = {path.resolve() for path in starts.trainings_of_all(paths.cluster)}
 
     @property
     def other_jobs(self) -> list[Queued]:
         """The jobs that wait and are not of a training that `of` was called for."""
-        return [job for job in self.jobs if job.waits and job.number not in self._matched]
+        return [job for job in self.jobs if job.waits and job.title not in self._matched]
 
     def of(self, spec: Spec, seed: int) -> Progress:
         """Return how a training goes."""
@@ -128,14 +170,14 @@ class Progresses:
         state = run_state.run_state(folder)
         file = self.paths.training(spec, seed).resolve()
         job = self._by_output.get(file)
-        self._matched |= {job.number} if job else set()
+        self._matched |= {job.title} if job else set()
         setting = spec.training.updates
         updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
         pace = run_state.pace(folder) if kind == RUNNING else None
         note = changed_code(file, spec.method.name) if state.ended else ""
         logs = [folder / "train.log", self.paths.train_log(spec, seed)]
-        logs += [job.lines] if job else []
+        logs += [Path(job.lines)] if job else []
         logs = [path for path in logs if kind in (FAILED, STALE) and path.is_file()]
         log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
         return Progress(kind, state, updates, pace, job, log, note)
@@ -191,7 +233,7 @@ class Overview:
                 _counted(self._cells) if self._cells else "not compared yet; snakemake compare"
             )
             lines.append(f"cells: {counted}")
-        return [*lines, *(f"{job.name}: {job}" for job in self._progresses.other_jobs)]
+        return [*lines, *(f"{job.title}: {job}" for job in self._progresses.other_jobs)]
 
     def _summary(self, paper: str) -> str:
         parts = []
@@ -209,7 +251,7 @@ class Overview:
         for paper in self._papers:
             runs = {run: progress.fields for run, progress in self._trained[paper].items()}
             papers[paper] = {"drawn": self._drawn[paper], "runs": runs}
-        jobs = [f"{job.name}: {job}" for job in self._progresses.jobs]
+        jobs = [f"{job.title}: {job}" for job in self._progresses.jobs]
         return {"papers": papers, "cells": self._cells, "jobs": jobs}
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fathom.cluster import jobs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_several, open_results
@@ -21,8 +20,10 @@ from fathom.results.recipe import PACKAGE, hashed
 from fathom.workflow.targets import Targets
 
 T = TypeVar("T")
-# The interpreter for the commands of a cluster's profile.
+# The interpreter that starts the processes of a training on several devices.
 PYTHON_VARIABLE = "FATHOM_PYTHON"
+# Where the executor of the profile `slurm` keeps what is known of jobs.
+JOBS_VARIABLE = "SLURM_ATTACH_FOLDER"
 # What a process has begun a workflow with, after its number.
 MODULE_VARIABLE = "FATHOM_MODULE"
 # glibc returns large freed blocks to the system and takes them again at the next update; a process
@@ -73,7 +74,7 @@ def begin(
     os.environ[MODULE_VARIABLE] = this
     set_environment(project, switches.model_dump(exclude_none=True))
     paths = Paths(open_results(switches.results), switches.scale)
-    os.environ[jobs.VARIABLE] = str(paths.cluster.absolute())
+    os.environ[JOBS_VARIABLE] = str(paths.cluster.absolute())
     if head and switches.retrain == "stale":
         paths.retrain.parent.mkdir(parents=True, exist_ok=True)
         paths.retrain.touch()

@@ -4,26 +4,22 @@ And what Snakemake is kept from: jobs that run at every start, and looks for job
 """
 
 import os
+import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-from fathom.cluster import jobs, preflight, starts
-from fathom.cluster.slurm import Slurm
-from fathom.config import demand
-from fathom.config.measurement_keys import ALWAYS_SCORED
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
-from fathom.io.errors import FathomError
+from fathom.workflow import starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
-TRAIN, PREPARE = "train_run", "prepare_corpus"
+TRAIN, EXECUTOR = "train_run", "slurm-attach"
 # Names in a line; `fathom list runs` has all of them.
 MOST_NAMES = 12
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
@@ -145,8 +141,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
-        FathomError: If nothing can be submitted, the devices of a training cannot share its
-            updates, or what is missing takes more GPU-hours than the user allows.
+        FathomError: If what is missing takes more GPU-hours than the user allows.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
@@ -154,13 +149,8 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     sizes.refuse_hours(target)
     trainings = _trainings(targets, targets.names_of(target)).values()
     missing = [path for path in trainings if not path.exists()]
-    stop, remarks = _HOW_TO_STOP_HERE if missing else (), []
+    stop = _HOW_TO_STOP_HERE if missing else ()
     if _is_on_slurm(workflow) and target not in READING:
-        requested = _resources(workflow, targets, targets.names_of(target))
-        of_training = requested.get(TRAIN, {})
-        processes = max(jobs.gpus(of_training), 1) * int(of_training.get("nodes") or 1)
-        require_even_shares(targets.project.switches.micro_batches, processes)
-        remarks = preflight.check(Slurm(), requested, jobs.top())
         stop = (
             "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
             f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
@@ -169,8 +159,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
-    printed = [*remarks, *entered, *stop] if is_first else remarks
-    return [f"fathom: {line}" for line in printed]
+    return [f"fathom: {line}" for line in (*entered, *stop) if is_first]
 
 
 _HOW_TO_STOP_HERE = (
@@ -186,40 +175,32 @@ def _enter() -> tuple[str, ...]:
 
 
 def _is_on_slurm(workflow: Any) -> bool:
-    """Return whether jobs are submitted by the command of the profile `slurm`."""
-    command = Path(getattr(workflow.executor_settings, "submit_cmd", None) or "")
-    if (command.parent.name, command.name) != ("slurm", "submit"):
-        return False
-    if not command.is_file():
-        what = f"no such file in {Path.cwd()}"
-        remedy = "with --directory, give --profile the profile's absolute path"
-        raise FathomError(what, str(command), remedy)
-    return True
+    """Return whether jobs are submitted by the executor of the profile `slurm`."""
+    return workflow.executor_plugin.name == EXECUTOR
 
 
-def _resources(workflow: Any, targets: Targets, names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return what each rule's jobs ask for, by rule; of the run that needs most memory.
+def require_even_devices(workflow: Any, targets: Targets) -> None:
+    """Refuse a start on a cluster with devices that cannot share the updates of a training.
 
-    What a job asks for its text follows from its input, which is not there yet: any text will do.
+    Only a command line asks for such devices. `workflow` is Snakemake's, when it knows its jobs.
+
+    Raises:
+        FathomError: If there are such.
     """
-    largest = max(map(targets.spec, names), key=demand.memory_of_run, default=None)
-    run = f"{largest.paper}/{largest.folder}" if largest else ""
-    text, data = next(iter(targets.project.data_folders(targets.scale).items()))
-    requested = {}
-    for rule in workflow.rules:
-        if workflow.is_local(rule) or ("run" in rule.wildcard_names and not names):
-            continue
-        of_text = data.corpus_folder if rule.name == PREPARE else text
-        wildcards = SimpleNamespace(run=run, seed="1", data=of_text, metric=ALWAYS_SCORED[0])
-        given = {
-            name: resource.evaluate(
-                wildcards, input=(), attempt=1, threads=1, rulename=rule.name, async_run=None
-            ).value
-            for name, resource in rule.resources.items()
-            if not name.startswith("_") and name != "resumes"
-        }
-        requested[rule.name] = jobs.on_device(given)
-    return requested
+    if workflow.nodes is None or workflow.dryrun or workflow.touch:
+        return
+    for job in workflow.dag.needrun_jobs():
+        if job.rule.name == TRAIN:
+            devices = max(_devices(job.resources), 1)
+            require_even_shares(targets.project.switches.micro_batches, devices)
+
+
+def _devices(resources: Mapping[str, Any]) -> int:
+    """Return the GPUs of all nodes that a job asks for: `gpu`, or `gres` for each node."""
+    if gres := resources.get("gres"):
+        each = sum(map(int, re.findall(r"gpu(?::[^:,()]+)?:(\d+)", str(gres))))
+        return each * int(resources.get("nodes") or 1)
+    return int(resources.get("gpu") or 0)
 
 
 def set_back(results: Path) -> Iterator[str]:

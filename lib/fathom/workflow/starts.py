@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fathom.cluster.jobs import read_or_empty
-from fathom.io.files import write_json
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json, write_json
 from fathom.io.locks import started
 from fathom.io.machine import fault_of_machine
 
@@ -142,6 +142,14 @@ def _record(path: Path, content: dict[str, Any]) -> None:
     except OSError as error:
         raise fault_of_machine(error) or error from None
     _delete_at_exit(path, os.getpid())
+
+
+def read_or_empty(path: Path) -> dict[str, Any]:
+    """Return a record; empty where it is missing or damaged."""
+    try:
+        return read_json(path)
+    except FathomError:
+        return {}
 
 
 @cache

@@ -9,8 +9,11 @@ import sys
 
 import pytest
 
-from fathom.cluster import starts
-from fathom.cluster.starts import (
+from fathom.io.errors import FathomError
+from fathom.io.files import write_json
+from fathom.io.locks import started
+from fathom.workflow import starts
+from fathom.workflow.starts import (
     HEADS,
     LOCKS,
     STARTS,
@@ -18,9 +21,6 @@ from fathom.cluster.starts import (
     enter,
     trainings_of_all,
 )
-from fathom.io.errors import FathomError
-from fathom.io.files import write_json
-from fathom.io.locks import started
 
 GONE = "the lock of an earlier start, which is gone, is removed"
 FOREIGN = "another workflow may run in this folder; if none does, add --unlock once"
@@ -113,7 +113,7 @@ def test_a_lock_of_a_start_that_may_live_stays_and_its_process_is_named(lock):
 
 def test_a_start_records_its_locks_and_leaves_no_record(lock):
     code = (
-        "from fathom.cluster.starts import *; from fathom.cluster.starts import HEADS, LOCKS\n"
+        "from fathom.workflow.starts import *; from fathom.workflow.starts import HEADS, LOCKS\n"
         "enter(); hold(LOCKS.iterdir())\n"
         "print(*(path.read_text() for path in HEADS.iterdir()))"
     )
@@ -126,7 +126,7 @@ def test_a_start_records_its_locks_and_leaves_no_record(lock):
 
 def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from fathom.cluster.starts import *\n"
+        "import sys; from pathlib import Path; from fathom.workflow.starts import *\n"
         "above = Path(sys.argv[1])\n"
         "add_trainings(above, [Path('/a')]); add_trainings(above, [Path('/b')])\n"
         "print(*sorted(trainings_of_all(above)))"

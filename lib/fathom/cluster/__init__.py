@@ -1,1 +1,0 @@
-"""Jobs on Slurm: submitted once, taken over by later starts, continued after a time limit."""

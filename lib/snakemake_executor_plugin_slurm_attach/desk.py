@@ -1,0 +1,422 @@
+"""All jobs of a start, in memory: submitted or found, watched, and known when they end.
+
+No lock is needed. A job's name says which job it is, and with `--dependency=singleton` Slurm never
+runs two of a name: of two that two starts submit at once the later waits, and the first start that
+sees both cancels it.
+"""
+
+import json
+import os
+import platform
+import shlex
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import slurm
+from .request import Request
+from .runner import LIMIT, SIGNAL, STUCK, TOO_SHORT, version
+
+# What a start tells others: a file for each.
+HEADS = "heads"
+# A job is lost when so many lists lacked it, for so long (seconds).
+MISSES, LOST_AFTER = 3, 120.0
+LOST = "Slurm no longer knows it, and it left no end marker"
+# Submissions that are refused for a reason that nobody knows; attempts of a job that preemption or
+# a node ended before it saved.
+REFUSALS, ATTEMPTS = 3, 20
+# Seconds of submissions in one look; after which Slurm knows why a job got a signal; for which end
+# markers are kept.
+LOOK, SOON, KEPT = 10.0, 3.0, 14 * 86_400.0
+# This module is imported before Snakemake looks for outputs.
+BEGAN = time.time()
+
+
+@dataclass
+class Job:
+    """A job at the desk."""
+
+    request: Request
+    home: Path  # the folder of its files, which all its attempts share
+    script: Path  # Snakemake's
+    inputs: tuple[str, ...]
+    number: int | None = None
+    state: str = ""  # Slurm's word, empty before the first
+    reason: str = ""  # why it waits
+    cure: str | None = None  # what a person must do before it starts
+    verdict: str | None = None  # None while it goes on, empty if it ended well, or why it failed
+    asked: float = 0.0  # when it was submitted without an answer
+    refused: int = 0
+    misses: int = 0
+    since: float = 0.0  # of the first miss
+    stuck: int = 0  # attempts in a row without a newer save
+    save: Any = None  # the newest save when the attempt was submitted
+
+    @property
+    def lines(self) -> Path:
+        """The file of what it prints."""
+        return self.home / f"{self.number}.out"
+
+    @property
+    def last(self) -> int | None:
+        """The number that any start gave it last."""
+        try:
+            return int((self.home / "number").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def shown(self) -> dict[str, Any]:
+        """Return what other programs may know of it."""
+        keys = ("number", "state", "reason", "cure")
+        outputs, lines = self.request.outputs, str(self.lines)
+        said = {key: getattr(self, key) for key in keys} | {"failed": self.verdict or None}
+        return said | {"title": str(self.request), "outputs": outputs, "lines": lines}
+
+
+class Desk:
+    """The jobs of one start.
+
+    Args:
+        folder: of what is known of jobs.
+        poll: seconds between two questions to squeue.
+        say: prints a line.
+    """
+
+    def __init__(self, folder: Path, poll: float, say: Callable[[str], None]) -> None:
+        self.folder, self.poll, self.say = folder, poll, say
+        self.ended = folder / "ended"
+        self.ended.mkdir(parents=True, exist_ok=True)
+        self.jobs: list[Job] = []
+        self._failed: dict[str, dict[str, Any]] = {}  # of this start and of those before, by name
+        self._lock = threading.Lock()
+        self._closed = False
+        self._rows: list[slurm.Row] | None = None
+        self._listed = self._look = self._submit_at = 0.0
+        self._rung: int | None = None
+        self._signalled = False  # whether a marker has left the decision to Slurm
+        self._told: set[str] = set()
+        self._shown = ""
+        self._tidy()
+
+    def add(self, request: Request, script: Path, inputs: Iterable[str] = ()) -> Job:
+        """Take a job that is to run."""
+        job = Job(request, self.folder / request.name, script, tuple(map(str, inputs)))
+        with self._lock:
+            self.jobs.append(job)
+        self._failed.pop(request.name, None)
+        return job
+
+    def tick(self) -> None:
+        """Do what is due."""
+        with self._lock:
+            jobs = list(self.jobs)
+        now = time.time()
+        if any(job.number for job in jobs) and self._is_rung():
+            self._signalled = False
+            for job in filter(_goes_on, jobs):
+                self._conclude(job, self._row(job))
+            self._look = min(self._look, now + SOON) if self._signalled else self._look
+        if now >= min(self._listed + self.poll, self._look) and any(map(_goes_on, jobs)):
+            rows = self.rows(fresh=True)
+            for job in filter(_goes_on, jobs):
+                self._watch(job, rows, now)
+        waiting = [job for job in jobs if _goes_on(job) and job.number is None]
+        if now >= self._submit_at and waiting:
+            self._submit(waiting, now)
+        over = [job for job in jobs if not _goes_on(job)]
+        with self._lock:
+            self.jobs = list(filter(_goes_on, self.jobs))
+        if over:
+            # Below a limit of jobs there is room again.
+            self._submit_at = 0.0
+        self._failed |= {job.request.name: job.shown() for job in over if job.verdict}
+        self.show()
+
+    def rows(self, fresh: bool = False) -> list[slurm.Row] | None:
+        """Return squeue's list, not older than a poll; None while Slurm is silent."""
+        now = time.time()
+        if fresh or now >= self._listed + self.poll:
+            self._listed, self._look = now, float("inf")
+            self._rows = slurm.rows()
+            if self._rows is None:
+                self.tell("silent", "Slurm does not answer; asked again until it does")
+            else:
+                self._told.discard("silent")
+        return self._rows
+
+    def cancel(self) -> None:
+        """Cancel all jobs, and submit no more."""
+        self._closed = True
+        with self._lock:
+            numbers = [job.number for job in self.jobs if job.number]
+        if numbers:
+            slurm.cancel(*numbers)
+
+    def tell(self, what: str, text: str) -> None:
+        """Print a line, once while `what` lasts."""
+        if what not in self._told:
+            self._told.add(what)
+            self.say(text)
+
+    # Submission
+
+    def _submit(self, waiting: list[Job], now: float) -> None:
+        """Submit or find the jobs, in their order, until Slurm takes no more of them now."""
+        rows = self.rows()
+        for job in waiting:
+            if self._closed or time.time() > now + LOOK:
+                return
+            if rows is None or not self._place(job, rows):
+                self._submit_at = now + self.poll
+                return
+
+    def _place(self, job: Job, rows: list[slurm.Row]) -> bool:
+        """Find a job, or submit it; return whether Slurm may take another one now."""
+        if job.asked > self._listed:
+            # Whether it was accepted is not in a list from before.
+            self._look = min(self._look, job.asked + SOON)
+            return True
+        number = self._live(job, rows)
+        if number is None:
+            return False
+        if number:
+            self._follow(job, number)
+            self.say(f"{job.request}: taken over, still job {number}")
+            return True
+        if self._is_made(job):
+            job.verdict = ""
+            return True
+        self._prepare(job)
+        answer = slurm.submit(*self._words(job))
+        if answer.code == 0:
+            self._follow(job, int(answer.text))
+            self.say(f"{job.request}: submitted as job {job.number}")
+            self._told.discard("lost")
+            if self._closed and job.number:
+                slurm.cancel(job.number)
+            return True
+        job.reason = answer.reason
+        if answer.is_limit:
+            what = "the cluster takes no more jobs now; the others wait here"
+            self.tell("limit", f"{what} ({answer.reason})")
+            return False
+        job.asked = time.time()
+        if answer.is_lost:
+            self.tell("lost", f"{job.request}: {answer.reason}; it is looked for and asked again")
+            return False
+        job.refused += 1
+        if answer.is_permanent or job.refused >= REFUSALS:
+            job.verdict = f"Slurm refuses the job ({answer.reason})"
+        return True
+
+    def _live(self, job: Job, rows: list[slurm.Row]) -> int | None:
+        """Return the number of the job of this name that lives, 0 for none, None for silence."""
+        same = [row for row in rows if row.name == job.request.name]
+        if live := self._living(same, job):
+            return live[0].number
+        # A Slurm that has just started lists nothing.
+        last = job.last
+        if last is None or last in [row.number for row in same]:
+            return 0
+        lives = slurm.is_live(last, job.request.name)
+        return None if lives is None else lives and last
+
+    def _is_made(self, job: Job) -> bool:
+        """Return whether a job of an earlier start has ended well since this start began.
+
+        Snakemake had looked for its outputs before.
+        """
+        marker = self._marker(job.last, job)
+        try:
+            is_new = marker.get("code") == 0 and marker["time"] >= BEGAN
+            made = min(os.stat(path).st_mtime for path in job.request.outputs)
+            return is_new and all(made >= os.stat(path).st_mtime for path in job.inputs)
+        except (OSError, ValueError):
+            # An output is missing, or there is none.
+            return False
+
+    def _prepare(self, job: Job) -> None:
+        """Write what the job reads: it may begin before its submission is answered."""
+        job.home.mkdir(parents=True, exist_ok=True)
+        shutil.copy(job.script, job.home / "script.sh")
+        text = job.request.for_runner(self.ended, job.script.absolute().parent)
+        (job.home / "request.json").write_text(text, encoding="utf-8")
+        for name in ("stop", "stuck"):
+            (job.home / name).unlink(missing_ok=True)
+
+    def _words(self, job: Job) -> list[str]:
+        """Return sbatch's words for a job."""
+        request = job.request
+        options = request.options
+        if not any(word.startswith(("--dependency", "-d")) for word in options):
+            options = ["--dependency=singleton", *options]
+        if request.resumes:
+            options.append(f"--signal=B:USR1@{request.settings.margin}")
+        runner = (sys.executable, "-ISu", str(Path(__file__).with_name("runner.py")), str(job.home))
+        return [
+            *("--requeue", "--open-mode=append", f"--job-name={request.name}"),
+            f"--comment={request.rule} {request.first}",
+            f"--output={str(job.home).replace('%', '%%')}/%j.out",
+            *options,
+            # Signals that come before Python can take them must not end the job.
+            f"--wrap=trap '' TERM USR1; exec {shlex.join(runner)}",
+        ]
+
+    def _follow(self, job: Job, number: int) -> None:
+        """Watch a job under its number."""
+        job.number = number
+        job.misses, job.asked, job.refused, job.state, job.reason, job.cure = (
+            0,
+            0.0,
+            0,
+            "",
+            "",
+            None,
+        )
+        job.save = version(job.request.resumes)
+        (job.home / "number").write_text(str(number))
+
+    # The end
+
+    def _is_rung(self) -> bool:
+        """Return whether a job has left an end marker since the last look, by one stat."""
+        before, self._rung = self._rung, self.ended.stat().st_mtime_ns
+        return self._rung != before
+
+    def _marker(self, number: int | None, job: Job) -> Mapping[str, Any]:
+        """Return how an attempt has ended, empty where it has left no marker."""
+        marker = read(self.ended / f"{number}.json")
+        # Numbers come again on a new cluster.
+        return marker if marker.get("name") == job.request.name else {}
+
+    def _living(self, rows: list[slurm.Row], job: Job) -> list[slurm.Row]:
+        """Return the rows of attempts that have neither ended nor left the marker of an end."""
+        live = [row for row in rows if row.is_live]
+        return [row for row in live if self._marker(row.number, job).get("why", SIGNAL) == SIGNAL]
+
+    def _row(self, job: Job) -> slurm.Row | None:
+        return next((row for row in self._rows or () if row.number == job.number), None)
+
+    def _conclude(self, job: Job, row: slurm.Row | None) -> bool:
+        """Conclude from a job's end marker, or else from Slurm's final word; return whether so."""
+        if job.number is None:
+            return False
+        marker = self._marker(job.number, job)
+        why = marker.get("why")
+        if marker and marker["code"] == 0:
+            job.verdict = ""
+        elif why == LIMIT:
+            self._again(job, "its time limit")
+        elif why and why != SIGNAL:
+            self._fail(job, why)
+        elif row is None or row.is_live or row.name != job.request.name:
+            # Cancelled, preempted or requeued: Slurm alone knows. It has said so of one that waits.
+            self._signalled |= why == SIGNAL and job.state != "PENDING"
+            return False
+        elif row.state == "COMPLETED":
+            job.verdict = ""
+        elif row.state in slurm.NOT_ITS_FAULT or (row.state == "TIMEOUT" and job.request.resumes):
+            self._again(job, row.state)
+        else:
+            self._fail(job, f"{row.state} ({row.reason})".removesuffix(" (None)"))
+        return True
+
+    def _watch(self, job: Job, rows: list[slurm.Row] | None, now: float) -> None:
+        """Conclude from squeue's list; from its silence nothing but what end markers say."""
+        if job.number is None:
+            return
+        same = [row for row in rows or () if row.name == job.request.name]
+        if live := self._living(same, job):
+            # By its name first: of two jobs another start may have cancelled this one.
+            if live[0].number != job.number:
+                self._follow(job, live[0].number)
+            if doubles := [row.number for row in live[1:] if row.state == "PENDING"]:
+                slurm.cancel(*doubles)
+                self.say(f"{job.request}: job {job.number} stays, its double is cancelled")
+            job.misses = 0
+            self._note(job, live[0])
+        elif not self._conclude(job, self._row(job)) and rows is not None:
+            self._miss(job, now)
+        elif job.verdict and job.number:
+            # This one may have been the double of one that has ended meanwhile.
+            first = [row for row in same if row.number < job.number]
+            job.verdict = "" if any(row.state == "COMPLETED" for row in first) else job.verdict
+
+    def _miss(self, job: Job, now: float) -> None:
+        """Count that a list lacks a job, which is lost after several."""
+        job.since = job.since if job.misses else now
+        job.misses += 1
+        if job.misses >= MISSES and now - job.since >= LOST_AFTER and job.number:
+            if slurm.is_live(job.number, job.request.name) is not False:
+                job.misses = 0
+            elif not self._conclude(job, None):
+                is_stopped = self._marker(job.number, job).get("why") == SIGNAL
+                self._fail(job, "ended by a signal" if is_stopped else LOST)
+
+    def _note(self, job: Job, row: slurm.Row) -> None:
+        """Keep what Slurm says of a job that lives, and say what a person must do."""
+        if row.cure and row.cure != job.cure:
+            what = f"job {row.number} will not start by itself ({row.reason})"
+            self.say(f"{job.request}: {what}: {row.cure}")
+        job.state, job.reason, job.cure = row.state, row.reason, row.cure
+
+    def _again(self, job: Job, why: str) -> None:
+        """Have a job continue as a new one, as long as its attempts leave newer saves."""
+        save = version(job.request.resumes)
+        job.stuck = 0 if save not in (None, job.save) else job.stuck + 1
+        if job.stuck >= (ATTEMPTS if why in slurm.NOT_ITS_FAULT else STUCK):
+            self._fail(job, f"{why}, {job.stuck} times without a newer save; {TOO_SHORT}")
+            return
+        self.say(f"{job.request}: job {job.number} ended by {why}; it is continued")
+        job.number, job.state, self._submit_at = None, "", 0.0
+
+    def _fail(self, job: Job, why: str) -> None:
+        job.verdict = f"{job.request}: job {job.number} failed: {why}"
+
+    # What others read
+
+    def show(self) -> None:
+        """Write what other programs may know of the jobs, when it has changed."""
+        with self._lock:
+            live = {job.request.name: job.shown() for job in self.jobs}
+        text = json.dumps(self._failed | live)
+        if text != self._shown:
+            self._shown = text
+            path = self.folder / HEADS / f"{platform.node()}.{os.getpid()}.json"
+            path.parent.mkdir(exist_ok=True)
+            replace(path, text)
+
+    def _tidy(self) -> None:
+        """Delete old end markers, and what starts left that are gone; keep what failed in them."""
+        for path in self.ended.iterdir():
+            if time.time() - path.stat().st_mtime > KEPT:
+                path.unlink(missing_ok=True)
+        for path in sorted((self.folder / HEADS).glob(f"{platform.node()}.*.json")):
+            if not Path("/proc", path.name.split(".")[-2]).exists():
+                said = read(path).items()
+                self._failed |= {name: job for name, job in said if job["failed"]}
+                path.unlink(missing_ok=True)
+
+
+def _goes_on(job: Job) -> bool:
+    return job.verdict is None
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """Return a record; empty where it is missing or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

@@ -1,0 +1,154 @@
+"""Slurm's commands, each under a time limit, and what their answers mean.
+
+An answer that may be missing is None: nothing is concluded from silence. Accounting (sacct) is not
+asked.
+"""
+
+import re
+import subprocess
+from dataclasses import dataclass
+
+from .request import PREFIX
+
+COMMANDS = ("sbatch", "squeue", "scontrol", "scancel", "sinfo")
+# The job did nothing wrong; another attempt may go well.
+NOT_ITS_FAULT = {"NODE_FAIL", "BOOT_FAIL", "PREEMPTED"}
+# All other words, also unknown ones, are of jobs that wait, run, or are about to.
+_FINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE"}
+_FINAL |= NOT_ITS_FAULT
+_COLUMNS = {"%i": "JOBID", "%j": "NAME", "%T": "STATE", "%r": "REASON"}
+_HELD = re.compile("held|JobHold", re.IGNORECASE)
+# Reasons that the end of another job removes are in neither; those of tomorrow are not, too.
+_NEVER = re.compile(
+    r"PerJob|PerNode|WallDuration|PartitionNodeLimit|PartitionTimeLimit|BadConstraints|QOSMin"
+    r"|NotAllowed|InvalidAccount|InvalidQOS|DependencyNever|ReservationDeleted|AssociationTimeLimit"
+    r"|QOSTimeLimit"
+)
+_BUDGET = re.compile(r"(?<!Run)Minutes")
+_LIMIT = re.compile(r"Max\w*Submit|GrpSubmit|submit limit|job limit", re.IGNORECASE)
+# How Slurm ends the refusal of every limit, also of one that always holds.
+_ANY_LIMIT = "job submit limit, user's size and/or time limits"
+_PERMANENT = re.compile(r"invalid|configuration|unrecognized|time limit|memory spec", re.IGNORECASE)
+_AWAY = re.compile(
+    "timed out|unable to contact|connect|socket|temporar|try again|not respond|zero bytes"
+    "|protocol|slurmctld",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a command ended."""
+
+    code: int  # 124 if it did not end in time, 127 if there is no such command
+    text: str = ""
+    message: str = ""  # what it printed as an error
+
+    @property
+    def reason(self) -> str:
+        """Slurm's word for a refusal, without what comes before it in the line."""
+        lines = (self.message or self.text or "without a word").split("\n")
+        # The first error is the exact one; what is no error is a banner.
+        errors = [line for line in lines if "error:" in line] or lines[-1:]
+        return errors[0].rpartition("error: ")[2].removeprefix("Batch job submission failed: ")
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether a refusal only says that too many jobs are in the queue now."""
+        return bool(_LIMIT.search(self.message.replace(_ANY_LIMIT, "")))
+
+    @property
+    def is_permanent(self) -> bool:
+        """Whether a refusal stays, however often the question is asked."""
+        return bool(_PERMANENT.search(self.message.replace(_ANY_LIMIT, "")))
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether Slurm did not answer: a job may have been accepted, or not."""
+        return self.code == 124 or bool(_AWAY.search(self.message))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job in squeue's list."""
+
+    number: int
+    name: str
+    state: str
+    reason: str
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it waits, runs, or is about to."""
+        return self.state not in _FINAL
+
+    @property
+    def cure(self) -> str | None:
+        """What a person must do before the job starts; None where it starts by itself."""
+        if self.state != "PENDING":
+            return None
+        if _HELD.search(self.reason):
+            return f"scontrol release {self.number}"
+        if _NEVER.search(self.reason):
+            return f"scancel {self.number}, change what it asks for, and start again"
+        if _BUDGET.search(self.reason):
+            return f"the account's time is used up: get more, or scancel {self.number}"
+        return None
+
+
+def ask(*command: str, seconds: float = 20) -> Answer:
+    """Run a command; it never raises an error and always ends. Ctrl-C does not reach it."""
+    try:
+        ended = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(124, message=f"no answer in {seconds:g} s")
+    except FileNotFoundError:
+        return Answer(127, message=f"no {command[0]} on the search path")
+    return Answer(ended.returncode, ended.stdout.strip(), ended.stderr.strip())
+
+
+def rows() -> list[Row] | None:
+    """Return the user's jobs of this plugin that Slurm still knows, by number; None for silence.
+
+    An answer has the columns' titles: an empty list is an answer, an empty text is not. Other rows
+    are of other jobs, arrays and heterogeneous jobs, or a banner.
+    """
+    answer = ask("squeue", "--me", "--states=all", f"--format={'|'.join(_COLUMNS)}")
+    lines = [line.strip() for line in answer.text.split("\n")]
+    if answer.code or "|".join(_COLUMNS.values()) not in lines:
+        return None
+    row = re.compile(rf"(\d+)\|({PREFIX}[^|]*)\|([A-Z_]+)\|(.*)")
+    found = [Row(int(m[1]), m[2], m[3], m[4]) for m in map(row.fullmatch, lines) if m]
+    return sorted(found, key=lambda row: row.number)
+
+
+def is_live(number: int, name: str) -> bool | None:
+    """Return whether a job waits or runs, which a list may have left out."""
+    answer = ask("scontrol", "--oneliner", "show", "job", str(number))
+    said = dict(re.findall(r"\b(JobName|JobState)=(\S+)", answer.text))
+    if answer.code == 0 and "JobState" in said:
+        return said.get("JobName") == name and said["JobState"] not in _FINAL
+    return False if "invalid job id" in answer.message.lower() else None
+
+
+def submit(*words: str) -> Answer:
+    """Call sbatch; the answer's text is the job's number."""
+    # Slow controllers answer after a minute.
+    answer = ask("sbatch", "--parsable", *words, seconds=120)
+    number = re.search(r"^(\d+)(?:;.*)?$", answer.text, re.MULTILINE)
+    if answer.code == 0 and not number:
+        return Answer(124, message=answer.text or "sbatch gave no number")
+    return Answer(answer.code, number[1] if number else "", answer.message)
+
+
+def cancel(*numbers: int) -> None:
+    """Cancel jobs."""
+    ask("scancel", *map(str, numbers), seconds=60)

@@ -1,0 +1,145 @@
+"""What is refused before anything is submitted, and what Slurm's partitions allow."""
+
+import math
+
+import pytest
+
+from snakemake_executor_plugin_slurm_attach.preflight import check, minutes, partitions
+from snakemake_executor_plugin_slurm_attach.request import ExecutorSettings, Request
+from snakemake_executor_plugin_slurm_attach.slurm import COMMANDS
+
+LIST = "main*|1-00:00:00|8000|32|gpu:h200:4(S:0-1)|2|idle\nmain*|1-00:00:00|4000+|32|(null)|1|mixed"
+LIST += "\nlong|infinite|8000|32|gpu:h200:4|2|idle~"
+NO_NODES = "sbatch: error: Requested node configuration is not available"
+
+
+@pytest.fixture(autouse=True)
+def slurm(answers):
+    """Two partitions, an empty queue, and a Slurm that accepts everything."""
+    for name in COMMANDS:
+        answers(name)
+    answers("sinfo", LIST)
+    answers("squeue", "JOBID|NAME|STATE|REASON")
+
+
+def request(rule="train_run", settings=None, **given):
+    """Return a job with resources."""
+    return Request(rule, "x", ("/r/x",), given, 1, ExecutorSettings(**(settings or {})))
+
+
+def refused(*requests):
+    """Return the line of the refusal."""
+    [line], _ = check(list(requests))
+    return line
+
+
+def test_where_all_is_well_nothing_is_printed_and_slurm_is_asked_once_for_each_kind(calls):
+    requests = [request(runtime=at, mem_mb=at) for at in range(1, 50)]
+    assert check([*requests, request(gpu=1)]) == ([], [])
+    assert check([request(gpu=1, gres="gpu:2", nodes=3)]) == ([], [])
+    asked = calls("sbatch")
+    assert len(asked) == 3
+    assert "--time=49 " in asked[0]
+    assert " ".join(requests[-1].options) in asked[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"runtime": 1441}, ("1441 minutes", "main", "1440", "`runtime`")),
+        ({"mem_mb": 8001}, ("8001 MB", "8000", "`mem_mb`")),
+        ({"gpu": 8}, ("8 GPUs", "4", "`gpu`")),
+        ({"gres": "gpu:h200:8"}, ("8 GPUs", "4", "`gpu`")),
+        ({"nodes": 4}, ("4 nodes", "3", "`nodes`")),
+        ({"gpu": 4, "settings": {"gpu_cores": 9}}, ("36 cores", "32", "`threads`")),
+        ({"gpu": 3, "nodes": 2}, ("2 nodes cannot share 3 GPUs",)),
+        ({"partition": "maim"}, ("no partition 'maim' (its resource", "'main'")),
+        ({"settings": {"partition": "maim"}}, ("no partition 'maim' (the option", "'main'")),
+        ({"slurm_partition": "main"}, ("no resource 'slurm_partition'", "'partition'")),
+    ],
+)
+def test_what_a_partition_does_not_have_is_refused_with_both_numbers(given, words):
+    line = refused(request(**given))
+    assert line.startswith("train_run: ")
+    assert all(word in line for word in words)
+
+
+def test_of_several_partitions_a_job_needs_to_fit_into_one():
+    """`partition=main,high` was refused as one name."""
+    assert check([request(partition="main,long", runtime=3000)])[0] == []
+    assert "no partition 'lang'" in refused(request(partition="main,lang"))
+
+
+def test_each_refusal_is_one_line_with_its_rules():
+    jobs = [request(rule, runtime=2000) for rule in ("train_run", "translate_run", "train_run")]
+    line = refused(*jobs, request("other", runtime=10))
+    assert line.startswith("train_run, translate_run: 2000 minutes is more")
+
+
+def test_a_refused_account_is_in_slurms_words_also_with_nodes_down(answers):
+    answers("sbatch", code=1, message="sbatch: error: Invalid account or account/partition")
+    for nodes in (LIST, LIST.replace("mixed", "down*")):
+        answers("sinfo", nodes)
+        line = refused(request(account="nosuch"))
+        assert "--account=nosuch" in line
+        assert "Invalid account" in line
+
+
+def test_a_configuration_is_refused_only_where_all_nodes_are_up(answers):
+    """With drained nodes --test-only refuses what sbatch accepts: the job waits."""
+    answers("sbatch", code=1, message=NO_NODES)
+    assert "Slurm refuses" in refused(request(gpu=4))
+    answers("sinfo", LIST.replace("mixed", "drained*"))
+    assert check([request(gpu=4)]) == ([], ["partition main has 2 of 3 nodes up"])
+
+
+def test_a_limit_of_jobs_in_the_queue_refuses_nothing(answers):
+    answers("sbatch", code=1, message="sbatch: error: AssocMaxSubmitJobLimit")
+    assert check([request()]) == ([], [])
+
+
+def test_jobs_of_an_earlier_start_are_named(answers):
+    job = request()
+    answers("squeue", f"JOBID|NAME|STATE|REASON\n7|{job.name}|RUNNING|None")
+    assert check([job]) == ([], ["job 7 of an earlier start is taken over: train_run x"])
+
+
+def test_without_slurm_one_message_names_what_is_missing(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert refused(request()).startswith("no `sbatch` on the search path")
+
+
+@pytest.mark.parametrize(
+    ("command", "text"), [("squeue", ""), ("sinfo", ""), ("sinfo", "<html>502</html>")]
+)
+def test_a_slurm_that_is_away_is_one_line(answers, command, text):
+    answers(command, text)
+    assert refused(request()).startswith("Slurm does not answer")
+
+
+def test_where_nothing_is_submitted_slurm_is_not_asked(calls):
+    assert check([]) == ([], [])
+    assert calls() == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "number"),
+    [
+        ("1-00:00:00", 1440),
+        ("2:30:00", 150),
+        ("30:00", 30),
+        ("1-12:00:30", 2160.5),
+        ("infinite", math.inf),
+        ("n/a", math.inf),
+    ],
+)
+def test_a_time_limit_is_minutes(limit, number):
+    assert minutes(limit) == number
+
+
+def test_partitions_have_their_limit_and_their_nodes():
+    listed, default = partitions()
+    assert default == "main"
+    assert listed["main"].minutes == 1440
+    assert listed["main"].nodes == [(8000, 32, 4), (8000, 32, 4), (4000, 32, 0)]
+    assert listed["long"].minutes == math.inf
