@@ -7,8 +7,8 @@ from tests.house.tree import LEVELS
 
 # What the house has today. The aims are 28,500 and 36,000 lines and 45 arrows: lower these numbers
 # whenever the house gets smaller; a new ability that needs lines raises them once.
-LIB_LINES, TEST_LINES = 40_057, 47_183
-MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 224, 49, 8, 0
+LIB_LINES, TEST_LINES = 40_984, 49_023
+MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 222, 45, 8, 0
 
 
 @pytest.mark.parametrize(
