@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from docs import readme_table
-from docs.readme_table import KEPT, ROOT, replaced
+from docs.readme_table import IMAGES, KEPT, ROOT, replaced
 from fathom.artefacts.parameters import KEY as SIZE
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
@@ -31,7 +31,7 @@ from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
 
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
-PAGE, IMAGES = ROOT / "docs" / "results.md", ROOT / "docs" / "images"
+PAGE = ROOT / "docs" / "results.md"
 RUNS = "runs.csv"
 PICTURE = "figure4.png"  # of the README
 # Files that are kept as they are, and the pages of papers without their links to runs.

@@ -21,6 +21,7 @@ from fathom.results.tree import rows
 ROOT = Path(__file__).parents[1]
 SCALE = "tiny"
 KEPT = ROOT / "docs" / "results"
+IMAGES = ROOT / "docs" / "images"
 PAPER, TABLE, COLUMN = "latent_depth", "table5", "avg"
 
 

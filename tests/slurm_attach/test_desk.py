@@ -59,7 +59,7 @@ def test_a_job_is_decided_by_its_marker_and_by_its_state(start, state, marker, v
     assert (job.verdict is None) == (verdict is None)
 
 
-@pytest.mark.parametrize("state", [*NOT_ITS_FAULT, "TIMEOUT"])
+@pytest.mark.parametrize("state", [*sorted(NOT_ITS_FAULT), "TIMEOUT"])
 def test_a_job_that_can_resume_is_continued_as_a_new_one(start, state):
     """Preemption that cancels ended a training, and its start failed."""
     job = submitted(start)
