@@ -139,7 +139,14 @@ def of_ladder(folder: Path) -> dict[str, str]:
         f"rows of {scale}": _which_train(folder),
         f"claims of {scale}": _claims(rows(claims)) if claims.is_file() else "",
         f"missing of {scale}": _missing(folder),
+        f"ladders of {scale}": _grid(folder / "ladders" / "table1.md"),
     }
+
+
+def _grid(path: Path) -> str:
+    """Return the table alone of an artefact's Markdown."""
+    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+    return "".join(f"{line}\n" for line in lines if line.startswith("|"))
 
 
 def _summary(trainings: Sequence[Mapping[str, str]]) -> str:
