@@ -71,7 +71,7 @@ class StudySettings(PaperSettings):
     """The form of study.yaml; its sections are those of a paper's files."""
 
     authors: ListOf[str] = Doc("Of the study.", ())
-    url: Address = Doc("Where it can be read.", "")
+    url: Address | Literal[""] = Doc("Where it can be read.", "")
     citation: Citation | None = None
     metric: MetricSettings = Doc("How tables score.", MetricSettings(tokenize="13a"))
     data: str | dict[str, Any] | None = Doc(
