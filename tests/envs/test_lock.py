@@ -221,7 +221,7 @@ def test_the_locked_versions_are_within_the_ranges_of_the_package():
 @pytest.mark.slow
 def test_the_package_asks_for_what_it_imports_and_leaves_tools_to_those_who_develop():
     optional = project()["optional-dependencies"]
-    used = set().union(*imported("lib").values())
+    used = set().union(*imported("lib/fathom").values())
     names = ("ctranslate2", "tensorboard", "transformers")
     extras = {package for name in names for package in ranges(optional[name])}
     assert used - {*ranges(project()["dependencies"])} == extras
