@@ -17,7 +17,11 @@ TARGETS = (f"{PAPER.name}_table1", f"{PAPER.name}_figure1")
 UPDATES = 70
 TINY = "config/scales/tiny.yaml"
 SHORTER = (
-    ("config/papers/latent_depth/scales.yaml", "m2o_diverse: 300,", f"m2o_diverse: {UPDATES},"),
+    (
+        "config/papers/latent_depth/scales.yaml",
+        "m2o_diverse: 300, beta",
+        f"m2o_diverse: {UPDATES}, beta",
+    ),
     (TINY, "learning_rate: 5.0e-3, warmup: 100}}", "learning_rate: 5.0e-3, warmup: 20}}"),
     (TINY, "nats_below_unigram: 0.7}", "nats_below_unigram: 0.1}"),
 )

@@ -160,7 +160,7 @@ def test_a_table_that_waits_for_a_file_by_hand_is_refused_with_the_steps(fresh):
 
 
 def test_a_training_asks_for_memory_by_the_size_of_its_run(fresh):
-    words = (*RULES, "-n", "all", "--config", "scale=paper", "device=cpu")
+    words = (*LOUD, "-n", "all", "--config", "scale=paper", "device=cpu")
     printed = fresh.run("snakemake", *words)
     trainings = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
     memories = [int(re.findall(r"mem_mb=(\d+)", training)[0]) for training in trainings]
@@ -170,7 +170,7 @@ def test_a_training_asks_for_memory_by_the_size_of_its_run(fresh):
 
 def test_seeds_rows_and_the_folder_of_results_are_taken_from_the_command_line(fresh):
     words = ("--config", "row=12/12", "seeds=2,5", "results=elsewhere", "device=cuda")
-    printed = fresh.run("snakemake", *RULES, "-n", f"{TABLE}_row", *words)
+    printed = fresh.run("snakemake", *LOUD, "-n", f"{TABLE}_row", *words)
     assert jobs(printed)["train_run"] == 2
     assert set(re.findall(r"output: (\S+)/training.json", printed)) == {
         f"elsewhere/runs/latent_depth/{targets('x').spec(NAME).folder}/{seed}" for seed in (2, 5)
@@ -189,7 +189,7 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     printed = dry_run(tmp_path, "-s", snakefile, TABLE)
     says("fathom: scale paper").check(printed)
     assert "train_run" in jobs(printed)
-    words = (*RULES, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6")
+    words = (*LOUD, "--directory", str(tmp_path), f"{TABLE}_row", "--config", "row=6/6")
     printed = dry_run(fresh.folder, *words)
     assert jobs(printed)["train_run"] == 1
     assert "output: results/runs/latent_depth/" in printed
