@@ -5,14 +5,14 @@ import pytest
 from benchmarks import sizes
 from tests.house.tree import LEVELS
 
-# What the house has today. The aims are 28,500 and 36,000 lines and 45 arrows: lower these numbers
+# What the house has today, with the executor. The aims are 28,500 and 36,000 lines and 45 arrows: lower these numbers
 # whenever the house gets smaller; a new ability that needs lines raises them once.
-LIB_LINES, TEST_LINES = 40_984, 49_023
+LIB_LINES, TEST_LINES = 42_169, 49_028
 MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 222, 45, 8, 0
 
 
 @pytest.mark.parametrize(
-    ("folder", "most"), [(sizes.LIBRARY, LIB_LINES), (sizes.TESTS, TEST_LINES)]
+    ("folder", "most"), [(sizes.LIBRARY.parent, LIB_LINES), (sizes.TESTS, TEST_LINES)]
 )
 def test_the_lines_of_the_library_and_of_the_tests_stay_below_their_ceilings(folder, most):
     lines = (path.read_text(encoding="utf-8").count("\n") for path in sizes.python_files(folder))
