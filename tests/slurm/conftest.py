@@ -24,7 +24,7 @@ from tests.support.own_project import TABLE, targets
 
 ROOT = Path(__file__).parents[2]
 RUN = "latent_depth/m2o_diverse_6_6"
-TARGET, ROW = f"{TABLE}_row", ("--config", "row=6/6")
+TARGET, ROW = f"{TABLE}_row", ("--config", "row=6/6", "scale=tiny")
 # So that a poll or a wait of Snakemake does not fill the test.
 QUICK = ("--slurm-attach-poll", "2", "--latency-wait", "5")
 LONGEST = 600

@@ -18,7 +18,7 @@ USUAL = {
     "TresPerNode": "gres:gpu:1",
     "NumNodes": "1",
     "NumCPUs": "4",
-    "TimeLimit": "1-00:00:00",
+    "TimeLimit": "00:31:00",
     "Partition": "main",
     "Requeue": "1",
     "Dependency": "(null)",

@@ -56,11 +56,6 @@ def test_all_other_stages_have_one_gpu(spec, stage):
     assert (made.gpus, made.nodes) == (1, 1)
 
 
-def test_each_further_process_of_a_node_needs_memory_too(spec):
-    alone = request(spec, TRAIN, EIGHT, lambda *_: 3600).memory_mb
-    assert request(spec, TRAIN, EIGHT, lambda *_: 90 * 3600).memory_mb == alone + 3 * 4000
-
-
 @pytest.mark.parametrize(("shared", "gpus"), [(0, 8), (8, 8), (4, 4), (6, 2), (5, 1)])
 def test_a_training_has_gpus_that_share_its_updates_evenly(spec, shared, gpus):
     assert request(spec, TRAIN, EIGHT, lambda *_: 690 * 3600, shared).gpus == gpus

@@ -23,8 +23,6 @@ TRAIN, TRANSLATE, WINDOW, LIKELIHOOD = "train", "translate", "window", "likeliho
 Rates = Callable[[Spec, str], float]
 # A limit is this many times the expected time, and so many minutes more for what comes before.
 _MARGIN, _BEFORE = 1.5, 30
-# Memory of each process of a node after the first, in MB.
-_PROCESS = 4_000
 # GPU-hours that a start may ask for where the user names no number.
 UNASKED = 100
 # The rules of the stages after a training.
@@ -38,7 +36,7 @@ class Request:
     gpus: int  # of all nodes
     nodes: int
     cores: int  # of each node
-    memory_mb: int  # of each node
+    memory_mb: int  # of a node's first process
     minutes: int
     hours: float  # that it is expected to take
     stage: str
@@ -79,7 +77,7 @@ def request(spec: Spec, stage: str, site: Site, rates: Rates, shared: int = 0) -
         gpus=gpus,
         nodes=nodes,
         cores=site.cores_per_gpu * on_node,
-        memory_mb=memory_of_run(spec) + _PROCESS * (on_node - 1),
+        memory_mb=memory_of_run(spec),
         minutes=min(site.longest_minutes, ceil(60 * _MARGIN * hours) + _BEFORE),
         hours=hours,
         stage=stage,
