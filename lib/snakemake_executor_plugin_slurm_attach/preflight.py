@@ -40,9 +40,11 @@ def check(requests: list[Request]) -> tuple[list[str], list[str]]:
     if not listed or rows is None:
         return ["Slurm does not answer; start again when `sinfo` and `squeue` work here"], []
     problems: dict[str, list[str]] = {}
-    for request in {tuple(each.options): each for each in requests}.values():
+    # Rules may tell Slurm the same, and a resource that is misspelt tells it nothing.
+    asked = [(*each.options, *(name for name, _ in each.misspelt())) for each in requests]
+    for words, request in dict(zip(asked, requests, strict=True)).items():
         if problem := _does_not_fit(request, listed, default):
-            same = [each.rule for each in requests if each.options == request.options]
+            same = [each.rule for each, key in zip(requests, asked, strict=True) if key == words]
             problems.setdefault(problem, []).extend(same)
     for request in _largest(requests) if not problems else ():
         if problem := _refused(request, listed, default):

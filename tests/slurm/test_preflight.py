@@ -73,11 +73,6 @@ def test_a_slurm_that_is_away_is_one_message(case):
     says("Slurm does not answer").check(printed.strip().split("\n")[-1])
 
 
-def test_more_gpu_hours_than_allowed_are_refused(case):
-    printed = case.end(case.start(TARGET, *ROW, "gpu_hours=10"), 1)
-    says("1 trainings ask for 24 GPU-hours, more than 10").check(printed.strip().split("\n")[-1])
-
-
 def test_devices_that_cannot_share_an_update_are_refused(case):
     """Field fault 19: a number of GPUs that does not divide."""
     given = ("--set-resources", "train_run:gres=gpu:3", "--slurm-attach-gpu-mem-mb", "100")

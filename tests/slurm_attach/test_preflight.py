@@ -76,6 +76,11 @@ def test_each_refusal_is_one_line_with_its_rules():
     assert line.startswith("train_run, translate_run: 2000 minutes is more")
 
 
+def test_a_misspelt_resource_is_named_where_another_rule_tells_slurm_the_same():
+    line = refused(request(slurm_partition="main"), request("translate_run"))
+    assert line.startswith("train_run: no resource 'slurm_partition'")
+
+
 def test_a_refused_account_is_in_slurms_words_also_with_nodes_down(answers):
     answers("sbatch", code=1, message="sbatch: error: Invalid account or account/partition")
     for nodes in (LIST, LIST.replace("mixed", "down*")):
