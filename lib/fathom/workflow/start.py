@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from snakemake.settings.enums import Quietness
+
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
 from fathom.workflow import starts
@@ -233,6 +235,17 @@ def lift_limits_of_this_machine(workflow: Any) -> None:
     """
     workflow.global_resources["_cores"] = None
     workflow.global_resources["gpu"] = None
+
+
+def show_rules(workflow: Any) -> None:
+    """Print jobs and their failures where any will run: `quiet` is for the lists of dry runs.
+
+    Snakemake counts the message of a job that failed among what `quiet: rules` leaves out.
+
+    `workflow` is Snakemake's, before it runs anything.
+    """
+    if not workflow.output_settings.dryrun:
+        workflow.output_settings.quiet.discard(Quietness.RULES)
 
 
 def look_only_when_jobs_end(workflow: Any) -> None:
