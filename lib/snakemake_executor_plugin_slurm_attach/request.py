@@ -187,6 +187,7 @@ class Request:
                 "outputs": self.outputs,
                 "resumes": self.resumes,
                 "devices": max(self.gpus, 1),
+                "gpus": self.gpus,
                 "nodes": self.nodes,
                 "margin": self.settings.margin,
                 "variables": self.settings.variables,

@@ -95,7 +95,7 @@ class Runner:
         """Run Snakemake's script until its whole group has ended; return its exit code."""
         cores = os.environ.get("SLURM_CPUS_PER_TASK") or os.environ.get("SLURM_CPUS_ON_NODE", "1")
         given = {"STOP_FILE": self.stop, "END_TIME": self.end or None}
-        given |= {key.upper(): self.asked[key] for key in ("nodes", "devices")}
+        given |= {key.upper(): self.asked[key] for key in ("nodes", "devices", "gpus")}
         told = {self.asked["variables"] + key: str(value) for key, value in given.items() if value}
         # srun does not take them over from sbatch.
         environment = os.environ | told | {"SRUN_CPUS_PER_TASK": cores}
