@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from snakemake.settings.enums import Quietness
-
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
 from fathom.workflow import starts
@@ -244,8 +242,9 @@ def show_rules(workflow: Any) -> None:
 
     `workflow` is Snakemake's, before it runs anything.
     """
+    quiet = workflow.output_settings.quiet
     if not workflow.output_settings.dryrun:
-        workflow.output_settings.quiet.discard(Quietness.RULES)
+        quiet -= {each for each in quiet if each.name == "RULES"}
 
 
 def look_only_when_jobs_end(workflow: Any) -> None:
