@@ -242,8 +242,8 @@ def show_rules(workflow: Any) -> None:
 
     `workflow` is Snakemake's, before it runs anything.
     """
-    quiet = workflow.output_settings.quiet
-    if not workflow.output_settings.dryrun:
+    quiet = workflow.output_settings.quiet  # None in a job
+    if quiet and not workflow.output_settings.dryrun:
         quiet -= {each for each in quiet if each.name == "RULES"}
 
 
