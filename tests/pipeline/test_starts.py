@@ -146,7 +146,7 @@ def test_a_cluster_computes_at_the_scale_of_its_site_and_asks_before_thousands_o
     lines = printed.strip().split("\n")
     assert lines[1].startswith("fathom: scale paper (slurm/site.yaml): ")
     assert len(lines) < 80
-    assert re.search(r"\n +120 train +1 GPU ", printed)
+    assert re.search(r"\n +120 train_run +1 GPU ", printed)
     refused = fresh.run(*PROFILE, "all", code=1).strip().split("\n")[-1]
     says("all asks for", where="gpu_hours", remedy="into slurm/site.yaml").check(refused)
     assert not (fresh.folder / "results" / "cluster").exists()

@@ -8,7 +8,8 @@ from fathom.config.switches import Site
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError
 from fathom.results.run_state import State, write_state
-from fathom.workflow.job_sizes import LIKELIHOOD, TRAIN, TRANSLATE, WINDOW, Sizes, request, shown
+from fathom.workflow.job_sizes import Sizes, request, shown
+from fathom.workflow.plan import LIKELIHOOD, TRAIN, TRANSLATE, WINDOW
 from tests.support.own_project import TABLE, targets
 
 RUN = "latent_depth/m2o_diverse_12_12"
@@ -50,9 +51,9 @@ def test_a_training_has_the_fewest_gpus_with_which_it_ends_in_time(spec, hours, 
     assert made.gpu_hours == pytest.approx(hours)
 
 
-@pytest.mark.parametrize("stage", [TRANSLATE, WINDOW, LIKELIHOOD])
-def test_all_other_stages_have_one_gpu(spec, stage):
-    made = request(spec, stage, EIGHT, lambda *_: 3600 * 50)
+@pytest.mark.parametrize("rule", [TRANSLATE, WINDOW, LIKELIHOOD])
+def test_all_other_rules_have_one_gpu(spec, rule):
+    made = request(spec, rule, EIGHT, lambda *_: 3600 * 50)
     assert (made.gpus, made.nodes) == (1, 1)
 
 
@@ -93,20 +94,20 @@ def test_without_gpus_a_job_has_one_core(tmp_path):
 def test_what_is_missing_is_asked_for_once_and_ended_jobs_are_not(tmp_path):
     made = sizes(tmp_path)
     runs = made.targets.artefact(TABLE).runs
-    stages = [each.stage for each in made.missing(TABLE).values()]
-    assert stages.count(TRAIN) == stages.count(TRANSLATE) == len(runs)
+    rules = [each.rule for each in made.missing(TABLE).values()]
+    assert rules.count(TRAIN) == rules.count(TRANSLATE) == len(runs)
     spec = made.targets.spec(RUN)
     for path in (made.targets.paths.training(spec, 1), made.targets.decodings_done(spec, 1)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    left = [each.stage for each in made.missing(TABLE).values()]
+    left = [each.rule for each in made.missing(TABLE).values()]
     assert left.count(TRAIN) == left.count(TRANSLATE) == len(runs) - 1
     # Runs of two tables are trained once.
     whole = made.missing("all")
     assert {*made.missing(TABLE)} < {*whole}
 
 
-def test_the_table_of_requests_has_a_line_for_each_stage_and_number_of_gpus(tmp_path):
+def test_the_table_of_requests_has_a_line_for_each_rule_and_number_of_gpus(tmp_path):
     made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8))
     first, *lines, last = made.table("all")
     assert first == "fathom: jobs on GPUs, expected on h200, fp16, tf32; not measured:"

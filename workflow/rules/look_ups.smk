@@ -93,23 +93,23 @@ def recipe_of(wildcards):
     return setup.ask(TARGETS.recipe, run_of(wildcards), int(wildcards.seed))
 
 
-def size_of(wildcards, stage):
+def size_of(wildcards, rule):
     """Return what a job of a run asks for."""
-    return setup.ask(SIZES.of, run_of(wildcards), stage, int(wildcards.seed))
+    return setup.ask(SIZES.of, run_of(wildcards), rule, int(wildcards.seed))
 
 
-def resources_of(stage):
-    """Return the resources of the jobs of a stage, as functions of the run."""
+def resources_of(rule):
+    """Return the resources of a rule's jobs, as functions of the run."""
 
     def of(name):
-        return lambda wildcards: size_of(wildcards, stage).resources[name]
+        return lambda wildcards: size_of(wildcards, rule).resources[name]
 
     return {name: of(name) for name in ("gpu", "nodes", "mem_mb", "runtime")}
 
 
-def cores_of(stage):
-    """Return the cores of the jobs of a stage on each node, as a function of the run."""
-    return lambda wildcards: size_of(wildcards, stage).cores
+def cores_of(rule):
+    """Return the cores of a rule's jobs on each node, as a function of the run."""
+    return lambda wildcards: size_of(wildcards, rule).cores
 
 
 def newest_save_of(wildcards):

@@ -12,9 +12,9 @@ rule measure_likelihood:
         f"{LOGS}/measure_likelihood/{{run}}.{{seed}}.{{split}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: cores_of("likelihood")
+    threads: cores_of("measure_likelihood")
     resources:
-        **resources_of("likelihood"),
+        **resources_of("measure_likelihood"),
     params:
         recipe=RECIPE["scoring"],
     shell:

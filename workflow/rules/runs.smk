@@ -15,9 +15,9 @@ rule train_run:
         f"{LOGS}/train_run/{{run}}.{{seed}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: cores_of("train")
+    threads: cores_of("train_run")
     resources:
-        **resources_of("train"),
+        **resources_of("train_run"),
         resumes=newest_save_of,
     params:
         recipe=recipe_of,

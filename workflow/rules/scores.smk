@@ -12,9 +12,9 @@ rule translate_run:
         f"{LOGS}/translate_run/{{run}}.{{seed}}.{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: cores_of("translate")
+    threads: cores_of("translate_run")
     resources:
-        **resources_of("translate"),
+        **resources_of("translate_run"),
     params:
         recipe=RECIPE["decoding"],
     shell:
@@ -81,9 +81,9 @@ rule find_best_window:
         f"{LOGS}/find_best_window/{{run}}.{{seed}}.{{gates}}-{{hash}}.log",
     conda:
         "../../envs/fathom.yaml"
-    threads: cores_of("window")
+    threads: cores_of("find_best_window")
     resources:
-        **resources_of("window"),
+        **resources_of("find_best_window"),
     params:
         recipe=RECIPE["scoring"],
         settings=window_scoring_of,

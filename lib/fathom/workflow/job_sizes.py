@@ -3,30 +3,26 @@
 All of it follows from the run and the site, so that no option of a command line drops a GPU.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
 
-from fathom.config.demand import memory_of_run
+from fathom.config.demand import arithmetic_of, memory_of_run
 from fathom.config.spec import Spec
 from fathom.config.switches import Site
 from fathom.io.errors import FathomError
 from fathom.results.run_state import read_state
-from fathom.workflow import plan
-from fathom.workflow.plan import Plan
+from fathom.workflow.plan import TRAIN, Plan
 from fathom.workflow.targets import ALL, Targets
 
-TRAIN, TRANSLATE, WINDOW, LIKELIHOOD = "train", "translate", "window", "likelihood"
-# Seconds of a stage of a run on one device.
+# Seconds of a run's job of a rule on one device.
 Rates = Callable[[Spec, str], float]
 # A limit is this many times the expected time, and so many minutes more for what comes before.
 _MARGIN, _BEFORE = 1.5, 30
 # GPU-hours that a start may ask for where the user names no number.
 UNASKED = 100
-# The rules of the stages after a training.
-_RULES = {TRANSLATE: plan.TRANSLATE, WINDOW: plan.WINDOW, LIKELIHOOD: plan.LIKELIHOOD}
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Request:
     memory_mb: int  # of a node's first process
     minutes: int
     hours: float  # that it is expected to take
-    stage: str
+    rule: str
 
     @property
     def resources(self) -> dict[str, int]:
@@ -53,18 +49,18 @@ class Request:
         return self.gpus * self.hours
 
 
-def request(spec: Spec, stage: str, site: Site, rates: Rates, shared: int = 0) -> Request:
+def request(spec: Spec, rule: str, site: Site, rates: Rates, shared: int = 0) -> Request:
     """Return what a job of a run asks for.
 
     A training has the fewest GPUs of 1, 2, 4, … with which it takes `training_hours` at most. All
-    other stages have one.
+    other jobs have one.
 
     Args:
         shared: micro-batches of the run's updates, which its GPUs must share evenly; 0 for any.
     """
-    hours, gpus, nodes = rates(spec, stage) / 3600, 1, 1
+    hours, gpus, nodes = rates(spec, rule) / 3600, 1, 1
     while (
-        stage == TRAIN
+        rule == TRAIN
         and hours / gpus > site.training_hours
         and 2 * gpus <= site.max_gpus
         and shared % (2 * gpus) == 0
@@ -80,7 +76,7 @@ def request(spec: Spec, stage: str, site: Site, rates: Rates, shared: int = 0) -
         memory_mb=memory_of_run(spec),
         minutes=min(site.longest_minutes, ceil(60 * _MARGIN * hours) + _BEFORE),
         hours=hours,
-        stage=stage,
+        rule=rule,
     )
 
 
@@ -98,43 +94,41 @@ class Sizes:
         """The cluster."""
         return self.targets.project.switches.site
 
-    def of(self, spec: Spec, stage: str, seed: int) -> Request:
+    def of(self, spec: Spec, rule: str, seed: int) -> Request:
         """Return what a job of a run and seed asks for."""
         gpus = self.targets.gpus
         if not self.on_cluster:
             memory, minutes = memory_of_run(spec), self.site.longest_minutes
-            return Request(gpus, 1, 1, memory, minutes, hours=0.0, stage=stage)
+            return Request(gpus, 1, 1, memory, minutes, hours=0.0, rule=rule)
         if not gpus:
             site = self.site.model_copy(update={"max_gpus": 1})
-            return replace(request(spec, stage, site, self._seconds), gpus=0, cores=1)
+            return replace(request(spec, rule, site, self._seconds), gpus=0, cores=1)
         shared = self.targets.project.switches.micro_batches
         if not shared and (state := read_state(self.targets.paths.run(spec, seed))):
             shared = state.micro_batches
-        return request(spec, stage, self.site, self._seconds, shared)
+        return request(spec, rule, self.site, self._seconds, shared)
 
     def missing(self, target: str) -> dict[Path, Request]:
         """Return the requests of the GPU jobs whose file a target lacks, by the file."""
-        requests, needed = {}, {*self.targets.files(target)}
-        for name in self.targets.names_of(target):
-            for trained in self.targets.with_start(name):
-                spec = self.targets.spec(trained)
-                for seed in self.targets.seeds(name):
-                    for path, stage in self._stages(spec, trained, seed, needed):
-                        if not path.exists():
-                            requests[path] = self.of(spec, stage, seed)
-        return requests
+        trainings = self._plan.trainings(self.targets.names_of(target)).values()
+        jobs = [*(each.job for each in trainings), *self._plan.others(target)]
+        return {
+            job.path: self.of(self.targets.spec(self._built[job.run]), job.rule, job.seed)
+            for job in jobs
+            if not job.path.exists()
+        }
 
     def table(self, target: str) -> list[str]:
         """Return the requests of what a target lacks as lines, without a cluster none."""
         requests = self.missing(target) if self.on_cluster and self.targets.gpus else {}
         groups: dict[tuple[str, int], list[Request]] = {}
         for each in requests.values():
-            groups.setdefault((each.stage, each.gpus), []).append(each)
+            groups.setdefault((each.rule, each.gpus), []).append(each)
         lines = []
-        for (stage, gpus), each in groups.items():
+        for (rule, gpus), each in groups.items():
             hours = [shown(bound(one.hours for one in each)) for bound in (min, max)]
             spent = shown(sum(one.gpu_hours for one in each))
-            words = f"{len(each):7,} {stage:10}  {gpus} GPU{'s' * (gpus > 1):1}"
+            words = f"{len(each):7,} {rule:18}  {gpus} GPU{'s' * (gpus > 1):1}"
             lines.append(f"{words}  {' to '.join(dict.fromkeys(hours)):>12} h each")
             lines[-1] += f"  {spent:>6} GPU-hours"
         if not lines:
@@ -155,7 +149,7 @@ class Sizes:
         hours = sum(each.gpu_hours for each in self.begun.values())
         if hours <= self.limit:
             return
-        trainings = sum(each.stage == TRAIN for each in self.begun.values())
+        trainings = sum(each.rule == TRAIN for each in self.begun.values())
         what = f"{target} asks for {shown(hours)} GPU-hours"
         what += f" ({trainings} trainings, {self.expected_on}), more than {self.limit}"
         remedy = f"write {self._key(hours)}{self._smaller(target)}"
@@ -194,27 +188,10 @@ class Sizes:
     def expected_on(self) -> str:
         """The device and arithmetic of which hours are expected, and by what."""
         tf32 = self.targets.project.switches.matmul == "tf32"
-        used = {self.targets.spec(name).training.precision for name in self.targets.built}
-        arithmetic = sorted({"tf32" if tf32 and each == "fp32" else each for each in used})
+        used = {arithmetic_of(self.targets.spec(name), tf32) for name in self.targets.built}
         measured = len(self._plan.measured)
         by = f"by {measured} trainings here" if measured else "not measured"
-        return f"{self.site.gpu}, {', '.join(arithmetic)}; {by}"
-
-    def _stages(
-        self, spec: Spec, name: str, seed: int, needed: set[Path]
-    ) -> Iterator[tuple[Path, str]]:
-        """Yield the last file of each GPU job of a run, those that a target needs."""
-        yield self.targets.paths.training(spec, seed), TRAIN
-        folder = self.targets.paths.run(spec, seed)
-        files = [
-            path
-            for path in self.targets.results(name)
-            if path in needed and path.is_relative_to(folder)
-        ]
-        kinds = {path: path.name.partition(".")[0] for path in files}
-        yield from ((path, kind) for path, kind in kinds.items() if kind in (WINDOW, LIKELIHOOD))
-        if "scores" in kinds.values():
-            yield self.targets.decodings_done(spec, seed), TRANSLATE
+        return f"{self.site.gpu}, {', '.join(sorted(used))}; {by}"
 
     # Times
 
@@ -227,11 +204,11 @@ class Sizes:
         """The names by which runs are asked for, by the run that is trained."""
         return {self.targets.spec(name).name: name for name in self.targets.built}
 
-    def _seconds(self, spec: Spec, stage: str) -> float:
-        """Return how long a stage is expected to take on one device, of all seeds at most."""
+    def _seconds(self, spec: Spec, rule: str) -> float:
+        """Return how long a job is expected to take on one device, of all seeds at most."""
         name = self._built[spec.name]
-        if stage != TRAIN:
-            return self._plan.seconds_after(_RULES[stage], name)
+        if rule != TRAIN:
+            return self._plan.seconds_after(rule, name)
         planned = self._plan.trainings([name])
         return max(each.job.seconds for (run, _), each in planned.items() if run == spec.name)
 

@@ -55,6 +55,8 @@ class DeviceJob:
 
     rule: str
     run: str  # the run's full name; of a run of a study that is trained as another, that one's
+    seed: int
+    path: Path  # the last file that it makes
     seconds: float
     slowest: float  # seconds at most; the same once it is measured
     left: float = 1.0  # the share that is not made yet
@@ -167,7 +169,9 @@ class Plan:
         state = run_state(self.targets.paths.run(spec, seed))
         made = known.updates if state.ended else state.update or 0
         left = max(0.0, 1 - made / known.updates)
-        return Planned(known, state, DeviceJob(TRAIN, spec.name, *self._seconds(name, seed), left))
+        path = self.targets.paths.training(spec, seed)
+        seconds = self._seconds(name, seed)
+        return Planned(known, state, DeviceJob(TRAIN, spec.name, seed, path, *seconds, left))
 
     def others(self, target: str) -> list[DeviceJob]:
         """Return the jobs of a target after its trainings: translations, windows, likelihoods.
@@ -180,25 +184,26 @@ class Plan:
             for seed in self.targets.seeds(name)
         }
         # Of each job its rule, run, seed, and the words of the file that it makes.
-        jobs: dict[tuple[str, str, int, tuple[str, ...]], bool] = {}
+        jobs: dict[tuple[str, str, int, tuple[str, ...]], tuple[Path, bool]] = {}
         for path in self.targets.files(target):
             rule, *words = path.stem.split(".")
             if path.parent not in names:
                 continue
             name, seed = names[path.parent]
             if rule in _AFTER:
-                jobs[_AFTER[rule], name, seed, tuple(words)] = path.exists()
+                jobs[_AFTER[rule], name, seed, tuple(words)] = path, path.exists()
             elif rule == SCORES or is_metric(rule):
                 asked = self.targets.decodings_done(self._specs[name], seed)
                 key = TRANSLATE, name, seed, ()
-                jobs[key] = jobs.get(key, True) and (path.exists() or asked.exists())
+                made = jobs.get(key, (asked, True))[1] and (path.exists() or asked.exists())
+                jobs[key] = asked, made
         return [
-            self._after(rule, name, words, made) for (rule, name, _, words), made in jobs.items()
+            DeviceJob(
+                rule, self._specs[name].name, seed, path, seconds, SLOWEST * seconds, not made
+            )
+            for (rule, name, seed, words), (path, made) in jobs.items()
+            for seconds in (self.seconds_after(rule, name, *words[:1]),)
         ]
-
-    def _after(self, rule: str, name: str, words: tuple[str, ...], made: bool) -> DeviceJob:
-        seconds = self.seconds_after(rule, name, *words[:1])
-        return DeviceJob(rule, self._specs[name].name, seconds, SLOWEST * seconds, float(not made))
 
     def seconds_after(self, rule: str, name: str, split: str = "valid") -> float:
         """Return how long a job after a training takes; `split` is that of a likelihood."""

@@ -17,9 +17,10 @@ from fathom.config.switches import require_even_shares
 from fathom.io import screen
 from fathom.workflow import starts
 from fathom.workflow.job_sizes import Sizes
+from fathom.workflow.plan import TRAIN
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
-TRAIN, EXECUTOR = "train_run", "slurm-attach"
+EXECUTOR = "slurm-attach"
 # Names in a line; `fathom list runs` has all of them.
 MOST_NAMES = 12
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
