@@ -11,8 +11,10 @@ import yaml
 
 from docs import evidence, site
 from docs.readme_table import averages, judged, status
+from fathom.artefacts.check import beyond_config, findings
 from fathom.artefacts.rendering import write_csv
 from fathom.config.load import load
+from fathom.config.yaml_values import from_plain
 from tests.cli.conftest import invoke
 from tests.house.pages import PAGES
 from tests.house.tree import OUTSIDE, ROOT, files, listed, rule_files
@@ -147,6 +149,20 @@ def test_the_page_of_results_has_what_follows_from_the_kept_files():
     for name, part in evidence.parts().items():
         marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
         assert marked in text, "docs/results.md is stale; run python -m docs.evidence"
+
+
+STUDY = re.compile(r"`(\w+/(?:study\.yaml|metrics/\w+\.py))`[^\n]*\n+```\w+\n(.*?)```", re.DOTALL)
+
+
+def test_a_reader_can_start_the_studies_of_the_page_of_results(tmp_path):
+    written = {tmp_path / name: text for name, text in STUDY.findall(evidence.PAGE.read_text())}
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    studies = sorted({str(path.parent) for path in written if path.name == "study.yaml"})
+    assert len(studies) > 1
+    project = load(ROOT, beyond_config, [from_plain({"papers": studies}, "--config")])
+    assert findings(project) == []
 
 
 def test_what_trains_has_a_line_for_each_row_and_rate_and_names_what_is_missing(tmp_path):
