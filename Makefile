@@ -96,15 +96,14 @@ lint: environment ctranslate2 transformers ## check style, rules and config; zer
 	$(BIN)/fathom validate
 
 .PHONY: pages
-pages: environment ## write the generated pages of docs/ and the schemas of config/
+pages: environment ## write docs/equations.md, and the schemas of config/
 	$(BIN)/python -m tests.house.pages
-	$(BIN)/python -m docs.settings
 	$(BIN)/fathom schema
 
 .PHONY: docs
-docs: pages .venv-docs/.complete ## build the site of docs/ in site/, which needs no network to be read
+docs: .venv-docs/.complete ## build the site of docs/ in site/, which needs no network to be read
 	$(call say,site)
-	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs --quiet build --strict
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=lib .venv-docs/bin/python -m mkdocs --quiet build --strict
 	@echo "site: $(CURDIR)/site/index.html"
 
 # Its own packages, and those of .venv.
@@ -115,8 +114,8 @@ docs: pages .venv-docs/.complete ## build the site of docs/ in site/, which need
 	@touch $@
 
 .PHONY: readme
-readme: environment ## update the tables of README.md, from config/ and the last results
-	$(BIN)/python docs/readme_table.py
+readme: environment ## update the numbers of README.md, from config/ and docs/results
+	$(BIN)/python -m docs.readme_table
 
 .PHONY: bench
 bench: environment ## time training and translation against fairseq, in turns, on this CPU (minutes)

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.peer import goals
 from benchmarks.peer.results import Table, all_numbers, described, markdown
-from docs.readme_table import IMAGES, ROOT, replaced
+from docs.evidence import IMAGES, ROOT, replaced
 from fathom.io.files import read_json, write_json
 
 PAGE = ROOT / "docs" / "performance.md"

@@ -15,8 +15,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from docs import readme_table
-from docs.readme_table import IMAGES, KEPT, ROOT, replaced
 from fathom.artefacts.parameters import KEY as SIZE
 from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.differences import parts_over_seeds
@@ -30,10 +28,12 @@ from fathom.results.measurements import FINISHED
 from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
 
+ROOT = Path(__file__).parents[1]
+KEPT, IMAGES = ROOT / "docs" / "results", ROOT / "docs" / "images"
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE = ROOT / "docs" / "results.md"
 RUNS = "runs.csv"
-PICTURE = "figure4.png"  # of the README
+PICTURE, PICTURED = "figure4.png", "tiny"  # of the README, and its scale
 # Files that are kept as they are, and the pages of papers without their links to runs.
 FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
 SCALES = ("tiny", SCALE, "deep")
@@ -64,7 +64,7 @@ def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
         copy = folder / path.relative_to(top)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    if scale == readme_table.SCALE:
+    if scale == PICTURED:
         shutil.copy(top / PAPER / PICTURE, IMAGES)
     left_out = []
     for page in (top / f"{paper}.html" for paper in project.papers):
@@ -225,8 +225,7 @@ def _which_train(folder: Path) -> str:
 def _first_places(folder: Path) -> dict[str, str]:
     """Return the runs of the kept tables, each with the row that shows it first, sizes last."""
     found: dict[str, str] = {}
-    tables = _tables(folder).values()
-    lines = [(line, cells) for cells in tables for line in cells if line["run"]]
+    lines = [(line, cells) for cells in tables(folder).values() for line in cells if line["run"]]
     for line, cells in sorted(lines, key=lambda item: item[0]["measurement"] == SIZE):
         of_row = {each["run"] for each in cells if each["row"] == line["row"]} - {""}
         column = f", {line['column']}" if len(of_row) > 1 else ""
@@ -234,7 +233,7 @@ def _first_places(folder: Path) -> dict[str, str]:
     return found
 
 
-def _tables(folder: Path) -> dict[str, list[dict[str, str]]]:
+def tables(folder: Path) -> dict[str, list[dict[str, str]]]:
     """Return the cells of the kept tables by `<paper>/<table>`, in the order of the papers."""
     found = {}
     for paper in load(ROOT).papers.values():
@@ -263,7 +262,7 @@ def _missing(folder: Path) -> str:
         if missing:
             some = ", ".join(missing) if len(missing) < len(names) else "all tables and figures"
             sentences.append(f"Not drawn of {paper.name}: {some}.")
-    for name, cells in _tables(folder).items():
+    for name, cells in tables(folder).items():
         runs = {line["run"] for line in cells if line["run"]}
         lacking = dict.fromkeys(line["run"] for line in cells if line["words"].startswith(NOT_RUN))
         if lacking:
@@ -306,7 +305,7 @@ def _sentences(folder: Path) -> Iterator[str]:
     runs = {row: line["run"] for (row, column), line in cells.items() if column == "avg"}
     others = [row for row in runs if row != BASE]
     nll = {row: _gap(_likelihoods(folder), runs[row], runs[BASE]) for row in others}
-    bleu, how = _scores(folder, cells)
+    bleu, how = scores(folder, cells)
     gaps = {row: bleu(row, BASE) for row in others}
     yield f"By validation NLL, {_better_and_worse(nll, -1)}; by BLEU, {_better_and_worse(gaps, 1)}."
     yield (
@@ -379,7 +378,7 @@ def _gap(numbers: Mapping[str, Mapping[int, float]], name: str, base: str) -> Ga
     return Gap(fmean(first.values()) - fmean(second.values()), parts)
 
 
-def _scores(
+def scores(
     folder: Path, cells: Mapping[tuple[str, str], Mapping[str, str]]
 ) -> tuple[Callable[[str, str], Gap], str]:
     """Return what subtracts the averages of two rows, and how.
@@ -433,6 +432,13 @@ def _claims(lines: Sequence[Mapping[str, str]], artefact: str = "") -> str:
             numbers = (line["answer"], line["numbers"], ours + line["reported_answer"])
             table.append((name, f"`{line['expression']}`", *numbers))
     return _markdown(table)
+
+
+def replaced(text: str, part: str, new: str) -> str:
+    """Return a page with the text between the marks of a part replaced."""
+    begin, end = f"<!-- begin: {part} -->\n", f"<!-- end: {part} -->"
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}{new}{end}{rest.partition(end)[2]}"
 
 
 def main() -> None:

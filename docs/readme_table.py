@@ -1,103 +1,123 @@
-"""Update README.md: what is judged, what can be run, and the table of averages.
+"""Update README.md: what is judged, trained and gained, and what can be run.
 
-    python docs/readme_table.py
+    python -m docs.readme_table
 
-Counts and status come from config/, averages from docs/results, and counts of text from results/,
-where they exist.
+Counts and status come from config/, trainings and gains from docs/results, and counts of text from
+results/, where they exist.
 """
 
-from collections.abc import Iterator
+import re
+from decimal import Decimal
 from pathlib import Path
 
+from docs.evidence import BASE, KEPT, PAPER, ROOT, RUNS, SCALE, TABLE, replaced, scores, tables
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.judged import judged_today
-from fathom.artefacts.needs import Artefact, Needs
+from fathom.artefacts.needs import Needs
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.tables import Table
+from fathom.results.measurements import FINISHED
 from fathom.results.tree import rows
 
-ROOT = Path(__file__).parents[1]
-SCALE = "tiny"
-KEPT = ROOT / "docs" / "results"
-IMAGES = ROOT / "docs" / "images"
-PAPER, TABLE, COLUMN = "latent_depth", "table5", "avg"
+SMALLEST, DEPTHS, AVERAGE = "tiny", "deep", "avg"
+# Notes of printed cells whose run had no result.
+FAILED = ("failed", "diverged")
+# Tables and figures that the paper prints; those of our controls have no number.
+_PRINTED = re.compile(r"(table|figure)\d+")
 
 
 def judged(project: Project, results: Path = ROOT / "results") -> str:
     """Return what needs no training, as Markdown; text is counted in a folder of results."""
-    return f"{judged_today(Artefacts(project, Paths(results, SCALE)), project.papers)}\n"
+    return f"- {judged_today(Artefacts(project, Paths(results, SMALLEST)), project.papers)}\n"
+
+
+def trained(project: Project, folder: Path = KEPT / DEPTHS) -> str:
+    """Return how trainings at the papers' depths ended, by paper, as Markdown."""
+    lines, found = rows(folder / RUNS), ""
+    for paper in project.papers.values():
+        ends: dict[str, list[str]] = {}
+        failed, names = set(), []
+        for name, cells in tables(folder).items():
+            table = name.partition("/")[2]
+            if name.startswith(f"{paper.name}/") and _PRINTED.fullmatch(table):
+                printed = {
+                    (line["row"], line["column"])
+                    for line in rows(paper.reported(table))
+                    if line["note"].startswith(FAILED)
+                }
+                ran = [cell for cell in cells if cell["run"]]
+                ends |= {cell["run"]: [] for cell in ran}
+                failed |= {cell["run"] for cell in ran if (cell["row"], cell["column"]) in printed}
+                names.append(table.removeprefix("table"))
+        for line in lines:
+            ends.get(line["run"], []).append(line["outcome"])
+        outcomes = [outcome for of_run in ends.values() for outcome in of_run]
+        if not outcomes:
+            continue
+        here = [run for run in failed if {*ends[run]} == {FINISHED}]
+        found += (
+            f"- {paper.about.title}, Table{'s' * (len(names) > 1)} {', '.join(names)}, with the "
+            f"paper's depths: {outcomes.count(FINISHED)} of {len(outcomes)} trainings finished. Of "
+            f"{len(failed)} runs that failed in the paper, {len(here)} train here with each seed.\n"
+        )
+    return found
+
+
+def gains(project: Project, folder: Path = KEPT / SCALE) -> str:
+    """Return the gain of each row over the base, the paper's beside ours, as Markdown."""
+    cells = {(line["row"], line["column"]): line for line in rows(folder / PAPER / f"{TABLE}.csv")}
+    less, _ = scores(folder, cells)
+    reported = rows(project.papers[PAPER].reported(TABLE))
+    printed = {line["row"]: line for line in reported if line["column"] == AVERAGE}
+    seeds = cells[BASE, AVERAGE]["seeds"]
+    lines = [f"| row less {BASE}, BLEU | paper | here, {seeds} seeds | 95 % interval |"]
+    lines.append("|---|--:|--:|--:|")
+    for row, paper in printed.items():
+        if row == BASE:
+            continue
+        gain = paper["note"].partition(",")[0]
+        if paper["value"]:
+            gain = f"{Decimal(paper['value']) - Decimal(printed[BASE]['value']):+}"
+        ours = cells[row, AVERAGE]["words"], ""
+        if cells[row, AVERAGE]["value"]:
+            gap = less(row, BASE)
+            low, high = gap.value - gap.half, gap.value + gap.half
+            ours = f"{gap.value:+.2f}", f"{low:+.2f} to {high:+.2f}"
+        lines.append(f"| {' | '.join((row, gain, *ours))} |")
+    return "\n".join(lines) + "\n"
 
 
 def status(project: Project) -> str:
-    """Return papers, what can be made of each at the scale, and what cannot, as Markdown."""
-    needs = Needs(project, SCALE)
-    lines = ["| paper | can be run today | not built yet | reason |", "|---|---|---|---|"]
+    """Return how many tables and figures of each paper can be made at the smallest scale."""
+    needs = Needs(project, SMALLEST)
+    papers, total = [], 0
     for paper in project.papers.values():
-        if paper.is_study:
-            continue
-        artefacts = [item for item in needs.artefacts.values() if item.paper is paper]
-        missing = [item for item in artefacts if needs.not_built(item)]
-        built = [item for item in artefacts if item not in missing]
-        reasons = dict.fromkeys(reason for item in missing for reason in _reasons(needs, item))
-        cells = (
-            f"[{paper.about.title}]({paper.about.url})",
-            _names(built),
-            _names(missing),
-            "; ".join(reasons),
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        made = [
+            match[1]
+            for item in needs.artefacts.values()
+            if item.paper is paper and not needs.not_built(item)
+            if (match := _PRINTED.fullmatch(item.spec.name))
+        ]
+        if not paper.is_study:
+            counts = (f"{made.count(kind)} {kind}s" for kind in ("table", "figure"))
+            papers.append(f"[{paper.about.title}]({paper.about.url}) ({', '.join(counts)})")
+            total += len(made)
+    return f"{total} tables and figures can be run: {'; '.join(papers)}.\n"
 
 
-def _names(artefacts: list[Artefact]) -> str:
-    """Return `Tables 1, 5 · Figure 4`."""
-    parts = []
-    for word, is_kind in (("Table", True), ("Figure", False)):
-        names = [item.spec.name for item in artefacts if isinstance(item.spec, Table) is is_kind]
-        if names:
-            numbers = ", ".join(name.removeprefix(word.lower()) for name in names)
-            parts.append(f"{word}{'s' if len(names) > 1 else ''} {numbers}")
-    return " · ".join(parts) or "none"
-
-
-def _reasons(needs: Needs, artefact: Artefact) -> Iterator[str]:
-    """Yield why an artefact cannot be made, without the names of its runs and settings."""
-    project = needs.project
-    datasets = [needs.dataset(corpus) for corpus in artefact.corpora]
-    for name in artefact.runs:
-        datasets.append(project.run(name, needs.scale).data.dataset)
-    yield from filter(None, (project.datasets[dataset].not_built for dataset in datasets))
-
-
-def averages(project: Project) -> str:
-    """Return the kept average of each row next to the printed one, as Markdown."""
-    reported = rows(project.papers[PAPER].reported(TABLE))
-    printed = {line["row"]: line for line in reported if line["column"] == COLUMN}
-    lines = ["| row | printed | here | stderr |", "|---|--:|--:|--:|"]
-    for line in rows(KEPT / SCALE / PAPER / f"{TABLE}.csv"):
-        if line["column"] == COLUMN and (paper := printed.get(line["row"])):
-            word = paper["value"] or paper["note"].partition(",")[0]
-            numbers = (f"{float(line[column]):.2f}" for column in ("value", "stderr"))
-            lines.append(f"| {' | '.join((line['row'], word, *numbers))} |")
-    return "\n".join(lines) + "\n"
-
-
-def replaced(readme: str, part: str, text: str) -> str:
-    """Return the README with the text between the marks of a part replaced."""
-    begin, end = f"<!-- begin: {part} -->\n", f"<!-- end: {part} -->"
-    before, _, rest = readme.partition(begin)
-    return f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
+def parts(project: Project) -> dict[str, str]:
+    """Return the parts of the README that config/ and docs/results alone give."""
+    return {"trained": trained(project), "gains": gains(project), "status": status(project)}
 
 
 def main() -> None:
     """Update README.md."""
     readme = ROOT / "README.md"
     project = load(ROOT)
-    text = replaced(readme.read_text(encoding="utf-8"), "judged", judged(project))
-    text = replaced(text, "status", status(project))
-    text = replaced(text, "averages", averages(project))
+    text = readme.read_text(encoding="utf-8")
+    for name, part in {"judged": judged(project), **parts(project)}.items():
+        text = replaced(text, name, part)
     readme.write_text(text, encoding="utf-8")
 
 

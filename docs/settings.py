@@ -1,23 +1,16 @@
-"""Write docs/settings.md: every setting's meaning, type, default, and what each paper gives.
-
-python -m docs.settings
-"""
+"""The page of all settings: meaning, type, default, and what each paper gives."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from fathom.config.check import models_in
-from fathom.config.load import load
 from fathom.config.merge import Entry
 from fathom.config.project import Project
 from fathom.config.schema.figures import KINDS, FigureSettings
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import MethodSettings, RunSettings
 from fathom.config.schema.section import Section
-from fathom.io.files import write_text
 
-ROOT = Path(__file__).resolve().parents[1]
 _HEAD = """\
 # Settings
 
@@ -25,7 +18,7 @@ Every setting of a run, with its default and what the papers give. `fathom show 
 run's own values with file and line. A run of `runs.yaml` may also have `like` (an entry whose
 settings come first, or several, of which later ones win), `for` (one run for each combination),
 `layers: 12/24` (of encoder and decoder) and `method: <name>` (a method without settings of its own;
-`fathom list methods` prints their names). This page is generated (`make docs`) from
+`fathom list methods` prints their names). This page is written from
 `lib/fathom/config/schema/run.py`, cards of methods and the papers' `runs.yaml`. At its end are the
 keys of `figures.yaml`: those of every figure, and those of each kind.
 """
@@ -209,7 +202,3 @@ def _text(value: Any) -> str:
     if isinstance(value, Section):
         return f"{{{', '.join(f'{k}: {_text(v)}' for k, v in value)}}}"
     return str(value) or '""'
-
-
-if __name__ == "__main__":
-    write_text(ROOT / "docs" / "settings.md", page(load(ROOT)))

@@ -1,4 +1,4 @@
-"""What MkDocs adds to docs/: pages of the files that lie elsewhere, and of the library.
+"""What MkDocs adds to docs/: pages of config/, commands, the library, and files elsewhere.
 
 Links of docs/ lead to files of the clone, and do so on every host of the repository. On the site a
 file outside of docs/ has a page of its own, with its text.
@@ -7,6 +7,7 @@ file outside of docs/ has a page of its own, with its text.
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ PAGES = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "config/README.md": "configuration.md",
 }
+# A page has those of all papers.
+DEVIATIONS = "deviations.md"
 SOURCE, API = "source", "api"
-LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?(\))")
-# MkDocs reads lists that are indented by four.
-_NESTED = re.compile(r"^((?:  )+)(?=[-*] )", re.MULTILINE)
+# Of Markdown, and of the pictures of a <picture>.
+LINK = re.compile(r"(\]\(|src(?:set)?=\")(?![a-z]+:|#)([^)\s#\"]+)(#[^)\s\"]*)?([)\"])")
 _UNSEARCHED = "---\nsearch: {exclude: true}\n---\n"
 # What the theme would fetch when a page is opened from a disk, and what does the same.
 FETCHED = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
@@ -34,6 +37,8 @@ def place(path: Path) -> str:
     """Return the place in the site of a file or folder of the project."""
     if path.is_relative_to(DOCS):
         return path.relative_to(DOCS).as_posix()
+    if path.name == "deviations.yaml":
+        return DEVIATIONS
     name = path.relative_to(ROOT).as_posix()
     return PAGES.get(name, f"{SOURCE}/{name}.md")
 
@@ -87,13 +92,41 @@ def rooms() -> dict[str, list[str]]:
     return modules
 
 
+def commands() -> str:
+    """Return the page of all verbs with their options, from their help."""
+    from typer.cli import get_docs_for_click
+    from typer.main import get_command
+
+    from fathom.cli.verbs import build
+
+    verbs = get_command(build())
+    context = verbs.make_context("fathom", [], resilient_parsing=True)
+    text = get_docs_for_click(obj=verbs, ctx=context)
+    _, heading, text = text.partition("\n## ")
+    parts = re.split(r"(```.*?```|`[^`\n]*`)", f"{heading}{text}", flags=re.DOTALL)
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
+    text = re.sub(r"^Example: (.*)$", r"Example: `\1`", "".join(parts), flags=re.MULTILINE)
+    return f"# Commands\n\nEvery verb of `fathom`, as `fathom VERB --help` prints it.\n{text}"
+
+
+@cache
 def made() -> dict[str, str]:
     """Return the content of each page that docs/ does not have, by its place in the site."""
-    pages, waiting = {}, []
+    from docs import settings
+    from fathom.artefacts import deviations
+    from fathom.config.load import load
+
+    project, waiting = load(ROOT, check=False), []
+    pages = {
+        "settings.md": settings.page(project),
+        "commands.md": commands(),
+        DEVIATIONS: deviations.page(project.papers),
+    }
     for name, there in PAGES.items():
-        text = (ROOT / name).read_text(encoding="utf-8")
-        pages[there] = linked(text.replace("<details>", "<details markdown>"), ROOT, there)
-        waiting += outside(text, ROOT)
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        pages[there] = linked(text, path.parent, there)
+        waiting += outside(text, path.parent)
     for path in DOCS.glob("*.md"):
         waiting += outside(path.read_text(encoding="utf-8"), DOCS)
     pages |= {place(path): described(path) for path in waiting if place(path) not in pages}
@@ -124,11 +157,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead links to places in the site, and indent lists as MkDocs reads them."""
-    own = page.file.src_uri
-    if (DOCS / own).is_file():
-        markdown = linked(markdown, DOCS, own)
-    return markdown if own.startswith(f"{SOURCE}/") else _NESTED.sub(r"\1\1", markdown)
+    """Lead links to places in the site."""
+    there = page.file.src_uri
+    return linked(markdown, DOCS, there) if (DOCS / there).is_file() else markdown
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 
-from fathom.artefacts import deviations, equations
+from fathom.artefacts import equations
 from fathom.config.load import load
 from fathom.config.project import Project
 from fathom.io.files import write_text
 from tests.house.tree import ROOT
 
 PAGES: dict[str, Callable[[Project], str]] = {
-    "docs/deviations.md": lambda project: deviations.page(project.papers),
     "docs/equations.md": equations.markdown,
 }
 

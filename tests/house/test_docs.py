@@ -3,18 +3,20 @@
 import csv
 import os
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
-from docs import evidence, site
-from docs.readme_table import averages, judged, status
+from docs import evidence, readme_table, site
 from fathom.artefacts.check import beyond_config, findings
 from fathom.artefacts.rendering import write_csv
+from fathom.cli.verbs import VERBS
 from fathom.config.load import load
 from fathom.config.yaml_values import from_plain
+from fathom.results.tree import rows
 from tests.cli.conftest import invoke
 from tests.house.pages import PAGES
 from tests.house.tree import OUTSIDE, ROOT, files, listed, rule_files
@@ -22,8 +24,10 @@ from tests.house.tree import OUTSIDE, ROOT, files, listed, rule_files
 TEST = re.compile(r"`(test_\w+)`")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 WRITTEN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-# By `make docs`; git does not keep it.
-MADE = {"settings.md"}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+README_LINES, FIRST_LINES = 80, 15
+# Words of this project, which a reader of the README does not know yet.
+UNEXPLAINED = ("tiny_long", "unigram", "mask")
 IMAGE_BYTES, RESULT_BYTES = 100_000, 15_000_000
 # Built from numbers, so that this file has none of them.
 SEPARATORS = re.compile("[" + "".join(map(chr, (0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029))) + "]")
@@ -37,10 +41,38 @@ def test_a_generated_page_is_fresh(own_project, name):
     assert written == PAGES[name](own_project), f"{name} is stale; run make pages"
 
 
-def test_the_readme_says_what_can_be_run_today_and_what_is_kept():
-    text, project = (ROOT / "README.md").read_text(encoding="utf-8"), load(ROOT)
-    for part in (status(project), averages(project)):
-        assert part in text, "README.md is stale; run make readme"
+def test_the_readme_has_the_numbers_of_config_and_of_the_kept_results():
+    for name, part in readme_table.parts(load(ROOT)).items():
+        marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
+        assert marked in README, "README.md is stale; run make readme"
+
+
+def test_the_readme_is_short_begins_with_something_to_see_and_uses_no_word_that_is_not_explained():
+    lines = README.split("\n")
+    assert len(lines) <= README_LINES + 1
+    assert any(line.startswith(("![", "<picture>", "|")) for line in lines[:FIRST_LINES])
+    assert [word for word in UNEXPLAINED if word in README] == []
+
+
+def test_an_outcome_in_place_of_a_score_is_shown_among_gains_and_trainings(tmp_path, own_project):
+    """At the papers' depths a row may diverge, here too."""
+    shutil.copytree(evidence.KEPT / evidence.SCALE, tmp_path / "long")
+    table = tmp_path / "long" / evidence.PAPER / f"{evidence.TABLE}.csv"
+    lines = rows(table)
+    for line in lines:
+        if (line["row"], line["column"]) == ("LL-D, 12/24", "avg"):
+            line |= {"value": "", "words": "diverged"}
+    write_csv(table, list(lines[0]), lines)
+    gains = readme_table.gains(own_project, tmp_path / "long").split("\n")
+    assert "| LL-D, 12/24 | -0.10 | diverged |  |" in gains
+    shutil.copytree(evidence.KEPT / "deep", tmp_path / "deep")
+    trainings = rows(tmp_path / "deep" / evidence.RUNS)
+    for line in trainings:
+        if line["run"].endswith("transformer_plain_12") and line["seed"] == "2":
+            line["outcome"] = "diverged"
+    write_csv(tmp_path / "deep" / evidence.RUNS, list(trainings[0]), trainings)
+    trained = readme_table.trained(own_project, tmp_path / "deep")
+    assert "38 of 39 trainings finished. Of 6 runs that failed in the paper, 5 train" in trained
 
 
 def test_the_page_of_claims_and_the_checklists_count_them():
@@ -60,23 +92,21 @@ def test_the_page_of_claims_and_the_checklists_count_them():
 @pytest.mark.slow
 def test_the_readme_says_what_is_judged_without_training(tmp_path):
     """Text may follow, which only some folders of results have."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    counts = judged(load(ROOT, check=False), tmp_path).removesuffix(".\n")
-    assert f"<!-- begin: judged -->\n{counts}" in text, "README.md is stale; run make readme"
+    counts = readme_table.judged(load(ROOT, check=False), tmp_path).removesuffix(".\n")
+    assert f"<!-- begin: judged -->\n{counts}" in README, "README.md is stale; run make readme"
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
 def test_links_lead_to_files_and_to_places_of_the_site(page):
     text = page.read_text(encoding="utf-8")
-    links = [link for link in LINK.findall(text) if Path(link).name not in MADE]
+    links = LINK.findall(text)
     assert [link for link in links if not (page.parent / link).exists()] == []
     name = page.relative_to(ROOT).as_posix()
     if name in site.PAGES or page.parent == site.DOCS:
         here = site.place(page)
         for match in site.LINK.finditer(site.linked(text, page.parent, here)):
             there = (Path("/", here).parent / match[2]).resolve().relative_to("/").as_posix()
-            made = there in site.made() or Path(there).name in MADE
-            assert made or (site.DOCS / there).is_file(), match[0]
+            assert there in site.made() or (site.DOCS / there).is_file(), match[0]
 
 
 def test_the_rules_whose_jobs_are_timed_are_rules_of_the_workflow():
@@ -101,8 +131,9 @@ def test_the_sites_menu_has_every_page_of_docs_once_and_nothing_is_fetched():
     # Tags that only MkDocs reads are not needed here.
     text = re.sub(r"!!\S+", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     settings = yaml.safe_load(text)
-    pages = {path.name for path in site.DOCS.glob("*.md")} | MADE
-    assert sorted(menu(settings["nav"])) == sorted({*pages, *site.PAGES.values(), f"{site.API}/"})
+    pages = {path.name for path in site.DOCS.glob("*.md")}
+    pages |= {there for there in site.made() if "/" not in there}
+    assert sorted(menu(settings["nav"])) == sorted({*pages, f"{site.API}/"})
     assert settings["theme"]["font"] is False
     assert "offline" in [*map(str, settings["plugins"])]
     assert "http" not in str(settings["extra_css"]) + str(settings.get("extra_javascript", ""))
@@ -114,6 +145,24 @@ def test_a_file_outside_of_docs_has_a_page_with_its_text_and_a_room_one_of_its_m
     link = f"[a]({site.place(path)}#x)"
     assert site.linked("[a](../lib/fathom/io/files.py#x)", site.DOCS, "a.md") == link
     assert "::: fathom.io.files" in site.made()[f"{site.API}/io.md"]
+
+
+def test_links_of_pictures_lead_to_places_of_the_site_too():
+    """The README's picture is a <picture>, light and dark."""
+    text = '<source srcset="docs/images/figure4.png"><img src="docs/images/figure4.png">'
+    linked = site.linked(text, ROOT, "index.md")
+    assert linked == '<source srcset="images/figure4.png"><img src="images/figure4.png">'
+
+
+def test_a_link_to_what_papers_leave_open_leads_to_the_page_of_all():
+    path = ROOT / "config" / "papers" / "lamgd" / "deviations.yaml"
+    assert "### rate_bound: " in site.made()[site.place(path)]
+
+
+def test_the_page_of_commands_has_each_verb_and_shows_what_is_in_angle_brackets():
+    verbs = re.findall(r"^## `fathom (\S+)`$", site.made()["commands.md"], re.MULTILINE)
+    assert verbs == [verb for named in VERBS.values() for verb in named]
+    assert "'&lt;paper>_&lt;table>: &lt;row>'" in site.made()["commands.md"]
 
 
 def missing_tests(root: Path) -> list[str]:

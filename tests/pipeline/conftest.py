@@ -54,6 +54,22 @@ class Project:
         assert done.returncode == code, done.stdout[-8000:]
         return done.stdout
 
+    def shell(self, script: str) -> str:
+        """Run lines of a shell there, as a user types them; return all that they printed."""
+        environment = self._environment
+        environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+        done = subprocess.run(
+            ["sh", "-c", script],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-8000:]
+        return done.stdout
+
     def start(self, *words: str) -> subprocess.Popen:
         """Start a command of the environment there, which prints nothing."""
         nowhere = subprocess.DEVNULL
