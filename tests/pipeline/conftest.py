@@ -41,8 +41,15 @@ class Project:
             code: the exit code that is right.
             text: standard input.
         """
+        return self._printed(self._program(words), code, text)
+
+    def shell(self, script: str) -> str:
+        """Run lines of a shell there, as a user types them; return all that they printed."""
+        return self._printed(["sh", "-c", script])
+
+    def _printed(self, words: list[str], code: int = 0, text: str = "") -> str:
         done = subprocess.run(
-            self._program(words),
+            words,
             cwd=self.folder,
             env=self._environment,
             stdout=subprocess.PIPE,
@@ -52,22 +59,6 @@ class Project:
             check=False,
         )
         assert done.returncode == code, done.stdout[-8000:]
-        return done.stdout
-
-    def shell(self, script: str) -> str:
-        """Run lines of a shell there, as a user types them; return all that they printed."""
-        environment = self._environment
-        environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-        done = subprocess.run(
-            ["sh", "-c", script],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout[-8000:]
         return done.stdout
 
     def start(self, *words: str) -> subprocess.Popen:
@@ -86,7 +77,9 @@ class Project:
 
     @property
     def _environment(self) -> dict[str, str]:
-        return os.environ | {"PYTHONPATH": str(self.folder / "lib"), "COLUMNS": "160"}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        more = {"PATH": path, "PYTHONPATH": str(self.folder / "lib"), "COLUMNS": "160"}
+        return os.environ | more
 
     def training_files(self) -> dict[str, int]:
         """Return the time of the last change of every file that a training leaves."""
