@@ -97,7 +97,7 @@ def commands() -> str:
     from typer.cli import get_docs_for_click
     from typer.main import get_command
 
-    from fathom.cli.verbs import build
+    from fathom.cli.verbs import VERBS, build
 
     verbs = get_command(build())
     context = verbs.make_context("fathom", [], resilient_parsing=True)
@@ -106,7 +106,10 @@ def commands() -> str:
     parts = re.split(r"(```.*?```|`[^`\n]*`)", f"{heading}{text}", flags=re.DOTALL)
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
     text = re.sub(r"^Example: (.*)$", r"Example: `\1`", "".join(parts), flags=re.MULTILINE)
-    return f"# Commands\n\nEvery verb of `fathom`, as `fathom VERB --help` prints it.\n{text}"
+    lines = ["# Commands", "", "Every verb of `fathom`, as `fathom VERB --help` prints it.", ""]
+    for subject, named in VERBS.items():
+        lines.append(f"- {subject}: {', '.join(f'[{verb}](#fathom-{verb})' for verb in named)}")
+    return "\n".join([*lines, text])
 
 
 @cache
