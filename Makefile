@@ -114,7 +114,7 @@ docs: .venv-docs/.complete ## build the site of docs/ in site/, which needs no n
 	@touch $@
 
 .PHONY: readme
-readme: environment ## update the numbers of README.md, from config/ and docs/results
+readme: environment ## update the numbers of README.md and docs/tutorial.md, from config/ and docs/results
 	$(BIN)/python -m docs.readme_table
 
 .PHONY: bench

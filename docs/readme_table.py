@@ -1,4 +1,4 @@
-"""Update README.md: what is judged, trained and gained, and what can be run.
+"""Update the numbers of README.md and of the tutorial.
 
     python -m docs.readme_table
 
@@ -20,6 +20,7 @@ from fathom.config.project import Project
 from fathom.results.measurements import FINISHED
 from fathom.results.tree import rows
 
+README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
 SMALLEST, DEPTHS, AVERAGE = "tiny", "deep", "avg"
 # Notes of printed cells whose run had no result.
 FAILED = ("failed", "diverged")
@@ -106,19 +107,39 @@ def status(project: Project) -> str:
     return f"{total} tables and figures can be run: {'; '.join(papers)}.\n"
 
 
-def parts(project: Project) -> dict[str, str]:
-    """Return the parts of the README that config/ and docs/results alone give."""
-    return {"trained": trained(project), "gains": gains(project), "status": status(project)}
+def averages(project: Project, folder: Path = KEPT / SMALLEST) -> str:
+    """Return the average of each row at the smallest scale, the paper's beside it, as Markdown."""
+    ours = {
+        line["row"]: line
+        for line in rows(folder / PAPER / f"{TABLE}.csv")
+        if line["column"] == AVERAGE
+    }
+    lines = ["| row | paper | here |", "|---|--:|--:|"]
+    for paper in rows(project.papers[PAPER].reported(TABLE)):
+        if paper["column"] == AVERAGE:
+            cell = ours[paper["row"]]
+            here = f"{float(cell['value']):.2f}" if cell["value"] else cell["words"]
+            printed = paper["value"] or paper["note"].partition(",")[0]
+            lines.append(f"| {paper['row']} | {printed} | {here} |")
+    return "\n".join(lines) + "\n"
+
+
+def parts(project: Project) -> dict[tuple[Path, str], str]:
+    """Return what config/ and docs/results alone give, by page and part."""
+    return {
+        (README, "trained"): trained(project),
+        (README, "gains"): gains(project),
+        (README, "status"): status(project),
+        (TUTORIAL, "averages"): averages(project),
+    }
 
 
 def main() -> None:
-    """Update README.md."""
-    readme = ROOT / "README.md"
+    """Update both pages."""
     project = load(ROOT)
-    text = readme.read_text(encoding="utf-8")
-    for name, part in {"judged": judged(project), **parts(project)}.items():
-        text = replaced(text, name, part)
-    readme.write_text(text, encoding="utf-8")
+    for (page, name), part in {(README, "judged"): judged(project), **parts(project)}.items():
+        text = replaced(page.read_text(encoding="utf-8"), name, part)
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

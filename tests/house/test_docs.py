@@ -41,10 +41,10 @@ def test_a_generated_page_is_fresh(own_project, name):
     assert written == PAGES[name](own_project), f"{name} is stale; run make pages"
 
 
-def test_the_readme_has_the_numbers_of_config_and_of_the_kept_results():
-    for name, part in readme_table.parts(load(ROOT)).items():
+def test_readme_and_tutorial_have_the_numbers_of_config_and_of_the_kept_results(own_project):
+    for (page, name), part in readme_table.parts(own_project).items():
         marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
-        assert marked in README, "README.md is stale; run make readme"
+        assert marked in page.read_text(encoding="utf-8"), f"{page} is stale; run make readme"
 
 
 def test_the_readme_is_short_begins_with_something_to_see_and_uses_no_word_that_is_not_explained():
