@@ -44,11 +44,8 @@ class Executor(RemoteExecutor):
         jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
         requests = [Request.of(job, self.settings) for job in jobs]
         # Before the base class starts its thread, which a refusal would leave behind.
-        problems, remarks = preflight.check(requests)
-        if problems:
+        if problems := preflight.check(requests):
             sys.exit("\n".join(map(_marked, ["nothing was submitted", *problems])))
-        for remark in remarks:
-            logger.info(_marked(remark))
         super().__init__(workflow, logger)
         self.next_seconds_between_status_checks = TICK
 

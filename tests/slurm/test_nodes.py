@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import ROW, TARGET
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
@@ -16,9 +15,9 @@ def test_a_preempted_job_saves_and_resumes_under_its_number(case):
     number = case.job()
     words = ("--partition=high", "--gres=gpu:4", "--nodes=2", "--exclusive", "--wrap", "sleep 5")
     higher = case.cluster.call("sbatch", "--parsable", "--output=/dev/null", *words)
-    wait(lambda: case.attempts()[-1].startswith("to "), "stopped")
+    case.wait(lambda: case.attempts()[-1].startswith("to "), "stopped")
     update = int(case.attempts()[-1].split()[1])
-    wait(lambda: not case.cluster.jobs("-j", higher), "the other job has ended")
+    case.wait(lambda: not case.cluster.jobs("-j", higher), "the other job has ended")
     case.cluster.hurry(number)
     case.end(head)
     assert f"from {update} job {number}" in case.attempts()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slurm
     [
         (
             ("--default-resources", "partition=mian"),
-            says("no partition 'mian'", nearest="main"),
+            says("no partition 'mian' (`partition` of the command line)", nearest="main"),
         ),
         (
             ("--set-resources", "train_run:runtime=1441"),
