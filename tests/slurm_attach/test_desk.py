@@ -397,7 +397,7 @@ def test_a_job_without_its_nodes_waits_for_a_person_after_an_hour(start):
     assert [
         line for line in start.lines if "job 7 waits for you (Reservation): for an hour" in line
     ]
-    assert "scancel 7" in job.cure
+    assert "scancel 7" in str(job.cure)
 
 
 def test_what_failed_stays_known_after_the_start_until_the_job_is_tried_again(begin):

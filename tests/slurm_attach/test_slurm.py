@@ -12,7 +12,8 @@ TITLES = "JOBID|NAME|STATE|REASON"
 RESOURCES = ("BB", "Billing", "CPU", "Cpu", "Energy", "GRES", "License", "Mem", "Memory", "Node")
 OF_EACH = {
     "waits": "{0}Grp{1} {0}Grp{1}Limit {0}Grp{1}RunMinutes {0}Grp{1}RunMinutesLimit"
-    " {0}Max{1}PerUser {0}Max{1}PerUserLimit Max{1}PerAccount",
+    " {0}Max{1}PerUser {0}Max{1}PerUserLimit Max{1}PerAccount Max{1}RunMinsPerUser"
+    " Max{1}RunMinsPerAccount",
     "never": "{0}Max{1}PerJob {0}Max{1}PerJobLimit {0}Max{1}PerNode {0}Max{1}MinutesPerJob"
     " {0}Max{1}MinutesPerJobLimit {0}Min{1} QOSMinCpuNotSatisfied",
     "budget": "{0}Grp{1}Minutes {0}Grp{1}MinutesLimit {0}GrpWallLimit",
