@@ -39,7 +39,7 @@ class Executor(RemoteExecutor):
     def __init__(self, workflow: Any, logger: Any) -> None:
         self.settings: ExecutorSettings = workflow.executor_settings
         folder = self.settings.folder or os.environ.get("SLURM_ATTACH_FOLDER")
-        folder = Path(folder or Path(".snakemake", "slurm-attach")).absolute()
+        folder = Path(folder or ".snakemake/slurm-attach").absolute()
         self.desk = Desk(folder, self.settings.poll, lambda text: logger.info(_marked(text)))
         jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
         requests = [Request.of(job, self.settings) for job in jobs]

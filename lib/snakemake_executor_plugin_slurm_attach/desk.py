@@ -27,6 +27,8 @@ HEADS = "heads"
 # A job is lost when so many lists lacked it, for so long (seconds).
 MISSES, LOST_AFTER = 3, 120.0
 LOST = "Slurm no longer knows it, and it left no end marker"
+# Why a submission is tried again without end, by its answer's kind.
+FOR_NOW = {"limit": "the cluster takes no more jobs now", "lost": "Slurm did not answer"}
 # Submissions that are refused for a reason that nobody knows; attempts of a job that preemption or
 # a node ended before it saved.
 REFUSALS, ATTEMPTS = 3, 20
@@ -173,7 +175,7 @@ class Desk:
                 self._pause = min(2 * self._pause, LONGEST)
                 return
             self._pause = self.poll
-        self._told -= {"limit", "lost"}
+        self._told -= FOR_NOW.keys()
 
     def _place(self, job: Job, count: int) -> bool:
         """Find a job, or submit it; return whether Slurm may take another one of `count` now."""
@@ -200,13 +202,10 @@ class Desk:
                 slurm.cancel(int(answer.text))
             return True
         job.reason = answer.reason
-        if answer.kind == "limit":
-            what = f"the cluster takes no more jobs now ({answer.reason})"
-            self.tell("limit", f"{what}; {count} wait here, and are tried again")
-            return False
-        job.asked = time.time()
-        if answer.kind == "lost":
-            self.tell("lost", f"{answer.reason}; {count} jobs wait here, and are tried again")
+        job.asked = 0.0 if answer.kind == "limit" else time.time()
+        if what := FOR_NOW.get(answer.kind):
+            text = f"{what} ({answer.reason}); {count} jobs wait here, and are tried again"
+            self.tell(answer.kind, text)
             return False
         job.refused += 1
         if answer.kind == "final" or job.refused >= REFUSALS:

@@ -142,11 +142,12 @@ def _place(request: Request, key: str) -> str:
     if not request.resources.get(key):
         is_other = key == "partition" and request.gpus and request.settings.gpu_partition
         key = {"gres": "gpu"}.get(key, f"gpu_{key}" if is_other else key)
-    option = f"slurm-attach-{key.replace('_', '-')}"
-    word, line = rf"--{option}\b", f"{option}:"
-    if is_resource := request.resources.get(key) or not hasattr(request.settings, key):
-        word = rf"({request.rule}:)?{key}="
-        line = rf"(set|default)-resources:.*(\n[ -].*)*?\b{key}['\"]?\s*[=:]"
+    is_resource = request.resources.get(key) or not hasattr(request.settings, key)
+    word = f"({request.rule}:)?{key}="
+    line = rf"(set|default)-resources:.*(\n[ -].*)*?\b{key}['\"]?\s*[=:]"
+    if not is_resource:
+        key = f"slurm-attach-{key.replace('_', '-')}"
+        word, line = f"--{key}(=|$)", f"{key}:"
     if any(re.match(word, each) for each in sys.argv):
         return f"`{key}` of the command line"
     named = re.findall(r"--profile[ =](\S+)", " ".join(sys.argv))
@@ -155,5 +156,5 @@ def _place(request: Request, key: str) -> str:
         for folder in (Path(name), Path.home() / ".config" / "snakemake" / name):
             for path in (folder / "config.yaml", folder / "profile.yaml"):
                 if path.is_file() and re.search(f"(?m)^{line}", path.read_text("utf-8")):
-                    return f"{path}"
-    return "a resource of the rule" if is_resource else f"the default of {option}"
+                    return f"`{key}` in {path}"
+    return "a resource of the rule" if is_resource else f"the default of `{key}`"

@@ -117,7 +117,7 @@ def test_a_workflow_of_somebody_else_ends_well_on_a_nasty_site(accounts, case, t
     finally:
         case.cluster.call("scancel", *others)
     says("train: Slurm refuses a job: the partition cpu is for other jobs").check(refused)
-    assert "--partition=cpu (`partition` of the command line)" in refused
+    assert "--partition=cpu (`slurm-attach-partition` of the command line)" in refused
     assert (case.folder / "all.txt").read_text() == "trained\n" * 5
     assert printed.count("submitted as job") == 10
     assert "the cluster takes no more jobs now (QOSMaxSubmitJobPerUserLimit); " in printed

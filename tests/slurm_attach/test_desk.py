@@ -257,7 +257,7 @@ def test_a_submit_limit_holds_the_others_back_and_is_said_once(start):
     start.wait(6 * 3600)
     assert [job.number for job in jobs] == [7, 8, None, None, None]
     [line] = [line for line in start.lines if "QOSMaxSubmitJobPerUserLimit" in line]
-    assert "3 wait here, and are tried again" in line
+    assert "3 jobs wait here, and are tried again" in line
     # After pauses of 30, 60, 120, ... and then each 10 minutes.
     assert 2 + 6 * 6 <= len(start.toy.submitted) <= 3 + 4 + 6 * 6
     for job in jobs:

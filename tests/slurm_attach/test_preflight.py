@@ -81,22 +81,26 @@ default-resources: [account=bad, qos=high]
 @pytest.mark.parametrize(
     ("given", "words", "place"),
     [
-        ({"settings": {"partition": "maim"}}, (), "{profile}"),
-        ({"settings": {"partition": "main", "gpu_partition": "gqu"}, "gpu": 1}, (), "{profile}"),
-        ({"settings": {"partition": "maim"}}, ("--slurm-attach-partition=maim",), "command line"),
+        ({"settings": {"partition": "maim"}}, (), "`slurm-attach-partition` in {profile}"),
+        ({"settings": {"partition": "main", "gpu_partition": "gqu"}, "gpu": 1}, (),
+         "`slurm-attach-gpu-partition` in {profile}"),
+        ({"settings": {"partition": "maim"}}, ("--slurm-attach-partition=maim",),
+         "`slurm-attach-partition` of the command line"),
         ({"partition": "maim"}, (), "a resource of the rule"),
-        ({"partition": "maim"}, ("--default-resources", "partition=maim"), "command line"),
-        ({"runtime": 2000}, (), "{profile}"),
-        ({"runtime": 2000}, ("--set-resources", "train_run:runtime=2000"), "command line"),
-        ({"runtime": 2000}, ("--set-resources", "other:runtime=2000"), "{profile}"),
+        ({"partition": "maim"}, ("--default-resources", "partition=maim"),
+         "`partition` of the command line"),
+        ({"runtime": 2000}, (), "`runtime` in {profile}"),
+        ({"runtime": 2000}, ("--set-resources", "train_run:runtime=2000"),
+         "`runtime` of the command line"),
+        ({"runtime": 2000}, ("--set-resources", "other:runtime=2000"), "`runtime` in {profile}"),
         ({"mem_mb": 9000}, (), "a resource of the rule"),
-        ({"gpu": 4, "settings": {"gpu_cores": 9}}, (), "the default of slurm-attach-gpu-cores"),
+        ({"gpu": 4, "settings": {"gpu_cores": 9}}, (), "the default of `slurm-attach-gpu-cores`"),
         # In Slurm's words, with all that was asked for, by its place.
-        ({"account": "bad"}, (), "--account=bad ({profile})"),
+        ({"account": "bad"}, (), "--account=bad (`account` in {profile})"),
         ({"account": "bad"}, ("account=bad",), "--account=bad (`account` of the command line)"),
-        ({"settings": {"extra": "--reservation=nope"}, "constraint": "x", "runtime": 9}, (),
-         "--constraint=x --cpus-per-task=1 (a resource of the rule), "
-         "--time=9 --reservation=nope ({profile})"),
+        ({"settings": {"extra": "--reservation=nope"}, "constraint": "x", "mem_mb": 9}, (),
+         "--constraint=x --cpus-per-task=1 --mem=9 (a resource of the rule), "
+         "--reservation=nope (`slurm-attach-extra` in {profile})"),
     ],
 )  # fmt: skip
 def test_a_refusal_says_where_the_value_is_written(
@@ -117,7 +121,9 @@ def test_a_profile_is_also_found_among_those_of_the_user(monkeypatch, tmp_path):
     profile.write_text(PROFILE)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "site")
-    assert f"({profile})" in refused(request(settings={"partition": "maim"}))
+    assert f"`slurm-attach-partition` in {profile}" in refused(
+        request(settings={"partition": "maim"})
+    )
 
 
 def test_each_refusal_is_one_line_with_its_rules():
