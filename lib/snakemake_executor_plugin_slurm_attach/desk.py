@@ -166,8 +166,9 @@ class Desk:
     # Submission
 
     def _submit(self, waiting: list[Job], now: float) -> None:
-        """Submit or find the jobs, in their order, until Slurm takes no more of them now."""
-        for at, job in enumerate(waiting):
+        """Find or submit the jobs, until Slurm takes no more of them now."""
+        # A job that is there already needs no room.
+        for at, job in enumerate(sorted(waiting, key=lambda job: not self._rows_of(job)[1])):
             if self._closed or time.time() > now + LOOK:
                 return
             if not self._place(job, len(waiting) - at):

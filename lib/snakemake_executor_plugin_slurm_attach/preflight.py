@@ -157,4 +157,4 @@ def _place(request: Request, key: str) -> str:
             for path in (folder / "config.yaml", folder / "profile.yaml"):
                 if path.is_file() and re.search(f"(?m)^{line}", path.read_text("utf-8")):
                     return f"`{key}` in {path}"
-    return "a resource of the rule" if is_resource else f"the default of `{key}`"
+    return "a resource of the rule" if is_resource else f"`{key}` of the profile, or its default"

@@ -268,6 +268,17 @@ def test_a_submit_limit_holds_the_others_back_and_is_said_once(start):
     assert len([line for line in start.lines if "QOSMaxSubmitJobPerUserLimit" in line]) == 1
 
 
+def test_jobs_of_an_earlier_start_are_taken_over_also_at_a_limit(begin):
+    first = begin()
+    first.add(3)
+    first.wait()
+    first.toy.most = 1
+    second = begin()
+    jobs = [second.add(seed) for seed in range(4)]
+    second.wait()
+    assert [job.number for job in jobs] == [None, None, None, 7]
+
+
 def test_a_job_that_comes_between_two_lists_is_submitted_at_once(start):
     start.add()
     start.wait(3)

@@ -94,7 +94,8 @@ default-resources: [account=bad, qos=high]
          "`runtime` of the command line"),
         ({"runtime": 2000}, ("--set-resources", "other:runtime=2000"), "`runtime` in {profile}"),
         ({"mem_mb": 9000}, (), "a resource of the rule"),
-        ({"gpu": 4, "settings": {"gpu_cores": 9}}, (), "the default of `slurm-attach-gpu-cores`"),
+        ({"gpu": 4, "settings": {"gpu_cores": 9}}, (),
+         "`slurm-attach-gpu-cores` of the profile, or its default"),
         # In Slurm's words, with all that was asked for, by its place.
         ({"account": "bad"}, (), "--account=bad (`account` in {profile})"),
         ({"account": "bad"}, ("account=bad",), "--account=bad (`account` of the command line)"),
