@@ -121,9 +121,8 @@ class Desk:
         if any(job.number for job in jobs) and self._is_rung():
             for job in filter(_is_placed, jobs):
                 self._conclude(job, None)
-        is_due = now >= self._submit_at and any(map(_waits, jobs))
-        is_asked = is_due or any(map(_is_placed, jobs))
-        if is_asked and now >= min(self._listed + self.poll, self._look):
+        is_due = now >= min(self._listed + self.poll, self._look)
+        if is_due and any(_is_placed(job) or now >= self._submit_at for job in jobs):
             self.ask(now)
             for job in filter(_is_placed, jobs):
                 self._watch(job, now)
@@ -197,10 +196,10 @@ class Desk:
         self._prepare(job)
         answer = slurm.submit(*self._words(job))
         if answer.code == 0:
-            self._follow(job, int(answer.text))
-            self.say(f"{job.request}: submitted as job {job.number}")
+            self._follow(job, number := int(answer.text))
+            self.say(f"{job.request}: submitted as job {number}")
             if self._closed:
-                slurm.cancel(int(answer.text))
+                slurm.cancel(number)
             return True
         job.reason = answer.reason
         job.asked = 0.0 if answer.kind == "limit" else time.time()

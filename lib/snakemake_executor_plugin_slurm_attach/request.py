@@ -15,7 +15,6 @@ from snakemake_interface_executor_plugins.settings import ExecutorSettingsBase
 
 # The names of all jobs begin with it.
 PREFIX = "sa-"
-_HASHED = 10
 _GPUS = re.compile(r"gpu(?::[^:,()]+)?:(\d+)")
 # sbatch's options for what a resource, or else a setting, of that name says.
 _OPTIONS = {key: key for key in ("account", "qos", "constraint", "reservation", "nodes")}
@@ -91,7 +90,7 @@ class Request:
     @property
     def name(self) -> str:
         """The job's name on the cluster, by which each start finds it."""
-        key = hashlib.sha256(self.first.encode()).hexdigest()[:_HASHED]
+        key = hashlib.sha256(self.first.encode()).hexdigest()[:10]
         return f"{PREFIX}{self.rule}-{self.label}-{key}"
 
     def __str__(self) -> str:
@@ -160,7 +159,8 @@ class Request:
         asked = [(key, f"--{_OPTIONS[key]}={value}") for key, value in given.items() if value]
         asked += [("nodes", "--ntasks-per-node=1")] if self.nodes > 1 else []
         texts = [("extra", settings.extra), ("extra", resources.get("extra"))]
-        texts.insert(1, ("gpu_extra", settings.gpu_extra if self.gpus else None))
+        if self.gpus:
+            texts.insert(1, ("gpu_extra", settings.gpu_extra))
         return asked + [(key, word) for key, text in texts for word in shlex.split(str(text or ""))]
 
     @property
