@@ -39,16 +39,13 @@ class Executor(RemoteExecutor):
     def __init__(self, workflow: Any, logger: Any) -> None:
         self.settings: ExecutorSettings = workflow.executor_settings
         folder = self.settings.folder or os.environ.get("SLURM_ATTACH_FOLDER")
-        folder = Path(folder or Path(".snakemake", "slurm-attach")).absolute()
+        folder = Path(folder or ".snakemake/slurm-attach").absolute()
         self.desk = Desk(folder, self.settings.poll, lambda text: logger.info(_marked(text)))
         jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
         requests = [Request.of(job, self.settings) for job in jobs]
         # Before the base class starts its thread, which a refusal would leave behind.
-        problems, remarks = preflight.check(requests)
-        if problems:
+        if problems := preflight.check(requests):
             sys.exit("\n".join(map(_marked, ["nothing was submitted", *problems])))
-        for remark in remarks:
-            logger.info(_marked(remark))
         super().__init__(workflow, logger)
         self.next_seconds_between_status_checks = TICK
 

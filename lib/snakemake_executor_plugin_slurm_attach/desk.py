@@ -27,12 +27,14 @@ HEADS = "heads"
 # A job is lost when so many lists lacked it, for so long (seconds).
 MISSES, LOST_AFTER = 3, 120.0
 LOST = "Slurm no longer knows it, and it left no end marker"
+# Why a submission is tried again without end, by its answer's kind.
+FOR_NOW = {"limit": "the cluster takes no more jobs now", "lost": "Slurm did not answer"}
 # Submissions that are refused for a reason that nobody knows; attempts of a job that preemption or
 # a node ended before it saved.
 REFUSALS, ATTEMPTS = 3, 20
-# Seconds of submissions in one look; after which Slurm knows why a job got a signal; for which end
-# markers are kept.
-LOOK, SOON, KEPT = 10.0, 3.0, 14 * 86_400.0
+# Seconds of submissions in one look; after which Slurm knows why a job got a signal; the longest
+# pause after a limit or a silence; for which end markers are kept.
+LOOK, SOON, LONGEST, KEPT = 10.0, 3.0, 600.0, 14 * 86_400.0
 # This module is imported before Snakemake looks for outputs.
 BEGAN = time.time()
 
@@ -53,7 +55,7 @@ class Job:
     asked: float = 0.0  # when it was submitted without an answer
     refused: int = 0
     misses: int = 0
-    since: float = 0.0  # of the first miss
+    since: float = 0.0  # of the first miss, or of the reason
     stuck: int = 0  # attempts in a row without a newer save
     save: Any = None  # the newest save when the attempt was submitted
 
@@ -95,10 +97,10 @@ class Desk:
         self._failed: dict[str, dict[str, Any]] = {}  # of this start and of those before, by name
         self._lock = threading.Lock()
         self._closed = False
-        self._rows: list[slurm.Row] | None = None
-        self._listed = self._look = self._submit_at = 0.0
+        self._rows: list[slurm.Row] | None = None  # squeue's list, None while Slurm is silent
+        self._listed = self._submit_at = 0.0
+        self._look, self._pause = float("inf"), poll  # the time of the next list before a poll
         self._rung: int | None = None
-        self._signalled = False  # whether a marker has left the decision to Slurm
         self._told: set[str] = set()
         self._shown = ""
         self._tidy()
@@ -117,37 +119,34 @@ class Desk:
             jobs = list(self.jobs)
         now = time.time()
         if any(job.number for job in jobs) and self._is_rung():
-            self._signalled = False
-            for job in filter(_goes_on, jobs):
-                self._conclude(job, self._row(job))
-            self._look = min(self._look, now + SOON) if self._signalled else self._look
-        if now >= min(self._listed + self.poll, self._look) and any(map(_goes_on, jobs)):
-            rows = self.rows(fresh=True)
-            for job in filter(_goes_on, jobs):
-                self._watch(job, rows, now)
-        waiting = [job for job in jobs if _goes_on(job) and job.number is None]
-        if now >= self._submit_at and waiting:
-            self._submit(waiting, now)
-        over = [job for job in jobs if not _goes_on(job)]
+            for job in filter(_is_placed, jobs):
+                self._conclude(job, None)
+        is_due = now >= min(self._listed + self.poll, self._look)
+        if is_due and any(_is_placed(job) or now >= self._submit_at for job in jobs):
+            self.ask(now)
+            for job in filter(_is_placed, jobs):
+                self._watch(job, now)
+        if now >= self._submit_at:
+            self._submit(list(filter(_waits, jobs)), now)
+        over = [job for job in jobs if job.verdict is not None]
         with self._lock:
-            self.jobs = list(filter(_goes_on, self.jobs))
+            self.jobs = [job for job in self.jobs if job.verdict is None]
         if over:
             # Below a limit of jobs there is room again.
-            self._submit_at = 0.0
+            self._submit_at, self._pause = 0.0, self.poll
         self._failed |= {job.request.name: job.shown() for job in over if job.verdict}
         self.show()
 
-    def rows(self, fresh: bool = False) -> list[slurm.Row] | None:
-        """Return squeue's list, not older than a poll; None while Slurm is silent."""
-        now = time.time()
-        if fresh or now >= self._listed + self.poll:
-            self._listed, self._look = now, float("inf")
-            self._rows = slurm.rows()
-            if self._rows is None:
-                self.tell("silent", "Slurm does not answer; asked again until it does")
-            else:
-                self._told.discard("silent")
-        return self._rows
+    def ask(self, now: float) -> None:
+        """Ask squeue."""
+        self._listed, self._look = now, float("inf")
+        self._rows = slurm.rows()
+        if self._rows is None:
+            count = sum(map(_waits, self.jobs))
+            what = "Slurm does not answer, and is asked again until it does"
+            self.tell("silent", f"{what}; {count} jobs wait here")
+        else:
+            self._told.discard("silent")
 
     def cancel(self) -> None:
         """Cancel all jobs, and submit no more."""
@@ -166,22 +165,25 @@ class Desk:
     # Submission
 
     def _submit(self, waiting: list[Job], now: float) -> None:
-        """Submit or find the jobs, in their order, until Slurm takes no more of them now."""
-        rows = self.rows()
-        for job in waiting:
+        """Find or submit the jobs, until Slurm takes no more of them now."""
+        # A job that is there already needs no room.
+        for at, job in enumerate(sorted(waiting, key=lambda job: not self._rows_of(job)[1])):
             if self._closed or time.time() > now + LOOK:
                 return
-            if rows is None or not self._place(job, rows):
-                self._submit_at = now + self.poll
+            if not self._place(job, len(waiting) - at):
+                self._submit_at = now + self._pause
+                self._pause = min(2 * self._pause, LONGEST)
                 return
+            self._pause = self.poll
+        self._told -= FOR_NOW.keys()
 
-    def _place(self, job: Job, rows: list[slurm.Row]) -> bool:
-        """Find a job, or submit it; return whether Slurm may take another one now."""
+    def _place(self, job: Job, count: int) -> bool:
+        """Find a job, or submit it; return whether Slurm may take another one of `count` now."""
         if job.asked > self._listed:
             # Whether it was accepted is not in a list from before.
             self._look = min(self._look, job.asked + SOON)
             return True
-        number = self._live(job, rows)
+        number = self._live(job)
         if number is None:
             return False
         if number:
@@ -194,30 +196,28 @@ class Desk:
         self._prepare(job)
         answer = slurm.submit(*self._words(job))
         if answer.code == 0:
-            self._follow(job, int(answer.text))
-            self.say(f"{job.request}: submitted as job {job.number}")
-            self._told.discard("lost")
-            if self._closed and job.number:
-                slurm.cancel(job.number)
+            self._follow(job, number := int(answer.text))
+            self.say(f"{job.request}: submitted as job {number}")
+            if self._closed:
+                slurm.cancel(number)
             return True
         job.reason = answer.reason
-        if answer.is_limit:
-            what = "the cluster takes no more jobs now; the others wait here"
-            self.tell("limit", f"{what} ({answer.reason})")
-            return False
-        job.asked = time.time()
-        if answer.is_lost:
-            self.tell("lost", f"{job.request}: {answer.reason}; it is looked for and asked again")
+        job.asked = 0.0 if answer.kind == "limit" else time.time()
+        if what := FOR_NOW.get(answer.kind):
+            text = f"{what} ({answer.reason}); {count} jobs wait here, and are tried again"
+            self.tell(answer.kind, text)
             return False
         job.refused += 1
-        if answer.is_permanent or job.refused >= REFUSALS:
+        if answer.kind == "final" or job.refused >= REFUSALS:
             job.verdict = f"Slurm refuses the job ({answer.reason})"
         return True
 
-    def _live(self, job: Job, rows: list[slurm.Row]) -> int | None:
+    def _live(self, job: Job) -> int | None:
         """Return the number of the job of this name that lives, 0 for none, None for silence."""
-        same = [row for row in rows if row.name == job.request.name]
-        if live := self._living(same, job):
+        if self._rows is None:
+            return None
+        same, live = self._rows_of(job)
+        if live:
             return live[0].number
         # A Slurm that has just started lists nothing.
         last = job.last
@@ -246,8 +246,7 @@ class Desk:
         shutil.copy(job.script, job.home / "script.sh")
         text = job.request.for_runner(self.ended, job.script.absolute().parent)
         (job.home / "request.json").write_text(text, encoding="utf-8")
-        for name in ("stop", "stuck"):
-            (job.home / name).unlink(missing_ok=True)
+        (job.home / "stuck").unlink(missing_ok=True)
 
     def _words(self, job: Job) -> list[str]:
         """Return sbatch's words for a job."""
@@ -269,16 +268,10 @@ class Desk:
 
     def _follow(self, job: Job, number: int) -> None:
         """Watch a job under its number."""
-        job.number = number
-        job.misses, job.asked, job.refused, job.state, job.reason, job.cure = (
-            0,
-            0.0,
-            0,
-            "",
-            "",
-            None,
-        )
-        job.save = version(job.request.resumes)
+        job.number, job.save = number, version(job.request.resumes)
+        job.misses = job.refused = 0
+        job.state = job.reason = ""
+        job.asked, job.cure = 0.0, None
         (job.home / "number").write_text(str(number))
 
     # The end
@@ -290,22 +283,19 @@ class Desk:
 
     def _marker(self, number: int | None, job: Job) -> Mapping[str, Any]:
         """Return how an attempt has ended, empty where it has left no marker."""
-        marker = read(self.ended / f"{number}.json")
+        marker = _read(self.ended / f"{number}.json")
         # Numbers come again on a new cluster.
         return marker if marker.get("name") == job.request.name else {}
 
-    def _living(self, rows: list[slurm.Row], job: Job) -> list[slurm.Row]:
-        """Return the rows of attempts that have neither ended nor left the marker of an end."""
+    def _rows_of(self, job: Job) -> tuple[list[slurm.Row], list[slurm.Row]]:
+        """Return a job's rows, and those of them that have not ended, by state and marker."""
+        rows = [row for row in self._rows or () if row.name == job.request.name]
         live = [row for row in rows if row.is_live]
-        return [row for row in live if self._marker(row.number, job).get("why", SIGNAL) == SIGNAL]
-
-    def _row(self, job: Job) -> slurm.Row | None:
-        return next((row for row in self._rows or () if row.number == job.number), None)
+        ends = [self._marker(row.number, job).get("why", SIGNAL) for row in live]
+        return rows, [row for row, why in zip(live, ends, strict=True) if why == SIGNAL]
 
     def _conclude(self, job: Job, row: slurm.Row | None) -> bool:
         """Conclude from a job's end marker, or else from Slurm's final word; return whether so."""
-        if job.number is None:
-            return False
         marker = self._marker(job.number, job)
         why = marker.get("why")
         if marker and marker["code"] == 0:
@@ -314,9 +304,10 @@ class Desk:
             self._again(job, "its time limit")
         elif why and why != SIGNAL:
             self._fail(job, why)
-        elif row is None or row.is_live or row.name != job.request.name:
-            # Cancelled, preempted or requeued: Slurm alone knows. It has said so of one that waits.
-            self._signalled |= why == SIGNAL and job.state != "PENDING"
+        elif row is None or row.is_live:
+            if why == SIGNAL and job.state not in ("PENDING", "COMPLETING"):
+                # Cancelled, preempted or requeued: Slurm alone knows, and is asked once.
+                job.state, self._look = "COMPLETING", min(self._look, time.time() + SOON)
             return False
         elif row.state == "COMPLETED":
             job.verdict = ""
@@ -326,44 +317,44 @@ class Desk:
             self._fail(job, f"{row.state} ({row.reason})".removesuffix(" (None)"))
         return True
 
-    def _watch(self, job: Job, rows: list[slurm.Row] | None, now: float) -> None:
+    def _watch(self, job: Job, now: float) -> None:
         """Conclude from squeue's list; from its silence nothing but what end markers say."""
-        if job.number is None:
-            return
-        same = [row for row in rows or () if row.name == job.request.name]
-        if live := self._living(same, job):
+        same, live = self._rows_of(job)
+        number = job.number or 0
+        if live:
             # By its name first: of two jobs another start may have cancelled this one.
-            if live[0].number != job.number:
+            if live[0].number != number:
                 self._follow(job, live[0].number)
             if doubles := [row.number for row in live[1:] if row.state == "PENDING"]:
                 slurm.cancel(*doubles)
                 self.say(f"{job.request}: job {job.number} stays, its double is cancelled")
-            job.misses = 0
-            self._note(job, live[0])
-        elif not self._conclude(job, self._row(job)) and rows is not None:
-            self._miss(job, now)
-        elif job.verdict and job.number:
-            # This one may have been the double of one that has ended meanwhile.
-            first = [row for row in same if row.number < job.number]
-            job.verdict = "" if any(row.state == "COMPLETED" for row in first) else job.verdict
+            self._note(job, live[0], now)
+        elif not self._conclude(job, next((row for row in same if row.number == number), None)):
+            if self._rows is not None:
+                self._miss(job, now)
+        elif job.verdict and any(row.state == "COMPLETED" for row in same if row.number < number):
+            # This was the double of a job that has ended meanwhile.
+            job.verdict = ""
 
     def _miss(self, job: Job, now: float) -> None:
         """Count that a list lacks a job, which is lost after several."""
         job.since = job.since if job.misses else now
         job.misses += 1
-        if job.misses >= MISSES and now - job.since >= LOST_AFTER and job.number:
-            if slurm.is_live(job.number, job.request.name) is not False:
+        if job.misses >= MISSES and now - job.since >= LOST_AFTER:
+            if slurm.is_live(job.number or 0, job.request.name) is not False:
                 job.misses = 0
             elif not self._conclude(job, None):
                 is_stopped = self._marker(job.number, job).get("why") == SIGNAL
                 self._fail(job, "ended by a signal" if is_stopped else LOST)
 
-    def _note(self, job: Job, row: slurm.Row) -> None:
+    def _note(self, job: Job, row: slurm.Row, now: float) -> None:
         """Keep what Slurm says of a job that lives, and say what a person must do."""
-        if row.cure and row.cure != job.cure:
-            what = f"job {row.number} will not start by itself ({row.reason})"
-            self.say(f"{job.request}: {what}: {row.cure}")
-        job.state, job.reason, job.cure = row.state, row.reason, row.cure
+        if job.misses or row.reason != job.reason:
+            job.since = now
+        cure = row.cure(now - job.since)
+        if cure and cure != job.cure:
+            self.say(f"{job.request}: job {row.number} waits for you ({row.reason}): {cure}")
+        job.misses, job.state, job.reason, job.cure = 0, row.state, row.reason, cure
 
     def _again(self, job: Job, why: str) -> None:
         """Have a job continue as a new one, as long as its attempts leave newer saves."""
@@ -389,7 +380,9 @@ class Desk:
             self._shown = text
             path = self.folder / HEADS / f"{platform.node()}.{os.getpid()}.json"
             path.parent.mkdir(exist_ok=True)
-            replace(path, text)
+            part = path.with_suffix(".part")
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
 
     def _tidy(self) -> None:
         """Delete old end markers, and what starts left that are gone; keep what failed in them."""
@@ -398,25 +391,22 @@ class Desk:
                 path.unlink(missing_ok=True)
         for path in sorted((self.folder / HEADS).glob(f"{platform.node()}.*.json")):
             if not Path("/proc", path.name.split(".")[-2]).exists():
-                said = read(path).items()
+                said = _read(path).items()
                 self._failed |= {name: job for name, job in said if job["failed"]}
                 path.unlink(missing_ok=True)
 
 
-def _goes_on(job: Job) -> bool:
-    return job.verdict is None
+def _is_placed(job: Job) -> bool:
+    return job.verdict is None and job.number is not None
 
 
-def read(path: Path) -> Mapping[str, Any]:
+def _waits(job: Job) -> bool:
+    return job.verdict is None and job.number is None
+
+
+def _read(path: Path) -> Mapping[str, Any]:
     """Return a record; empty where it is missing or damaged."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

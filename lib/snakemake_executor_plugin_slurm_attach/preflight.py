@@ -7,10 +7,14 @@ compared with sinfo's, and its answer counts where all nodes are up.
 
 import difflib
 import math
+import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from . import slurm
 from .request import Request, count_gpus
@@ -29,37 +33,21 @@ class Partition:
     up: int = 0  # nodes that are up
 
 
-def check(requests: list[Request]) -> tuple[list[str], list[str]]:
-    """Return why jobs would be refused or never start, and what else the user should know."""
+def check(requests: list[Request]) -> list[str]:
+    """Return why jobs would be refused or never start: a line for each reason, with its rules."""
     if not requests:
-        return [], []
+        return []
     if missing := [name for name in slurm.COMMANDS if shutil.which(name) is None]:
-        return [f"no `{missing[0]}` on the search path; start on a login node of the cluster"], []
+        return [f"no `{missing[0]}` on the search path; start on a login node of the cluster"]
     listed, default = partitions()
-    rows = slurm.rows()
-    if not listed or rows is None:
-        return ["Slurm does not answer; start again when `sinfo` and `squeue` work here"], []
-    problems: dict[str, list[str]] = {}
-    # Rules may tell Slurm the same, and a resource that is misspelt tells it nothing.
-    asked = [(*each.options, *(name for name, _ in each.misspelt())) for each in requests]
-    for words, request in dict(zip(asked, requests, strict=True)).items():
-        if problem := _does_not_fit(request, listed, default):
-            same = [each.rule for each, key in zip(requests, asked, strict=True) if key == words]
-            problems.setdefault(problem, []).extend(same)
-    for request in _largest(requests) if not problems else ():
-        if problem := _refused(request, listed, default):
-            problems.setdefault(problem, []).append(request.rule)
-    names = {request.name: request for request in requests}
-    live = [row for row in rows if row.is_live and row.name in names]
-    remarks = [
-        f"job {row.number} of an earlier start is taken over: {names[row.name]}" for row in live
-    ]
-    used = {name for request in requests for name in request.partitions or [default]}
-    for name in sorted(used & listed.keys()):
-        up, count = listed[name].up, len(listed[name].nodes)
-        if up < count:
-            remarks.append(f"partition {name} has {up} of {count} nodes up")
-    return [f"{', '.join(sorted(set(rules)))}: {text}" for text, rules in problems.items()], remarks
+    if not listed:
+        return ["Slurm does not answer; start again when `sinfo` works here"]
+    problems: defaultdict[str, set[str]] = defaultdict(set)
+    for ask, asked in ((_does_not_fit, requests), (_refused, _largest(requests))):
+        for request in () if problems else asked:
+            if problem := ask(request, listed, default):
+                problems[problem].add(request.rule)
+    return [f"{', '.join(sorted(rules))}: {text}" for text, rules in problems.items()]
 
 
 def partitions() -> tuple[Mapping[str, Partition], str]:
@@ -88,32 +76,22 @@ def minutes(limit: str) -> float:
     return days * 1440 + hours * 60 + mins + seconds / 60
 
 
-def _largest(requests: list[Request]) -> Iterator[Request]:
-    """Yield of all jobs that differ in time, memory and cores alone the largest."""
-    groups: dict[tuple[str, ...], Request] = {}
-    for request in requests:
-        key = tuple(w for w in request.options if not w.startswith(("--time", "--mem", "--cpus-")))
-        groups[key] = max(groups.get(key, request), request, key=_size)
-    yield from groups.values()
-
-
-def _size(request: Request) -> tuple[int, int, int]:
-    return int(request.resources.get("runtime") or 0), request.memory, request.cores
-
-
 def _does_not_fit(request: Request, listed: Mapping[str, Partition], default: str) -> str | None:
     """Return what no partition of a job has, with the remedy."""
     for name, near in request.misspelt():
-        return f"no resource '{name}'; nearest valid name: '{near}'"
+        return f"no resource '{name}' ({_place(request, name)}); nearest valid name: '{near}'"
+    if "{" in (request.resumes or ""):
+        return "Snakemake fills no wildcards into the resource `resumes`; make it a function"
     total = 0 if request.resources.get("gres") else int(request.resources.get("gpu") or 0)
     if total % request.nodes:
-        return f"{request.nodes} nodes cannot share {total} GPUs; change `gpu`"
+        place = _place(request, "gpu")
+        return f"{request.nodes} nodes cannot share {total} GPUs; change `gpu` ({place})"
     names = request.partitions or [default]
     for name in names:
         if name not in listed:
             near = difflib.get_close_matches(name, listed, 1, 0) or ["none"]
-            whose = "its resource" if request.resources.get("partition") else "the option"
-            return f"no partition '{name}' ({whose} `partition`); nearest valid name: '{near[0]}'"
+            place = _place(request, "partition")
+            return f"no partition '{name}' ({place}); nearest valid name: '{near[0]}'"
     reasons = [_exceeds(request, listed[name], name) for name in names]
     return reasons[0] if all(reasons) else None
 
@@ -121,25 +99,62 @@ def _does_not_fit(request: Request, listed: Mapping[str, Partition], default: st
 def _exceeds(request: Request, partition: Partition, name: str) -> str | None:
     memory, cores, gpus = map(max, zip(*partition.nodes, strict=True))
     limits = (
-        ("runtime", int(request.resources.get("runtime") or 0), partition.minutes, "minutes"),
+        ("runtime", request.minutes, partition.minutes, "minutes"),
         ("nodes", request.nodes, len(partition.nodes), "nodes"),
-        ("gpu", request.gpus, gpus, "GPUs on a node"),
+        ("gres" if request.resources.get("gres") else "gpu", request.gpus, gpus, "GPUs on a node"),
         ("mem_mb", request.memory, memory, "MB on a node"),
-        ("threads", request.cores, cores, "cores on a node"),
+        ("threads", request.threads, cores, "cores on a node"),
+        ("gpu_cores", request.cores, cores, "cores on a node"),
     )
     for key, amount, most, unit in limits:
         if amount > most:
             what = f"{amount:g} {unit} is more than partition {name} gives ({most:g})"
-            return f"{what}; lower `{key}`, or name another partition"
+            return f"{what}; lower `{key}` ({_place(request, key)}), or name another partition"
     return None
 
 
+def _largest(requests: list[Request]) -> Iterable[Request]:
+    """Return of all jobs that differ in time, memory and cores alone the largest."""
+    groups: dict[tuple[str, ...], Request] = {}
+    for request in sorted(requests, key=lambda each: (each.minutes, each.memory, each.cores)):
+        key = tuple(w for w in request.options if not w.startswith(("--time", "--mem", "--cpus-")))
+        groups[key] = request
+    return groups.values()
+
+
 def _refused(request: Request, listed: Mapping[str, Partition], default: str) -> str | None:
-    """Return why Slurm refuses a job, in its words."""
+    """Return why Slurm refuses a job, in its words, and where all that it asks for is written."""
     answer = slurm.ask("sbatch", "--test-only", *request.options, "--wrap", "true")
     used = [listed[name] for name in request.partitions or [default]]
     are_down = any(partition.up < len(partition.nodes) for partition in used)
     may_wait = "node configuration" in answer.message and are_down
-    if answer.code == 0 or may_wait or answer.is_limit or answer.is_lost:
+    if answer.code == 0 or may_wait or answer.kind in ("limit", "lost"):
         return None
-    return f"Slurm refuses {' '.join(request.options)} ({answer.reason})"
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for key, option in request.asked:
+        places[_place(request, key)].append(option)
+    asked = (f"{' '.join(options)} ({place})" for place, options in places.items())
+    return f"Slurm refuses a job: {answer.reason}: {', '.join(asked)}"
+
+
+def _place(request: Request, key: str) -> str:
+    """Return where a value was written: the command line, a profile's file, or the job's rule."""
+    if not request.resources.get(key):
+        is_other = key == "partition" and request.gpus and request.settings.gpu_partition
+        key = {"gres": "gpu"}.get(key, f"gpu_{key}" if is_other else key)
+    is_resource = request.resources.get(key) or not hasattr(request.settings, key)
+    word = f"({request.rule}:)?{key}="
+    line = rf"(set|default)-resources:.*(\n[ -].*)*?\b{key}['\"]?\s*[=:]"
+    if not is_resource:
+        key = f"slurm-attach-{key.replace('_', '-')}"
+        word, line = f"--{key}(=|$)", f"{key}:"
+    if any(re.match(word, each) for each in sys.argv):
+        return f"`{key}` of the command line"
+    named = re.findall(r"--profile[ =](\S+)", " ".join(sys.argv))
+    for name in named or [os.environ.get("SNAKEMAKE_PROFILE", "")]:
+        # Snakemake looks for a profile by its path, then among those of the user.
+        for folder in (Path(name), Path.home() / ".config" / "snakemake" / name):
+            for path in (folder / "config.yaml", folder / "profile.yaml"):
+                if path.is_file() and re.search(f"(?m)^{line}", path.read_text("utf-8")):
+                    return f"`{key}` in {path}"
+    return "a resource of the rule" if is_resource else f"`{key}` of the profile, or its default"

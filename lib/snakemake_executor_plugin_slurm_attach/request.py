@@ -15,19 +15,12 @@ from snakemake_interface_executor_plugins.settings import ExecutorSettingsBase
 
 # The names of all jobs begin with it.
 PREFIX = "sa-"
-_HASHED = 10
 _GPUS = re.compile(r"gpu(?::[^:,()]+)?:(\d+)")
 # sbatch's options for what a resource, or else a setting, of that name says.
-_OPTIONS = {
-    "account": "account",
-    "qos": "qos",
-    "constraint": "constraint",
-    "reservation": "reservation",
-    "nodes": "nodes",
-    "runtime": "time",
-    "cpus_per_gpu": "cpus-per-gpu",
-}
-_OTHER = ("gpu", "gres", "partition", "mem_mb", "extra", "resumes")
+_OPTIONS = {key: key for key in ("account", "qos", "constraint", "reservation", "nodes")}
+_OPTIONS |= {"runtime": "time", "cpus_per_gpu": "cpus-per-gpu", "partition": "partition"}
+_OPTIONS |= {"gres": "gres", "threads": "cpus-per-task", "mem_mb": "mem"}
+_OTHER = ("gpu", "extra", "resumes")
 # Snakemake adds these by itself.
 _FOREIGN = ("mem", "mem_mib", "disk", "disk_mb", "disk_mib", "tmpdir")
 
@@ -97,7 +90,7 @@ class Request:
     @property
     def name(self) -> str:
         """The job's name on the cluster, by which each start finds it."""
-        key = hashlib.sha256(self.first.encode()).hexdigest()[:_HASHED]
+        key = hashlib.sha256(self.first.encode()).hexdigest()[:10]
         return f"{PREFIX}{self.rule}-{self.label}-{key}"
 
     def __str__(self) -> str:
@@ -118,6 +111,11 @@ class Request:
     def nodes(self) -> int:
         """Its nodes."""
         return int(self.resources.get("nodes") or 1)
+
+    @property
+    def minutes(self) -> int:
+        """Its time limit, 0 for the partition's."""
+        return int(self.resources.get("runtime") or 0)
 
     @property
     def gres(self) -> str:
@@ -151,20 +149,24 @@ class Request:
         return first and first + max(self.gpus - 1, 0) * self.settings.gpu_mem_mb
 
     @property
-    def options(self) -> list[str]:
-        """All options by which sbatch knows what the job asks for."""
+    def asked(self) -> list[tuple[str, str]]:
+        """All options by which sbatch knows what the job asks for, with the keys that say it."""
         settings, resources = self.settings, self.resources
         given = {key: resources.get(key) or getattr(settings, key, None) for key in _OPTIONS}
-        given["nodes"] = self.nodes if self.nodes > 1 else None
-        words = [f"--{_OPTIONS[key]}={value}" for key, value in given.items() if value]
-        words += [f"--partition={','.join(self.partitions)}"] if self.partitions else []
-        words += [f"--gres={self.gres}"] if self.gres else []
-        words += [] if given["cpus_per_gpu"] else [f"--cpus-per-task={self.cores}"]
-        words += [f"--mem={self.memory}"] if self.memory else []
-        words += ["--ntasks-per-node=1"] if self.nodes > 1 else []
-        for text in (settings.extra, self.gpus and settings.gpu_extra, resources.get("extra")):
-            words += shlex.split(str(text)) if text else []
-        return words
+        given |= {"nodes": self.nodes if self.nodes > 1 else 0, "gres": self.gres}
+        given |= {"partition": ",".join(self.partitions), "mem_mb": self.memory}
+        given["threads"] = 0 if given["cpus_per_gpu"] else self.cores
+        asked = [(key, f"--{_OPTIONS[key]}={value}") for key, value in given.items() if value]
+        asked += [("nodes", "--ntasks-per-node=1")] if self.nodes > 1 else []
+        texts = [("extra", settings.extra), ("extra", resources.get("extra"))]
+        if self.gpus:
+            texts.insert(1, ("gpu_extra", settings.gpu_extra))
+        return asked + [(key, word) for key, text in texts for word in shlex.split(str(text or ""))]
+
+    @property
+    def options(self) -> list[str]:
+        """The options alone."""
+        return [option for _, option in self.asked]
 
     def misspelt(self) -> Iterator[tuple[str, str]]:
         """Yield resources that nobody reads, whose name is nearly that of a known resource."""
@@ -181,17 +183,7 @@ class Request:
             ended: the folder of end markers.
             waited_for: the start's temporary folder, for which Snakemake waits in the job.
         """
-        return json.dumps(
-            {
-                "name": self.name,
-                "outputs": self.outputs,
-                "resumes": self.resumes,
-                "devices": max(self.gpus, 1),
-                "gpus": self.gpus,
-                "nodes": self.nodes,
-                "margin": self.settings.margin,
-                "variables": self.settings.variables,
-                "ended": str(ended),
-                "waited_for": str(waited_for),
-            }
-        )
+        keys = ("name", "outputs", "resumes", "gpus", "nodes")
+        said = {key: getattr(self, key) for key in keys}
+        said |= {key: getattr(self.settings, key) for key in ("margin", "variables")}
+        return json.dumps(said | {"ended": str(ended), "waited_for": str(waited_for)})

@@ -76,7 +76,7 @@ class Runner:
         self.note(LIMIT)
         # A launcher that gets TERM kills its processes after 30 s (torchrun) or at once (srun),
         # saved or not: what several processes do, they stop by the file alone.
-        if self.group and self.asked["nodes"] * self.asked["devices"] == 1:
+        if self.group and self.asked["nodes"] == 1 and self.asked["gpus"] < 2:
             with contextlib.suppress(OSError):
                 os.killpg(self.group, signal.SIGTERM)
 
@@ -94,8 +94,8 @@ class Runner:
     def _work(self) -> int:
         """Run Snakemake's script until its whole group has ended; return its exit code."""
         cores = os.environ.get("SLURM_CPUS_PER_TASK") or os.environ.get("SLURM_CPUS_ON_NODE", "1")
-        given = {"STOP_FILE": self.stop, "END_TIME": self.end or None}
-        given |= {key.upper(): self.asked[key] for key in ("nodes", "devices", "gpus")}
+        given = {"STOP_FILE": self.stop, "END_TIME": self.end or None, "GPUS": self.asked["gpus"]}
+        given |= {"NODES": self.asked["nodes"], "DEVICES": max(self.asked["gpus"], 1)}
         told = {self.asked["variables"] + key: str(value) for key, value in given.items() if value}
         # srun does not take them over from sbatch.
         environment = os.environ | told | {"SRUN_CPUS_PER_TASK": cores}

@@ -17,23 +17,28 @@ NOT_ITS_FAULT = {"NODE_FAIL", "BOOT_FAIL", "PREEMPTED"}
 _FINAL = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE"}
 _FINAL |= NOT_ITS_FAULT
 _COLUMNS = {"%i": "JOBID", "%j": "NAME", "%T": "STATE", "%r": "REASON"}
-_HELD = re.compile("held|JobHold", re.IGNORECASE)
-# Reasons that the end of another job removes are in neither; those of tomorrow are not, too.
-_NEVER = re.compile(
-    r"PerJob|PerNode|WallDuration|PartitionNodeLimit|PartitionTimeLimit|BadConstraints|QOSMin"
-    r"|NotAllowed|InvalidAccount|InvalidQOS|DependencyNever|ReservationDeleted|AssociationTimeLimit"
-    r"|QOSTimeLimit"
+_NEVER = (
+    "PerJob|PerNode|WallDuration|QOSMin|MaxMemPerLimit|Partition(Node|Time)Limit|PartitionConfig"
+    "|(Association|QOS)TimeLimit|BadConstraints|NotAllowed|Invalid|DependencyNever|Deleted"
 )
-_BUDGET = re.compile(r"(?<!Run)Minutes")
-_LIMIT = re.compile(r"Max\w*Submit|GrpSubmit|submit limit|job limit", re.IGNORECASE)
+# Reasons of a job that waits, after how many seconds a person must help, and how. All others go
+# away when other jobs end, or with time; unknown ones are taken for such.
+_CURES = (
+    ("[Hh]eld|JobHold", 0, "scontrol release {}"),
+    (_NEVER, 0, "scancel {}, change what it asks for, and start again"),
+    ("(?<!Run)Minutes|GrpWall", 0, "the account's time is used up: get more, or scancel {}"),
+    ("ReqNodeNotAvail|Reservation", 3600, "for an hour: ask the cluster's staff, or scancel {}"),
+)
+# Words of refusals, by what follows: the queue has as many jobs as it may have now, Slurm did not
+# answer (and may have accepted the job), or it will never accept it.
+_REFUSALS = {
+    "limit": r"Max\w*Submit|GrpSubmit|submit limit|job limit",
+    "lost": "timed out|unable to contact|connect|socket|temporar|try again|not respond|zero bytes"
+    "|protocol|slurmctld",
+    "final": "invalid|configuration|unrecognized|time limit|memory spec",
+}
 # How Slurm ends the refusal of every limit, also of one that always holds.
 _ANY_LIMIT = "job submit limit, user's size and/or time limits"
-_PERMANENT = re.compile(r"invalid|configuration|unrecognized|time limit|memory spec", re.IGNORECASE)
-_AWAY = re.compile(
-    "timed out|unable to contact|connect|socket|temporar|try again|not respond|zero bytes"
-    "|protocol|slurmctld",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -53,19 +58,11 @@ class Answer:
         return errors[0].rpartition("error: ")[2].removeprefix("Batch job submission failed: ")
 
     @property
-    def is_limit(self) -> bool:
-        """Whether a refusal only says that too many jobs are in the queue now."""
-        return bool(_LIMIT.search(self.message.replace(_ANY_LIMIT, "")))
-
-    @property
-    def is_permanent(self) -> bool:
-        """Whether a refusal stays, however often the question is asked."""
-        return bool(_PERMANENT.search(self.message.replace(_ANY_LIMIT, "")))
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether Slurm did not answer: a job may have been accepted, or not."""
-        return self.code == 124 or bool(_AWAY.search(self.message))
+    def kind(self) -> str:
+        """Return what follows from a refusal, `limit`, `lost` or `final`; empty if nobody knows."""
+        text = self.message.replace(_ANY_LIMIT, "") if self.code != 124 else "timed out"
+        found = (kind for kind, words in _REFUSALS.items() if re.search(words, text, re.IGNORECASE))
+        return next(found, "")
 
 
 @dataclass(frozen=True)
@@ -82,17 +79,15 @@ class Row:
         """Whether it waits, runs, or is about to."""
         return self.state not in _FINAL
 
-    @property
-    def cure(self) -> str | None:
-        """What a person must do before the job starts; None where it starts by itself."""
-        if self.state != "PENDING":
-            return None
-        if _HELD.search(self.reason):
-            return f"scontrol release {self.number}"
-        if _NEVER.search(self.reason):
-            return f"scancel {self.number}, change what it asks for, and start again"
-        if _BUDGET.search(self.reason):
-            return f"the account's time is used up: get more, or scancel {self.number}"
+    def cure(self, seconds: float) -> str | None:
+        """Return what a person must do before the job starts; None where it starts by itself.
+
+        Args:
+            seconds: for which it has waited for this reason.
+        """
+        for words, after, cure in _CURES if self.state == "PENDING" else ():
+            if re.search(words, self.reason):
+                return cure.format(self.number) if seconds >= after else None
         return None
 
 

@@ -9,8 +9,10 @@ from tests.slurm.cluster import Cluster, end, free_ports, wait
 
 NEEDED = ("mariadbd", "mariadb-install-db", "slurmdbd", "sacctmgr")
 ACCOUNT = "good"
-# Two jobs of a user in the queue, of which one runs.
+# Three jobs of a user in the queue, of which two run, with a GPU in all, for an hour at most. Slurm
+# accepts a longer one, with which it waits for ever.
 QOS = "few"
+LIMITS = ("MaxSubmitJobsPerUser=3", "MaxJobsPerUser=2", "MaxTRESPerUser=gres/gpu=1", "MaxWall=60")
 CONF = """
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
@@ -28,6 +30,7 @@ OF_THE_CONTROLLER = """AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=localhost
 AccountingStoragePort={port}
 AccountingStoragePass={folder}/munge/socket
+AccountingStorageTRES=gres/gpu
 AccountingStorageEnforce=associations,limits,qos"""
 
 
@@ -72,12 +75,13 @@ class Accounting:
         self.start_accounting()
         self.cluster.configure(accounting=OF_THE_CONTROLLER.format(folder=folder, port=self.port))
         wait(lambda: call("sacctmgr", "-i", "add", "cluster", "toy", check=False), "a cluster")
+        # The controller tells which resources are counted.
+        self.cluster.restart()
+        add = ("sacctmgr", "-i", "add", "qos", QOS, *LIMITS)
+        wait(lambda: call(*add, check=False), "the limits of users")
         call("sacctmgr", "-i", "add", "account", ACCOUNT, "Description=x", "Organization=x")
         call("sacctmgr", "-i", "add", "user", "root", f"Account={ACCOUNT}")
-        few = ("MaxSubmitJobsPerUser=2", "MaxJobsPerUser=1")
-        call("sacctmgr", "-i", "add", "qos", QOS, *few)
         call("sacctmgr", "-i", "modify", "user", "root", "set", f"qos+={QOS}")
-        self.cluster.restart()
 
     def start_accounting(self) -> None:
         """Start slurmdbd."""

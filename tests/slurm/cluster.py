@@ -30,7 +30,6 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge/socket
-CryptoType=crypto/munge
 SlurmctldPort={ports[0]}
 SlurmdPort={ports[1]}
 StateSaveLocation={folder}/state
@@ -38,17 +37,12 @@ SlurmdSpoolDir={folder}/spool.%n
 SlurmctldPidFile={folder}/run/slurmctld.pid
 SlurmdPidFile={folder}/run/%n.pid
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 GresTypes=gpu
 ReturnToService=2
 SlurmctldTimeout=30
 SlurmdTimeout=20
-InactiveLimit=0
-KillWait=30
 MinJobAge={min_job_age}
 SlurmdParameters=config_overrides
 SchedulerType=sched/backfill
@@ -57,6 +51,7 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
 JobAcctGatherType=jobacct_gather/none
+JobSubmitPlugins=lua
 {accounting}
 NodeName=DEFAULT CPUs=32 RealMemory=8000 Gres=gpu:h200:{gpus}
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]}
@@ -65,6 +60,23 @@ PartitionName=main Nodes=n1,n2 Default=YES MaxTime=1-0 State=UP PriorityTier=10 
 PartitionName=high Nodes=n1,n2 MaxTime=INFINITE State=UP PriorityTier=100 DefMemPerCPU=200
 PartitionName=long Nodes=n1,n2 MaxTime=7-0 State=UP PriorityTier=10 DefMemPerCPU=200
 PartitionName=scavenge Nodes=n1,n2 State=UP PriorityTier=1 PreemptMode=CANCEL DefMemPerCPU=200
+PartitionName=cpu Nodes=n1,n2 State=UP PriorityTier=10 DefMemPerCPU=200
+PartitionName=gpu Nodes=n1,n2 State=UP PriorityTier=10 DefMemPerCPU=200
+"""
+# As sites keep jobs without a GPU away from those who wait for it.
+SUBMIT = """
+function slurm_job_submit(job, partitions, user)
+   local has = string.find(job.tres_per_node or "", "gpu") ~= nil
+   if (job.partition == "gpu" and not has) or (job.partition == "cpu" and has) then
+      slurm.log_user("the partition " .. job.partition .. " is for other jobs")
+      return slurm.ERROR
+   end
+   return slurm.SUCCESS
+end
+
+function slurm_job_modify(job, record, partitions, user)
+   return slurm.SUCCESS
+end
 """
 
 
@@ -147,6 +159,7 @@ class Cluster:
             accounting=accounting,
         )
         (self.folder / "slurm.conf").write_text(text, encoding="utf-8")
+        (self.folder / "job_submit.lua").write_text(SUBMIT, encoding="utf-8")
         lines = [
             f"NodeName={node} Name=gpu Type=h200 File={self.folder}/gpu[{first}-{first + GPUS - 1}]"
             for first, node in zip(range(0, GPUS * len(NODES), GPUS), NODES, strict=True)

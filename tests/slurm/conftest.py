@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -129,8 +129,8 @@ class Case:
         return self.printed()
 
     def printed(self, log: str = "head.log") -> str:
-        """Return what heads printed."""
-        return (self.folder / log).read_text(encoding="utf-8")
+        """Return what heads printed into the files of a pattern."""
+        return "".join(path.read_text(encoding="utf-8") for path in self.folder.glob(log))
 
     def signal(self, head: subprocess.Popen, number: int) -> None:
         """Signal a head, which runs below `timeout`."""
@@ -147,9 +147,21 @@ class Case:
         path = self.run / "update.txt"
         return int(path.read_text() or 0) if path.exists() else 0
 
+    def wait(self, condition: Callable[[], object], what: str, seconds: float = 300) -> None:
+        """Wait until something holds, which only comes while a head runs."""
+
+        def holds() -> object:
+            # Before the look: what a head did last still counts.
+            is_over = all(head.poll() is not None for head in self.heads)
+            held = condition()
+            assert held or not is_over, f"{what}: the head has ended\n{self.printed('*.log')}"
+            return held
+
+        wait(holds, what, seconds)
+
     def wait_for_update(self, update: int) -> None:
         """Wait until the training has come so far."""
-        wait(lambda: self.update() >= update, f"update {update}; {self.printed()[-3000:]}")
+        self.wait(lambda: self.update() >= update, f"update {update}")
 
     def job(self) -> str:
         """Return the number of the training's job."""

@@ -6,7 +6,6 @@ import time
 import pytest
 
 from snakemake_executor_plugin_slurm_attach.runner import LIMIT
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
 
@@ -27,7 +26,7 @@ def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
     number = case.job()
     case.kill(head)
     head = case.start()
-    wait(lambda: f"taken over, still job {number}" in case.printed(), "taken over")
+    case.wait(lambda: f"taken over, still job {number}" in case.printed(), "taken over")
     gate.touch()
     printed = case.end(head)
     says(f"taken over, still job {number}").check(printed)
@@ -51,13 +50,13 @@ def test_a_time_limit_saves_and_continues_under_the_same_number(case):
     case.wait_for_update(1)
     number = case.job()
     while True:
-        wait(lambda: case.attempts()[-1].startswith("to "), "the attempt has ended")
+        case.wait(lambda: case.attempts()[-1].startswith("to "), "the attempt has ended")
         if "finished" in case.attempts()[-1]:
             break
         assert f" {LIMIT} " in case.attempts()[-1]
         count = case.starts()
         case.cluster.hurry(number, count)
-        wait(lambda count=count: case.starts() > count, "the next attempt has begun")
+        case.wait(lambda count=count: case.starts() > count, "the next attempt has begun")
     case.end(head)
     assert case.starts() > 1
     begins = [line.split() for line in case.attempts() if line.startswith("from ")]
@@ -75,7 +74,7 @@ def test_a_limit_that_is_too_short_for_one_save_ends_after_two_attempts(case):
     number = case.job()
     case.cluster.warn(number)
     case.cluster.hurry(number)
-    wait(lambda: case.starts() == 2, "second attempt")
+    case.wait(lambda: case.starts() == 2, "second attempt")
     case.cluster.warn(number)
     says("the time limit is too short for one save").check(case.end(head, 1))
     assert case.starts() == 2
@@ -145,8 +144,8 @@ def test_a_job_that_slurm_has_forgotten_is_known_by_its_end_marker(case):
         head = case.start()
         case.wait_for_update(5)
         case.signal(head, signal.SIGSTOP)
-        wait(lambda: (case.run / "training.json").exists(), "finished")
-        wait(lambda: not case.cluster.jobs("--states=all"), "forgotten")
+        case.wait(lambda: (case.run / "training.json").exists(), "finished")
+        case.wait(lambda: not case.cluster.jobs("--states=all"), "forgotten")
         case.signal(head, signal.SIGCONT)
         case.end(head)
     finally:
@@ -160,7 +159,7 @@ def test_a_held_job_is_reported_with_what_frees_it(case):
     case.wait_for_update(5)
     number = case.job()
     case.cluster.call("scontrol", "requeuehold", number)
-    wait(lambda: f"scontrol release {number}" in case.printed(), "reported")
+    case.wait(lambda: f"scontrol release {number}" in case.printed(), "reported")
     case.cluster.call("scontrol", "release", number)
     case.cluster.hurry(number)
     case.end(head)

@@ -1,28 +1,10 @@
-"""Longer cases, for `make test-slurm-all`: preemption, a node that goes down, two nodes."""
+"""Longer cases, for `make test-slurm-all`: a node that goes down, two nodes."""
 
 import pytest
 
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import ROW, TARGET
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
-
-
-def test_a_preempted_job_saves_and_resumes_under_its_number(case):
-    """Field fault 3."""
-    case.variables |= {"TRIAL_UPDATES": "120", "TRIAL_SAVE_SECONDS": "2"}
-    head = case.start()
-    case.wait_for_update(12)
-    number = case.job()
-    words = ("--partition=high", "--gres=gpu:4", "--nodes=2", "--exclusive", "--wrap", "sleep 5")
-    higher = case.cluster.call("sbatch", "--parsable", "--output=/dev/null", *words)
-    wait(lambda: case.attempts()[-1].startswith("to "), "stopped")
-    update = int(case.attempts()[-1].split()[1])
-    wait(lambda: not case.cluster.jobs("-j", higher), "the other job has ended")
-    case.cluster.hurry(number)
-    case.end(head)
-    assert f"from {update} job {number}" in case.attempts()
-    assert case.attempts()[-1] == "to 120 finished"
 
 
 def test_a_job_whose_node_goes_down_runs_again_from_its_last_save(case):

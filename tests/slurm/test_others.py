@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
 
@@ -37,7 +36,7 @@ def test_heterogeneous_jobs_arrays_and_banners_of_the_same_user_disturb_nothing(
         taken_over = f"taken over, still job {case.job()}"
         case.kill(head)
         head = case.start()
-        wait(lambda: taken_over in case.printed() or head.poll() is not None, "taken over")
+        case.wait(lambda: taken_over in case.printed(), "taken over")
         gate.touch()
         printed = case.end(head)
     finally:
@@ -63,7 +62,7 @@ def test_two_starts_that_both_looked_before_either_submitted_train_once(case, tm
     def submitted():
         return ["submitted as job" in case.printed(f"{at}.log") for at in range(2)]
 
-    wait(lambda: all(submitted()), "two jobs")
+    case.wait(lambda: all(submitted()), "two jobs")
     blind.unlink()
     codes = [head.wait() for head in heads]
     printed = case.printed("0.log") + case.printed("1.log")
@@ -94,7 +93,7 @@ def test_a_requeue_while_a_start_waits_resumes_under_the_same_number(case):
     case.wait_for_update(12)
     number = case.job()
     case.cluster.call("scontrol", "requeue", number)
-    wait(lambda: case.attempts()[-1].startswith("to "), "stopped")
+    case.wait(lambda: case.attempts()[-1].startswith("to "), "stopped")
     update = case.attempts()[1].split()[1]
     case.cluster.hurry(number)
     case.end(head)

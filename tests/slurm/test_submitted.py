@@ -1,12 +1,12 @@
 """What Slurm is asked for by each command line that docs/cluster.md names."""
 
+import json
 import re
 
 import pytest
 
 from fathom.config import demand
 from fathom.config.load import load
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import ROOT, ROW, RUN, TARGET
 
 pytestmark = pytest.mark.slurm
@@ -60,10 +60,9 @@ def test_a_job_asks_for_what_the_docs_say_and_for_all_else_as_usual(case, line):
     """An option for the time of a training took its GPU away."""
     given = ("--config", *(word for word in ROW if word != "--config"))
     head = case.start(TARGET, "--until", "train_run", *line.split(), *given)
-    wait(lambda: head.poll() is not None or "submitted as job" in case.printed(), "submitted")
-    number = re.search(r"submitted as job (\d+)", case.printed())
-    assert number, case.printed()
-    said = case.cluster.call("scontrol", "--oneliner", "show", "job", number[1])
+    case.wait(lambda: "submitted as job" in case.printed(), "submitted")
+    [number] = re.findall(r"submitted as job (\d+)", case.printed())
+    said = case.cluster.call("scontrol", "--oneliner", "show", "job", number)
     case.kill(head)
     fields = dict(re.findall(r"(\w+)=(\S+)", said.replace("gres/", "gres:")))
     # From 2 to 2.
@@ -74,4 +73,7 @@ def test_a_job_asks_for_what_the_docs_say_and_for_all_else_as_usual(case, line):
     more = 4000 * (changes.get("TresPerNode", "1")[-1] == "2")
     expected = USUAL | {"MinMemoryNode": f"{memory + more}M"} | changes
     assert {key: fields.get(key) for key in expected} == expected
-    assert fields["JobName"].startswith("sa-train_run-m2o_diverse_6_6-")
+    name = fields["JobName"]
+    assert name.startswith("sa-train_run-m2o_diverse_6_6-")
+    request = json.loads((case.folder / "results" / "cluster" / name / "request.json").read_text())
+    assert request["resumes"] == str(case.run / "checkpoints" / "last.pt")

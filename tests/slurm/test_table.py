@@ -3,7 +3,6 @@
 import pytest
 
 from tests.pipeline.conftest import PAPER, UPDATES, copy_of_the_project, shorten
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import Case
 
 pytestmark = pytest.mark.slurm
@@ -18,7 +17,7 @@ def test_a_table_is_made_though_its_first_process_is_killed(cluster, tmp_path):
     # Torch sees none of this Slurm's GPUs, so a job that asked for one would be refused.
     words = (TABLE, "--config", "log_every=5", "scale=tiny", "device=cpu")
     head = case.start(*words, limit=1500)
-    wait(lambda: list(runs.glob("*/*/1/metrics.tsv")), "a training has begun", 400)
+    case.wait(lambda: list(runs.glob("*/*/1/metrics.tsv")), "a training has begun", 400)
     case.kill(head)
     case.end(case.start(*words, limit=1500))
     assert (project.folder / "results" / "tiny" / PAPER.name / "table1.csv").is_file()

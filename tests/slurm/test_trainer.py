@@ -13,7 +13,6 @@ from fathom.io.files import read_json
 from fathom.io.records import read_record
 from fathom.results.run_state import read_state
 from tests.pipeline.conftest import copy_of_the_project
-from tests.slurm.cluster import wait
 from tests.slurm.conftest import LONGEST, ROW, RUN, TARGET, Case, copied
 from tests.support.refused import says
 from tests.support.states import require_equal, state
@@ -101,13 +100,12 @@ def trains_on(case: Case) -> None:
         return path.read_text().count("\n") if path.exists() else 1
 
     before = rows()
-    wait(lambda: rows() >= before + 2 or case.heads[-1].poll() is not None, "two more rows")
-    assert rows() >= before + 2, case.printed()
+    case.wait(lambda: rows() >= before + 2, "two more rows")
 
 
 def saved(case: Case) -> str:
     """Return why the training was stopped, once it has saved."""
-    wait(lambda: read_state(case.run).state == "saved", "saved")
+    case.wait(lambda: read_state(case.run).state == "saved", "saved")
     return read_state(case.run).reason
 
 
@@ -162,7 +160,7 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
         given = ("--partition=high", "--gres=gpu:4", "--nodes=2", "--exclusive", "--wrap=sleep 5")
         higher = cluster.call("sbatch", "--parsable", "--output=/dev/null", *given)
         assert saved(trained) == "stopped"
-        wait(lambda: not cluster.jobs("-j", higher), "the other job has ended")
+        trained.wait(lambda: not cluster.jobs("-j", higher), "the other job has ended")
         cluster.hurry(number, 2)
         trained.end(head)
     assert ends(trained)[:-1] == ["limit", "preempted"]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from snakemake_executor_plugin_slurm_attach import slurm
-from snakemake_executor_plugin_slurm_attach.desk import ATTEMPTS, LOST_AFTER, SOON
+from snakemake_executor_plugin_slurm_attach.desk import ATTEMPTS, LONGEST, LOST_AFTER, SOON
 from snakemake_executor_plugin_slurm_attach.runner import LIMIT, SIGNAL, STUCK, TOO_SHORT
 from snakemake_executor_plugin_slurm_attach.slurm import NOT_ITS_FAULT, Answer
 from tests.slurm_attach.conftest import POLL
@@ -211,7 +211,8 @@ def test_of_two_jobs_of_a_name_the_first_stays_and_both_starts_follow_it(begin, 
     """Both have looked before either submitted; --dependency=singleton keeps the second waiting."""
     starts = begin(), begin()
     # Both lists are from before.
-    assert [start.desk.rows() for start in starts] == [[], []]
+    for start in starts:
+        start.desk.ask(toy.now)
     jobs = [start.add() for start in starts]
     for start in starts:
         start.wait()
@@ -232,7 +233,7 @@ def test_of_two_jobs_of_a_name_the_first_stays_and_both_starts_follow_it(begin, 
 
 def test_the_start_of_a_double_ends_well_where_the_first_has_ended_meanwhile(start):
     """It decided by the number, which was cancelled, and failed."""
-    start.desk.rows()
+    start.desk.ask(start.toy.now)
     start.toy.accept(start.add().request.name, "RUNNING")
     start.wait()
     [job] = start.desk.jobs
@@ -253,17 +254,29 @@ def test_a_submit_limit_holds_the_others_back_and_is_said_once(start):
     """10 of 11 trainings failed, with the advice to ask for less."""
     start.toy.most = 2
     jobs = [start.add(seed) for seed in range(5)]
-    start.wait(3600)
+    start.wait(6 * 3600)
     assert [job.number for job in jobs] == [7, 8, None, None, None]
-    assert len([line for line in start.lines if "QOSMaxSubmitJobPerUserLimit" in line]) == 1
-    # Not more often than squeue is asked.
-    assert len(start.toy.submitted) <= 3 + 3600 / POLL
+    [line] = [line for line in start.lines if "QOSMaxSubmitJobPerUserLimit" in line]
+    assert "3 jobs wait here, and are tried again" in line
+    # After pauses of 30, 60, 120, ... and then each 10 minutes.
+    assert 2 + 6 * 6 <= len(start.toy.submitted) <= 3 + 4 + 6 * 6
     for job in jobs:
         start.toy.become(job.number, "COMPLETED")
         start.ends(job)
         start.wait(3)
     assert [job.verdict for job in jobs] == [""] * 5
     assert len([line for line in start.lines if "QOSMaxSubmitJobPerUserLimit" in line]) == 1
+
+
+def test_jobs_of_an_earlier_start_are_taken_over_also_at_a_limit(begin):
+    first = begin()
+    first.add(3)
+    first.wait()
+    first.toy.most = 1
+    second = begin()
+    jobs = [second.add(seed) for seed in range(4)]
+    second.wait()
+    assert [job.number for job in jobs] == [None, None, None, 7]
 
 
 def test_a_job_that_comes_between_two_lists_is_submitted_at_once(start):
@@ -281,13 +294,24 @@ def test_a_silent_slurm_is_waited_for_without_end(start):
     start.wait(7200)
     assert (job.verdict, start.toy.submitted) == (None, [])
     assert len(start.lines) == 1
+    assert start.toy.asked <= 5 + 7200 / LONGEST
     start.toy.silent = False
-    start.wait(POLL + 2)
+    start.wait(LONGEST)
     assert job.number == 7
 
 
+def test_an_sbatch_that_never_answers_is_tried_again_with_longer_pauses(start):
+    start.toy.refusals = [TIMED_OUT] * 8
+    jobs = [start.add(seed) for seed in range(3)]
+    start.wait(POLL * (1 + 2 + 4 + 8 + 16) + 3 * LONGEST - 10)
+    assert (len(start.toy.submitted), len(start.lines)) == (8, 1)
+    assert "3 jobs wait here" in start.lines[0]
+    start.wait(20)
+    assert [job.number for job in jobs] == [7, 8, 9]
+
+
 def test_a_lost_answer_is_found_by_name(start):
-    start.desk.rows()
+    start.desk.ask(start.toy.now)
     start.toy.refusals = [TIMED_OUT]
     job = start.add()
     start.wait()
@@ -367,6 +391,24 @@ def test_a_held_job_is_reported_once_and_found_from_files_alone(start):
         start.wait(POLL + 2)
         assert len([line for line in start.lines if "scontrol release 7" in line]) == lines
     assert heads(start)[job.request.name]["cure"] == "scontrol release 7"
+
+
+def test_a_job_without_its_nodes_waits_for_a_person_after_an_hour(start):
+    job = submitted(start)
+    start.toy.become(7, "PENDING", "ReqNodeNotAvail, UnavailableNodes:n1")
+    start.wait(3500)
+    assert job.cure is None
+    # Another reason meanwhile: the hour begins again.
+    start.toy.become(7, "PENDING", "Priority")
+    start.wait(POLL + 2)
+    start.toy.become(7, "PENDING", "Reservation")
+    start.wait(3500)
+    assert not any("waits for you" in line for line in start.lines)
+    start.wait(200)
+    assert [
+        line for line in start.lines if "job 7 waits for you (Reservation): for an hour" in line
+    ]
+    assert "scancel 7" in str(job.cure)
 
 
 def test_what_failed_stays_known_after_the_start_until_the_job_is_tried_again(begin):

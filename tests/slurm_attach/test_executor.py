@@ -77,7 +77,7 @@ def test_all_jobs_are_cancelled_while_some_of_them_are_looked_at(executor, start
 
 
 def test_a_refusal_leaves_no_thread_behind(toy, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(preflight, "check", lambda _: (["train_run: a reason"], []))
+    monkeypatch.setattr(preflight, "check", lambda _: ["train_run: a reason"])
     workflow = SimpleNamespace(
         executor_settings=ExecutorSettings(folder=str(tmp_path)),
         dag=SimpleNamespace(needrun_jobs=lambda: iter(())),

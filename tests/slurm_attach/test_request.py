@@ -28,6 +28,7 @@ def request(threads=1, output=("results/a/training.json",), wildcards=None, sett
         ({"gpu": 1, "gres": "gpu:4"}, {}, ["--gres=gpu:4", "--cpus-per-task=16"]),
         ({"gpu": 0, "gres": "license:3"}, {}, ["--gres=license:3", *BARE]),
         ({"gpu": 1}, {"gpu_cores": 8}, ["--gres=gpu:1", "--cpus-per-task=8"]),
+        ({"gpu": 1, "threads": 6}, {}, ["--gres=gpu:1", "--cpus-per-task=6"]),
         ({"gpu": 2, "cpus_per_gpu": 6}, {}, ["--cpus-per-gpu=6", "--gres=gpu:2"]),
         ({"gpu": 4, "mem_mb": 500}, {"gpu_mem_mb": 100},
          ["--gres=gpu:4", "--cpus-per-task=16", "--mem=800"]),
@@ -50,11 +51,7 @@ def request(threads=1, output=("results/a/training.json",), wildcards=None, sett
     ],
 )  # fmt: skip
 def test_a_job_asks_for_what_its_rule_and_its_user_say(given, settings, words):
-    assert request(settings=settings, **given).options == words
-
-
-def test_threads_are_the_least_cores(tmp_path):
-    assert "--cpus-per-task=8" in request(threads=8, gpu=1).options
+    assert request(given.pop("threads", 1), settings=settings, **given).options == words
 
 
 def test_a_job_is_named_by_its_output_and_so_by_results_run_and_seed(tmp_path, monkeypatch):

@@ -8,40 +8,60 @@ from snakemake_executor_plugin_slurm_attach import slurm
 from snakemake_executor_plugin_slurm_attach.slurm import Answer, Row, ask
 
 TITLES = "JOBID|NAME|STATE|REASON"
-# Of Slurm 22.05 to 25.05. Those that end when other jobs end, or by time.
-WAITS = """None Priority Resources Dependency Licenses BeginTime Cleaning Prolog NodeDown
-PartitionDown PartitionInactive ReqNodeNotAvail Reservation AssociationJobLimit
-AssociationResourceLimit QOSJobLimit QOSResourceLimit QOSUsageThreshold QOSGrpCpuLimit
-QOSGrpCPURunMinutesLimit QOSGrpJobsLimit QOSGrpMemLimit QOSGrpNodeLimit QOSGrpSubmitJobsLimit
-QOSGrpGRES QOSGrpGRESRunMinutes QOSMaxCpuPerUserLimit QOSMaxJobsPerUserLimit QOSMaxNodePerUserLimit
-QOSMaxSubmitJobPerUserLimit QOSMaxGRESPerUser QOSMaxMemoryPerUser QOSMaxJobsPerAccountLimit
-AssocGrpCpuLimit AssocGrpCPURunMinutesLimit AssocGrpJobsLimit AssocGrpNodeLimit AssocGrpGRES
-AssocMaxJobsLimit AssocMaxSubmitJobLimit JobArrayTaskLimit FedJobLock A_Reason_Of_Tomorrow"""
-NEVER = """PartitionNodeLimit PartitionTimeLimit AssociationTimeLimit QOSTimeLimit BadConstraints
-QOSNotAllowed AccountNotAllowed InvalidAccount InvalidQOS DependencyNeverSatisfied
-ReservationDeleted QOSMaxCpuPerJobLimit QOSMaxCpuMinutesPerJobLimit QOSMaxNodePerJobLimit
-QOSMaxWallDurationPerJobLimit QOSMinCpuNotSatisfied QOSMinGRES QOSMaxGRESPerJob QOSMaxGRESPerNode
-QOSMaxGRESMinutesPerJob AssocMaxCpuPerJobLimit AssocMaxCPUMinutesPerJobLimit
-AssocMaxNodePerJobLimit AssocMaxWallDurationPerJobLimit AssocMaxGRESPerJob"""
-BUDGET = "AssocGrpCPUMinutesLimit AssocGrpGRESMinutes QOSGrpCPUMinutesLimit QOSGrpGRESMinutes"
+# The reasons of Slurm 22.05 to 25.05 by class; the limits are of each resource that Slurm counts.
+RESOURCES = ("BB", "Billing", "CPU", "Cpu", "Energy", "GRES", "License", "Mem", "Memory", "Node")
+OF_EACH = {
+    "waits": "{0}Grp{1} {0}Grp{1}Limit {0}Grp{1}RunMinutes {0}Grp{1}RunMinutesLimit"
+    " {0}Max{1}PerUser {0}Max{1}PerUserLimit Max{1}PerAccount Max{1}RunMinsPerUser"
+    " Max{1}RunMinsPerAccount",
+    "never": "{0}Max{1}PerJob {0}Max{1}PerJobLimit {0}Max{1}PerNode {0}Max{1}MinutesPerJob"
+    " {0}Max{1}MinutesPerJobLimit {0}Min{1} QOSMinCpuNotSatisfied",
+    "budget": "{0}Grp{1}Minutes {0}Grp{1}MinutesLimit {0}GrpWallLimit",
+}
+WAITS = """None Priority Resources Dependency Licenses BeginTime Cleaning Prolog SchedDefer NodeDown
+PartitionDown PartitionInactive FrontEndDown PowerNotAvail PowerReserved BurstBufferResources
+BurstBufferStageIn BurstBufferOperation AssociationJobLimit AssociationResourceLimit QOSJobLimit
+QOSResourceLimit QOSUsageThreshold QOSGrpJobsLimit QOSGrpSubmitJobsLimit QOSMaxJobsPerUserLimit
+QOSMaxSubmitJobPerUserLimit MaxJobsPerAccount MaxSubmitJobsPerAccount AssocGrpJobsLimit
+AssocGrpSubmitJobsLimit AssocMaxJobsLimit AssocMaxSubmitJobLimit JobArrayTaskLimit FedJobLock
+AccountingPolicy Constraints SystemFailure JobLaunchFailure
+A_Reason_Of_Tomorrow"""
+NEVER = """PartitionNodeLimit PartitionTimeLimit PartitionConfig AssociationTimeLimit QOSTimeLimit
+BadConstraints QOSNotAllowed AccountNotAllowed InvalidAccount InvalidQOS DependencyNeverSatisfied
+ReservationDeleted ReservationInvalid MaxMemPerLimit QOSMaxWallDurationPerJobLimit
+AssocMaxWallDurationPerJobLimit"""
 HELD = ["JobHeldUser", "JobHeldAdmin", "launch failed requeued held", "JobHoldMaxRequeue"]
+AWAY = ["Reservation", "ReqNodeNotAvail", "ReqNodeNotAvail, UnavailableNodes:n1"]
+
+
+def of_each(kind):
+    """Return the reasons of a class that are named after a resource."""
+    words = (
+        OF_EACH[kind].format(who, each)
+        for who in ("Assoc", "QOS")
+        for each in (*RESOURCES, "Unknown")
+    )
+    return " ".join(words).replace("AssocMin", "QOSMin").split()
 
 
 @pytest.mark.parametrize(
-    ("reasons", "word"),
+    ("reasons", "cure", "after"),
     [
-        (WAITS.split(), None),
-        (NEVER.split(), "scancel 7, change what it asks for"),
-        (BUDGET.split(), "time is used up"),
-        (HELD, "scontrol release 7"),
+        (WAITS.split() + of_each("waits"), "", 0),
+        (NEVER.split() + of_each("never"), "scancel 7, change what it asks for, and", 0),
+        (of_each("budget"), "the account's time is used up", 0),
+        (HELD, "scontrol release 7", 0),
+        (AWAY, "for an hour: ask", 3600),
     ],
 )
-def test_each_reason_waits_by_itself_or_for_a_person(reasons, word):
+def test_each_reason_waits_by_itself_or_for_a_person(reasons, cure, after):
     """The ninth job of a user who may have eight GPUs was reported as stuck."""
     for reason in reasons:
-        cure = Row(7, "sa-x", "PENDING", reason).cure
-        assert (cure and word in cure) if word else cure is None, reason
-        assert Row(7, "sa-x", "RUNNING", reason).cure is None
+        row = Row(7, "sa-x", "PENDING", reason)
+        assert bool(row.cure(after)) == bool(cure), reason
+        assert (row.cure(after) or "").startswith(cure), reason
+        assert not after or row.cure(after - 1) is None
+        assert Row(7, "sa-x", "RUNNING", reason).cure(after) is None
 
 
 @pytest.mark.parametrize(
@@ -90,23 +110,22 @@ POLICY = f"sbatch: error: Batch job submission failed: Job violates accounting/Q
 
 
 @pytest.mark.parametrize(
-    ("message", "kinds"),
+    ("message", "kind"),
     [
-        (f"sbatch: error: QOSMaxSubmitJobPerUserLimit\n{POLICY}", {"is_limit"}),
-        (f"sbatch: error: AssocMaxSubmitJobLimit\n{POLICY}", {"is_limit"}),
-        (f"sbatch: error: QOSMaxWallDurationPerJobLimit\n{POLICY}", set()),
-        ("sbatch: error: Invalid account or account/partition combination", {"is_permanent"}),
-        ("sbatch: error: Requested node configuration is not available", {"is_permanent"}),
-        ("sbatch: error: Socket timed out on send/recv operation", {"is_lost"}),
-        ("Unable to contact slurm controller (connect failure)", {"is_lost"}),
-        ("nobody knows this", set()),
+        (f"sbatch: error: QOSMaxSubmitJobPerUserLimit\n{POLICY}", "limit"),
+        (f"sbatch: error: AssocMaxSubmitJobLimit\n{POLICY}", "limit"),
+        (f"sbatch: error: QOSMaxWallDurationPerJobLimit\n{POLICY}", ""),
+        ("sbatch: error: Invalid account or account/partition combination", "final"),
+        ("sbatch: error: Requested node configuration is not available", "final"),
+        ("sbatch: error: Socket timed out on send/recv operation", "lost"),
+        ("Unable to contact slurm controller (connect failure)", "lost"),
+        ("nobody knows this", ""),
     ],
 )
-def test_a_refusal_is_for_now_or_for_ever_or_no_answer(message, kinds):
+def test_a_refusal_is_for_now_or_for_ever_or_no_answer(message, kind):
     """10 of 11 trainings failed at a limit of jobs in the queue."""
     answer = Answer(1, message=f"a banner\n{message}")
-    names = ("is_limit", "is_permanent", "is_lost")
-    assert {name for name in names if getattr(answer, name)} == kinds
+    assert answer.kind == kind
     assert answer.reason in message
     assert "error:" not in answer.reason
 

@@ -133,7 +133,7 @@ def test_jobs_of_no_training_that_was_asked_for_are_listed_where_they_wait(paths
         ({}, True, "job 7 waits"),
         ({"state": "PENDING", "reason": "Priority"}, True, "job 7 waits (Priority)"),
         ({"state": "PENDING", "reason": "held", "cure": "scontrol release 7"}, True,
-         "job 7 will not start by itself (held): scontrol release 7"),
+         "job 7 waits for you (held): scontrol release 7"),
         ({"state": "RUNNING", "reason": "None"}, False, "job 7 runs"),
         ({"verdict": "job 7 failed: TIMEOUT"}, False, "job 7 failed: TIMEOUT"),
     ],

@@ -48,7 +48,7 @@ class Queued:
         if self.failed:
             return self.failed
         if self.cure:
-            return f"job {self.number} will not start by itself ({self.reason}): {self.cure}"
+            return f"job {self.number} waits for you ({self.reason}): {self.cure}"
         word = "waits" if self.waits else "runs"
         word = f"job {self.number} {word}" if self.number else "waits to be submitted"
         return f"{word} ({self.reason})" if self.reason not in ("", "None") else word
