@@ -4,7 +4,7 @@ A module has `rows` (the numbers of the csv) and `draw`.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import NOT_RUN, SERIES_LOST, outcome_words
+from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
 from fathom.config.schema.figures import series_named
 from fathom.io.files import write_text
@@ -59,12 +60,15 @@ def _write(frame: "DataFrame", stem: Path) -> Path:
     return path
 
 
-def png(figure: Figure, inputs: Inputs) -> bytes:
-    """Return a figure's drawing as a PNG: the bytes that `draw` writes."""
-    from fathom.artefacts.figures.drawing import rendered
+def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> str:
+    """Return a figure's drawing as SVG within a page.
+
+    `links` are addresses of runs by name, and of tables' cells by `<table>/<row>/<column>`.
+    """
+    from fathom.artefacts.figures.drawing import inline
 
     with _drawn(figure, inputs, rows(figure, inputs)) as picture:
-        return rendered(picture, "png")
+        return inline(picture, figure.name, label(figure.name, figure.settings.title), links)
 
 
 @contextmanager

@@ -1,24 +1,77 @@
-"""Tables on the page, and the details of each cell: numbers, verdict, files, what was learned."""
+"""Tables on the page: what ran, gains over a base row, how much runs learned, details of cells."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from fathom.artefacts.page.runs import PageRun
-from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.comparison import (
+    Against,
+    ComparedCell,
+    ComparedTable,
+    is_base,
+    with_differences,
+)
 from fathom.artefacts.table.notes import notes_on_cells
 from fathom.artefacts.table.results import SeedNumber, number
-from fathom.artefacts.table.sources import CORPUS
-from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference, bar
+from fathom.artefacts.table.sources import MISSING, WITHOUT_RESULT
+from fathom.artefacts.table.verdicts import allowed_difference, signed
 from fathom.artefacts.table.view import BlockView, ShownCell, blocks
-from fathom.config.reported import EMPTY
+from fathom.config.schema.table import DIFFERENCE
 from fathom.config.tables import Table
 
 NOTHING = "–"  # where neither we nor the paper have anything
-DIGITS = ".6g"
+DIGITS, FEW = ".6g", ".4g"
+MARGIN = 6  # percent of a cell's width that stays free beside the outermost mark
+# Widths in pixels of a character of a number and of its ±, by the sizes of page.css.
+WIDE, SMALL = 9.4, 6.4
+_NUMBER = re.compile(r"([+\u2212-]?[\d,]+)(\.\d+)?(?=$|[^\d.])")
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A cell less that of the table's base row, in the unit of the cell."""
+
+    ours: Against
+    paper: float | None  # the same of the printed numbers; None without both
+    decimals: int
+    low: float  # ends of the scale that all gains of the column have
+    high: float
+
+    @property
+    def sure(self) -> bool | None:
+        """Whether our interval excludes 0; None without an interval."""
+        low, high = self.ours.low, self.ours.high
+        return None if low is None or high is None else low > 0 or high < 0
+
+    @property
+    def style(self) -> str:
+        """The places of 0, our difference, its interval and the paper's, in percent."""
+        points = {"z": 0.0, "o": self.ours.difference, "l": self.ours.low, "h": self.ours.high}
+        points["p"] = self.paper
+        share = (100 - 2 * MARGIN) / ((self.high - self.low) or 1.0)
+        return ";".join(
+            f"--{name}:{MARGIN + share * (value - self.low):.0f}%"
+            for name, value in points.items()
+            if value is not None
+        )
+
+    def text(self, value: float) -> str:
+        """Return a difference with its sign."""
+        return minus(signed(value, self.decimals))
+
+    @property
+    def words(self) -> str:
+        """The gain in a sentence."""
+        words = [self.text(self.ours.difference)]
+        if self.ours.low is not None and self.ours.high is not None:
+            ends = f"{self.text(self.ours.low)} to {self.text(self.ours.high)}"
+            words.append(f"95 % interval {ends} {'excludes' if self.sure else 'includes'} 0")
+        words += [] if self.paper is None else [f"paper {self.text(self.paper)}"]
+        return ", ".join(words)
 
 
 @dataclass(frozen=True)
@@ -48,18 +101,87 @@ class PageTable:
         """All of its cells."""
         return tuple(cell for block in self.blocks for row in block.cells for cell in row)
 
-    @property
+    @cached_property
     def judged(self) -> bool:
         """Whether a cell was compared with the paper's."""
         return any(cell.sign.judged for cell in self.cells if cell.sign)
 
-    @property
-    def summary(self) -> str:
-        """What the page says of it where nothing is judged: runs with an end, printed cells."""
-        runs, signs = self._runs(self.cells), bar(cell.sign for cell in self.cells if cell.sign)
-        ended = f"{sum(bool(run.ended) for run in runs)} of {len(runs)} runs have ended; "
-        cells = ", ".join(f"{count} {sign.words}" for sign, count in signs.items())
-        return f"{ended if runs else ''}printed cells: {cells or 'none'}"
+    @cached_property
+    def ended(self) -> float:
+        """The share of its cells that have a result or an outcome of a training or a text."""
+        shown = (item.result for item in self.compared.cells if item.result.shown)
+        words = [item.words for item in shown if item.cell.key not in (*WITHOUT_RESULT, "")]
+        return sum(not each.startswith(MISSING) for each in words) / (len(words) or 1)
+
+    @cached_property
+    def base(self) -> str:
+        """What the row is called from which gains are shown; empty where there are none."""
+        return self.compared.called(str(self.spec.settings.base_row)) if self.gains else ""
+
+    @cached_property
+    def gains(self) -> dict[str, Gain]:
+        """The gains of cells over the base row, by the id of the cell: of the paper's columns."""
+        row = self.spec.settings.base_row
+        if row is None or not self.ended:
+            return {}
+        gains: dict[str, Gain] = {}
+        compared, sources = self.compared.cells, self.compared.sources
+        less = with_differences(self.spec, row, compared, sources)
+        against = {
+            id(item): each.against
+            for item, each in zip(compared, less, strict=True)
+            if each.against
+        }
+        for block in self.blocks:
+            for column in zip(*(block.cells if not block.added else ()), strict=True):
+                base = [each for each in column if is_base(self.spec, row, each.item.result.cell)]
+                shown = [
+                    each for each in column if id(each.item) in against and self._has_gain(each)
+                ]
+                pairs = {
+                    each.id: (against[id(each.item)], self._printed_gain(each.item, base[0].item))
+                    for each in shown
+                    if base
+                }
+                points = [0.0]
+                for ours, paper in pairs.values():
+                    points += filter(None, (ours.difference, ours.low, ours.high, paper))
+                decimals = max((len(point(each.ours.text)[1]) - 1 for each in shown), default=0)
+                ends = max(decimals, 0), min(points), max(points)
+                gains |= {name: Gain(*pair, *ends) for name, pair in pairs.items()}
+        return gains
+
+    def _has_gain(self, shown: ShownCell) -> bool:
+        """Return whether a cell has a number that a training gives, and no difference itself."""
+        cell = shown.item.result.cell
+        run = cell.value and self.spec.vocabulary.measurement(cell.value).of == "run"
+        return bool(run) and not cell.less and not self._is_printed_difference(shown.item)
+
+    def _is_printed_difference(self, item: ComparedCell) -> bool:
+        mark = self.spec.marks.get(item.reported.mark) if item.reported else None
+        return mark is not None and mark.means == DIFFERENCE
+
+    def _printed_gain(self, item: ComparedCell, base: ComparedCell) -> float | None:
+        numbers = [each.reported.number if each.reported else None for each in (item, base)]
+        return None if None in numbers else numbers[0] - numbers[1]
+
+    def has_details(self, cell: ShownCell) -> bool:
+        """Return whether a cell has a result or an outcome of what was run or counted."""
+        result = cell.item.result
+        run = self.runs.get(result.cell.source)
+        ended = run is None or bool(run.ended)
+        return ended and result.shown and not result.words.startswith(MISSING)
+
+    def width(self, block: BlockView, place: int) -> int:
+        """Return the pixels to the right of the decimal points of the numbers of a column."""
+        views = [view for row in block.cells for view in (row[place].ours, row[place].reported)]
+        parts = [(*point(view.text), view.spread) for view in views]
+        wide = (
+            len(fraction + rest) * WIDE + len(spread) * SMALL
+            for head, fraction, rest, spread in parts
+            if head
+        )
+        return round(max(wide, default=0))
 
     def shows_learned(self, block: BlockView) -> bool:
         """Return whether a block says how much its runs learned, since nothing is judged."""
@@ -81,6 +203,79 @@ class PageTable:
             "words": ", ".join(dict.fromkeys(run.words for run in self._runs(row))),
         }
 
+    def here(self, row: tuple[ShownCell, ...]) -> str:
+        """Return depths and width of a row's runs, where they are other ones than the paper's."""
+        widths = {run.spec.model.width: 0 for run in self._runs(row) if run.has_other_width}
+        width = f"width {' and '.join(map(str, widths))}" if widths else ""
+        return ", ".join(filter(None, (row[0].here, width)))
+
+    def details(self, cell: ShownCell) -> str:
+        """Return what is known of a cell: its digits, interval, seeds, comparison and notes."""
+        result = cell.item.result
+        facts = (*self._number_facts(cell), *self._comparison(cell), result.note)
+        return minus("; ".join(filter(None, facts)))
+
+    def _number_facts(self, cell: ShownCell) -> Iterator[str]:
+        result, value = cell.item.result, cell.item.result.cell.value
+        seeds = "".join(self._seeds(cell))
+        if result.value is None:
+            yield result.words + seeds
+            return
+        unit = value and (value.unit or self.spec.vocabulary.measurement(value).unit)
+        yield f"{result.value:{DIGITS}} {unit or ''}".strip() + seeds
+        if result.stderr:
+            over = "" if result.deviation is not None else " over sentences or checkpoints"
+            yield f"standard error {result.stderr:{FEW}}{over}"
+        against = cell.item.against
+        if result.cell.less and against and against.low is not None:
+            ends = f"{against.low:{DIGITS}} to {against.high:{DIGITS}}"
+            yield f"{ends}: {against.method}; p {against.p:{DIGITS}}"
+        elif result.interval is not None:
+            low, high = result.value - result.interval, result.value + result.interval
+            yield f"95 % of bootstraps {low:{FEW}} to {high:{FEW}}"
+        if gain := self.gains.get(cell.id):
+            yield f"less {self.base}: {gain.words}"
+        if share := self.right_language(cell):
+            yield f"{share} of the hypotheses in the right language"
+
+    def _seeds(self, cell: ShownCell) -> Iterator[str]:
+        """Yield the number of each seed, where there are several."""
+        shown = cell.item.result.cell
+        if shown.value is None or shown.less:
+            return
+        readings = [*self.compared.sources[shown.source].readings(shown.key)]
+        for at, (_, reading) in enumerate(readings if len(readings) > 1 else ()):
+            each = number(shown, reading)
+            is_number = isinstance(each, SeedNumber)
+            text = f"{each.value * shown.value.factor:{FEW}}" if is_number else each.words
+            yield f"{', ' if at else ', seeds '}{minus(text)}"
+
+    def _comparison(self, cell: ShownCell) -> Iterator[str]:
+        result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict
+        if verdict and verdict.cause:
+            yield f"cause: {verdict.cause}"
+        if verdict and verdict.delta is not None and result.cell.value is not None:
+            measurement = self.spec.vocabulary.measurement(result.cell.value)
+            within = measurement.tolerance(result.cell.task)
+            printed = (reported.number, reported.decimals) if reported else (None, 0)
+            allowed = allowed_difference(within, *printed, result)
+            yield f"{minus(cell.difference)} to the paper's; up to {allowed:{DIGITS}} is reproduced"
+        if reported and reported.right:
+            yield f"misprint: printed {reported.value}, must mean {reported.right}"
+        if reported and reported.mark:
+            yield f"the paper's mark: {reported.mark}"
+
+    def how(self, cells: Sequence[ShownCell]) -> list[str]:
+        """Return how numbers of cells were computed, and which keys of which files they are."""
+        shown = [cell.item.result.cell for cell in cells if not cell.item.result.cell.less]
+        files = (
+            f"{of.key} in {self.compared.sources[of.source].stem(of.key)}.json"
+            for of in shown
+            if of.key
+        )
+        hows = (how for cell in cells for how in cell.item.result.how)
+        return [*dict.fromkeys((*hows, *files))]
+
     def right_language(self, cell: ShownCell) -> str:
         """Return the share of the hypotheses of a task's score that are in its language."""
         shown = cell.item.result.cell
@@ -92,6 +287,15 @@ class PageTable:
         shares = [tasks[shown.task].value for tasks in of_seeds if shown.task in tasks]
         return f"{fmean(shares):.0%}" if shares else ""
 
+    def spoken(self, cell: ShownCell) -> str:
+        """Return a cell in one sentence, for readers who cannot see where it is."""
+        words = [f"{cell.row}, {cell.column}: ours {cell.ours.full or NOTHING}"]
+        words += [f"reported {minus(cell.reported.full)}"] if cell.reported.text else []
+        words += [cell.sign.words] if cell.sign and cell.sign.judged else []
+        if gain := self.gains.get(cell.id):
+            words.append(f"less {self.base}: {gain.words}")
+        return ", ".join(words)
+
     def _nats(self, cells: tuple[ShownCell, ...]) -> list[float]:
         """Return by how much the runs of cells are below the baseline, from low to high."""
         nats = (run.below_unigram for run in self._runs(cells))
@@ -102,94 +306,13 @@ class PageTable:
         return [self.runs[name] for name in names if name in self.runs]
 
 
-class Detail(NamedTuple):
-    """A line of a cell's details; with a file, the text is a link to it."""
+def point(text: str) -> tuple[str, str, str]:
+    """Return a number's digits before its decimal point, those after it, and what follows.
 
-    name: str
-    text: str
-    file: Path | None = None
-
-
-def details(cell: ShownCell, compared: ComparedTable, scale_title: str) -> list[Detail]:
-    """Return the details of a cell: the comparison, then our numbers and their files."""
-    lines = [*_comparison(cell, compared, scale_title), *_numbers(cell, compared)]
-    return [*(Detail(name, text) for name, text in lines if text), *_seeds(cell, compared)]
-
-
-def _comparison(
-    cell: ShownCell, compared: ComparedTable, scale_title: str
-) -> Iterator[tuple[str, str]]:
-    result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict
-    if cell.sign and cell.sign.words == NOT_JUDGED:
-        yield "Why", f"not the paper's own settings: {scale_title}"
-    if verdict:
-        yield "Cause", verdict.cause
-    if verdict and verdict.delta is not None and result.cell.value is not None:
-        measurement = compared.table.vocabulary.measurement(result.cell.value)
-        within = measurement.tolerance(result.cell.task)
-        printed = (reported.number, reported.decimals) if reported else (None, 0)
-        allowed = allowed_difference(within, *printed, result)
-        difference = minus(cell.difference)
-        yield "Difference", f"{difference}; up to {allowed:{DIGITS}} counts as reproduced"
-    if reported is None and result.cell.ours:
-        yield "Reported", "not in the paper"
-    elif not any(item.reported for item in compared.cells):
-        return  # a study
-    elif reported is None or reported.note == EMPTY:
-        yield "Reported", "nothing: the paper's cell is empty"
-    elif reported.right:
-        yield "Misprint", f"printed {reported.value}, must mean {reported.right}"
-    if reported:
-        yield "The paper's mark", reported.mark
-        yield "Printed in", reported.where
-
-
-def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[tuple[str, str]]:
-    result, value = cell.item.result, cell.item.result.cell.value
-    if result.value is not None:
-        seeds = f"mean of {result.seeds} seeds" if result.seeds > 1 else ""
-        unit = value and (value.unit or compared.table.vocabulary.measurement(value).unit)
-        words = ", ".join(filter(None, (f"{result.value:{DIGITS}}", unit, seeds)))
-        yield "Value", minus(words)
-    against = cell.item.against
-    if result.cell.less and against and against.low is not None:
-        yield "Difference", f"{against.low:{DIGITS}} to {against.high:{DIGITS}}: {against.method}"
-        yield "p", f"{against.p:{DIGITS}}"
-    elif result.value is not None and result.interval is not None:
-        low, high = result.value - result.interval, result.value + result.interval
-        yield "95 % interval", f"{low:{DIGITS}} to {high:{DIGITS}}, by bootstrap"
-    if result.stderr is not None:
-        over = "seeds" if result.deviation is not None else "test sentences or checkpoints"
-        yield "Standard error", f"{result.stderr:{DIGITS}} over {over}"
-    if result.sentences is not None:
-        yield "Test sentences", str(result.sentences)
-    yield "Note", result.note
-    yield "Measurement", result.cell.key
-    for how in result.how:
-        yield "Computed", how
-
-
-def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
-    """Yield the number of each seed with the file that it is read from."""
-    shown = cell.item.result.cell
-    if shown.value is None or shown.less:
-        return
-    source = compared.sources[shown.source]
-    files = source.files(shown.key)
-    for seed, reading in source.readings(shown.key):
-        value = number(shown, reading)
-        is_number = isinstance(value, SeedNumber)
-        text = f"{value.value * shown.value.factor:{DIGITS}}" if is_number else value.words
-        name = "Corpus" if seed == CORPUS else f"Seed {seed}"
-        yield Detail(name, minus(text), files[seed] if files[seed].is_file() else None)
-
-
-def spoken(cell: ShownCell) -> str:
-    """Return a cell in one sentence, for readers who cannot see where it is."""
-    words = [f"{cell.row}, {cell.column}: ours {cell.ours.full or NOTHING}"]
-    words += [f"reported {minus(cell.reported.full)}"] if cell.reported.text else []
-    words += [cell.sign.words] if cell.sign else []
-    return ", ".join(words)
+    Of what does not begin with a number, all follows.
+    """
+    match = _NUMBER.match(minus(text))
+    return (match[1], match[2] or "", minus(text)[match.end() :]) if match else ("", "", text)
 
 
 def minus(text: str) -> str:

@@ -124,7 +124,9 @@ def compare_table(
         gain = next((name for name, passed in gains.items() if passed), "")
         delta = less.value if less else None
         compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains), against))
-    compared = _with_largest(table, _with_against(table, compared, sources))
+    if table.settings.against is not None:
+        compared = with_differences(table, table.settings.against, compared, sources)
+    compared = _with_largest(table, compared)
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
@@ -164,19 +166,17 @@ def _shown(
     return less.result, None if less.result.value is None else _against(less)
 
 
-def _with_against(
-    table: Table, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
-) -> Sequence[ComparedCell]:
-    """Return cells with their difference to those of the row or run that the table names."""
-    if table.settings.against is None:
-        return cells
-    base_cells = [item.result for item in cells if is_base(table, item.result.cell)]
+def with_differences(
+    table: Table, row: str, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
+) -> list[ComparedCell]:
+    """Return cells with their difference to those of a row or run, in the same column."""
+    base_cells = [item.result for item in cells if is_base(table, row, item.result.cell)]
     compared: dict[int, Against] = {}
     for at, item in enumerate(cells):
         bases = [each for each in base_cells if each.cell.column == item.result.cell.column]
         here = (each for each in bases if each.cell.block == item.result.cell.block)
         base = next(here, next(iter(bases), None))
-        if base is None or item.result.cell.less or is_base(table, item.result.cell):
+        if base is None or item.result.cell.less or is_base(table, row, item.result.cell):
             continue
         if _is_same(item.result.cell, base.cell, sources):
             continue
@@ -193,11 +193,9 @@ def _with_against(
     return [replace(item, against=compared.get(at, item.against)) for at, item in enumerate(cells)]
 
 
-def is_base(table: Table, cell: Cell) -> bool:
-    """Return whether a cell is of the row or run with which a table compares the others."""
-    against = table.settings.against
-    named = against is not None and cell.source == full_name(table.paper, against)
-    return named or against in (cell.row, cell.id)
+def is_base(table: Table, row: str, cell: Cell) -> bool:
+    """Return whether a cell is of the row or run with which others are compared."""
+    return cell.source == full_name(table.paper, row) or row in (cell.row, cell.id)
 
 
 def _is_same(cell: Cell, base: Cell, sources: Mapping[str, ResultSource]) -> bool:
