@@ -462,7 +462,7 @@ def _making(artefacts: "Artefacts", paper: str) -> dict[str, str]:
 
     targets = Targets(artefacts.project, artefacts.scale, artefacts.paths, papers=(paper,))
     plan, making = Plan(targets, None), {}
-    basis = "by those here" if plan.measured else f"by an estimate for one {DEFAULT}"
+    basis = "as measured here" if plan.measured else f"as estimated for one {DEFAULT}"
     for title, names in plan.groups(paper, by_table=True).items():
         left = [each.job for each in plan.trainings(names).values() if each.job.left]
         hours = [sum(of) for of in zip(*(job.hours_left for job in left), strict=True)]

@@ -249,6 +249,8 @@ def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]
         key, _, title = part.attrib.pop("id", "").partition(_BETWEEN)
         shorter = {at.rpartition("}")[2]: _short(of) for at, of in part.attrib.items()}
         part.attrib = {at: of for at, of in shorter.items() if of}
+        if part.tag == "path" and "style" in part.attrib:
+            part.attrib["style"] = part.attrib["style"].replace("fill:#ffffff", "fill:var(--paper)")
         if title:
             ElementTree.SubElement(part, "title").text = title
             if key in links:

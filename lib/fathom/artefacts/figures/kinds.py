@@ -38,11 +38,12 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
 
     Equal numbers give equal bytes. Returns a note on each training whose series is lost.
     """
-    from fathom.artefacts.figures.drawing import save
+    from fathom.artefacts.figures.drawing import save, sign
 
     frame = rows(figure, inputs)
     _write(frame, stem)
-    with _drawn(figure, inputs, frame) as picture:
+    with _drawn(figure, frame) as picture:
+        sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
         save(picture, stem)
     if NOTE not in frame or "words" not in frame:
         return []
@@ -60,28 +61,32 @@ def _write(frame: "DataFrame", stem: Path) -> Path:
     return path
 
 
-def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> str:
-    """Return a figure's drawing as SVG within a page.
+def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return a figure's drawing as SVG within a page, and its notes, which the page prints.
 
-    `links` are addresses of runs by name, and of tables' cells by `<table>/<row>/<column>`.
+    The drawing is empty where nothing has a number. `links` are addresses of runs by name, and of
+    tables' cells by `<table>/<row>/<column>`.
     """
     from fathom.artefacts.figures.drawing import inline
 
-    with _drawn(figure, inputs, rows(figure, inputs)) as picture:
-        return inline(picture, figure.name, label(figure.name, figure.settings.title), links)
+    frame = rows(figure, inputs)
+    if not (frame["words"] == "").to_numpy().any():
+        return "", []
+    with _drawn(figure, frame) as picture:
+        title = label(figure.name, figure.settings.title)
+        shown = inline(picture, figure.name, title, links)
+    return shown, [*inputs.warnings, *_notes(figure, frame)]
 
 
 @contextmanager
-def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Drawing]":
+def _drawn(figure: Figure, frame: "DataFrame") -> "Iterator[Drawing]":
     """Give a figure's drawing, in the style that it must be saved with."""
     import matplotlib
 
     from fathom.artefacts.figures import drawing
 
     with matplotlib.rc_context(drawing.style()):
-        picture = _module(figure.settings.kind).draw(figure.settings, frame)
-        drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
-        yield picture
+        yield _module(figure.settings.kind).draw(figure.settings, frame)
 
 
 def _notes(figure: Figure, frame: "DataFrame") -> list[str]:

@@ -38,7 +38,7 @@ from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.spec import full_name
 
-_DRAWN_STYLE = re.compile(r'style="((?:fill|stroke|font)[^"]*)"')
+_DRAWN_STYLE = re.compile(r'style="((?![^"]*url)(?:fill|stroke|font)[^"]*)"')
 # Answers of claims, in the order of a bar.
 ANSWERS = {
     "holds": "●",
@@ -123,7 +123,7 @@ def page(
         claims_not_run=[
             parts for parts in by_name if all(part.answer == NOT_RUN for part in parts)
         ],
-        trainability=[*trainability(claims, shown)],
+        trainability=[claim for claim in trainability(claims, shown) if claim.ended],
         data=data_of(artefacts, paper, runs),
         costs=[cost for run in runs.values() for cost in costs(run.ended, run.short_name)],
         devices=devices,
@@ -140,7 +140,8 @@ def page(
 
 def _with_classes(text: str) -> str:
     """Return a page without empty lines, whose drawings' styles are rules of its style sheet."""
-    text = re.sub(r"\n{2,}", "\n", text)
+    body, tag, script = text.rpartition("<script>")  # whose hash the page's policy has
+    text = re.sub(r"\n{2,}", "\n", body) + tag + script
     styles = Counter(_DRAWN_STYLE.findall(text))
     names = {style: f"s{at}" for at, style in enumerate(styles) if styles[style] > 1}
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
@@ -200,12 +201,20 @@ def page_figures(
             cells = artefacts.cells(paper.tables[table])
             names |= {cell.source: None for cell in cells if cell.kind == "run"}
         missing = [runs[name].short_name for name in names if not runs[name].ended]
-        picture = ""
+        picture, notes = "", []
         if len(missing) < len(names):
-            picture = kinds.svg(figure, artefacts.inputs(paper, figure), links)
+            picture, notes = kinds.svg(figure, artefacts.inputs(paper, figure), links)
         csv = artefacts.stem(paper, figure).with_suffix(".csv")
         written = csv if csv.is_file() else None
-        figures.append({"spec": figure, "picture": picture, "missing": missing, "csv": written})
+        figures.append(
+            {
+                "spec": figure,
+                "picture": picture,
+                "notes": notes,
+                "missing": missing,
+                "csv": written,
+            }
+        )
     return figures
 
 

@@ -26,8 +26,8 @@ from fathom.config.tables import Table
 NOTHING = "–"  # where neither we nor the paper have anything
 DIGITS, FEW = ".6g", ".4g"
 MARGIN = 6  # percent of a cell's width that stays free beside the outermost mark
-# Widths in pixels of a character of a number and of its ±, by the sizes of page.css.
-WIDE, SMALL = 9.4, 6.4
+# Pixels of a character of a number, of marks after it and of its ±, and of a gap, by page.css.
+WIDE, MARK, SMALL, GAP = 9.4, 8.0, 6.4, 2
 _NUMBER = re.compile(r"([+\u2212-]?[\d,]+)(\.\d+)?(?=$|[^\d.])")
 
 
@@ -162,8 +162,8 @@ class PageTable:
         return mark is not None and mark.means == DIFFERENCE
 
     def _printed_gain(self, item: ComparedCell, base: ComparedCell) -> float | None:
-        numbers = [each.reported.number if each.reported else None for each in (item, base)]
-        return None if None in numbers else numbers[0] - numbers[1]
+        ours, less = (each.reported.number if each.reported else None for each in (item, base))
+        return None if ours is None or less is None else ours - less
 
     def has_details(self, cell: ShownCell) -> bool:
         """Return whether a cell has a result or an outcome of what was run or counted."""
@@ -177,11 +177,11 @@ class PageTable:
         views = [view for row in block.cells for view in (row[place].ours, row[place].reported)]
         parts = [(*point(view.text), view.spread) for view in views]
         wide = (
-            len(fraction + rest) * WIDE + len(spread) * SMALL
+            len(fraction) * WIDE + len(rest) * MARK + len(spread) * SMALL
             for head, fraction, rest, spread in parts
             if head
         )
-        return round(max(wide, default=0))
+        return round(max(wide, default=-GAP)) + GAP
 
     def shows_learned(self, block: BlockView) -> bool:
         """Return whether a block says how much its runs learned, since nothing is judged."""
@@ -244,11 +244,15 @@ class PageTable:
         if shown.value is None or shown.less:
             return
         readings = [*self.compared.sources[shown.source].readings(shown.key)]
-        for at, (_, reading) in enumerate(readings if len(readings) > 1 else ()):
-            each = number(shown, reading)
-            is_number = isinstance(each, SeedNumber)
-            text = f"{each.value * shown.value.factor:{FEW}}" if is_number else each.words
-            yield f"{', ' if at else ', seeds '}{minus(text)}"
+        numbers = [number(shown, reading) for _, reading in readings]
+        texts = [
+            f"{each.value * shown.value.factor:{FEW}}"
+            if isinstance(each, SeedNumber)
+            else each.words
+            for each in numbers
+        ]
+        if len({*texts}) > 1:
+            yield f", seeds {', '.join(map(minus, texts))}"
 
     def _comparison(self, cell: ShownCell) -> Iterator[str]:
         result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict
