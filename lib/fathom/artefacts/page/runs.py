@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -79,10 +79,8 @@ class PageRun:
 
         What differs between seeds names them.
         """
-        facts = {
-            (setting.path, json.dumps(setting.value), json.dumps(setting.paper)): None
-            for setting in self.differing
-        }
+        text = partial(json.dumps, allow_nan=False)
+        facts = {(each.path, text(each.value), text(each.paper)): None for each in self.differing}
         seeds: dict[tuple[str, str], list[int]] = {}
         for training in self.ended:
             for fact in _recorded(training.file).items() if training.file else ():

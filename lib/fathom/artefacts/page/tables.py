@@ -12,16 +12,17 @@ from fathom.artefacts.table.comparison import (
     Against,
     ComparedCell,
     ComparedTable,
+    against_of,
     is_base,
-    with_differences,
 )
+from fathom.artefacts.table.differences import difference, factor_of
 from fathom.artefacts.table.notes import notes_on_cells
 from fathom.artefacts.table.results import SeedNumber, number
 from fathom.artefacts.table.sources import MISSING, WITHOUT_RESULT
 from fathom.artefacts.table.verdicts import allowed_difference, signed
 from fathom.artefacts.table.view import BlockView, ShownCell, blocks
 from fathom.config.schema.table import DIFFERENCE
-from fathom.config.tables import Table
+from fathom.config.tables import Cell, Table
 
 NOTHING = "–"  # where neither we nor the paper have anything
 DIGITS, FEW = ".6g", ".4g"
@@ -121,49 +122,40 @@ class PageTable:
     @cached_property
     def gains(self) -> dict[str, Gain]:
         """The gains of cells over the base row, by the id of the cell: of the paper's columns."""
-        row = self.spec.settings.base_row
-        if row is None or not self.ended:
-            return {}
-        gains: dict[str, Gain] = {}
-        compared, sources = self.compared.cells, self.compared.sources
-        less = with_differences(self.spec, row, compared, sources)
-        against = {
-            id(item): each.against
-            for item, each in zip(compared, less, strict=True)
-            if each.against
-        }
-        for block in self.blocks:
-            for column in zip(*(block.cells if not block.added else ()), strict=True):
-                base = [each for each in column if is_base(self.spec, row, each.item.result.cell)]
-                shown = [
-                    each for each in column if id(each.item) in against and self._has_gain(each)
-                ]
-                pairs = {
-                    each.id: (against[id(each.item)], self._printed_gain(each.item, base[0].item))
-                    for each in shown
-                    if base
-                }
+        row, gains = self.spec.settings.base_row, dict[str, Gain]()
+        for block in self.blocks if row and self.ended else ():
+            for column in zip(*(() if block.added else block.cells), strict=True):
+                items = {each.id: each.item for each in column if self._may_gain(each.item)}
+                bases = [at for at in items if is_base(self.spec, str(row), items[at].result.cell)]
+                pairs = dict(self._pairs(items, items.pop(bases[0]))) if bases else {}
                 points = [0.0]
                 for ours, paper in pairs.values():
                     points += filter(None, (ours.difference, ours.low, ours.high, paper))
-                decimals = max((len(point(each.ours.text)[1]) - 1 for each in shown), default=0)
+                fractions = [point(each.ours.text)[1] for each in column if each.id in items]
+                decimals = max(map(len, fractions), default=1) - 1
                 ends = max(decimals, 0), min(points), max(points)
                 gains |= {name: Gain(*pair, *ends) for name, pair in pairs.items()}
         return gains
 
-    def _has_gain(self, shown: ShownCell) -> bool:
+    def _may_gain(self, item: ComparedCell) -> bool:
         """Return whether a cell has a number that a training gives, and no difference itself."""
-        cell = shown.item.result.cell
+        cell, mark = (
+            item.result.cell,
+            self.spec.marks.get(item.reported.mark if item.reported else ""),
+        )
         run = cell.value and self.spec.vocabulary.measurement(cell.value).of == "run"
-        return bool(run) and not cell.less and not self._is_printed_difference(shown.item)
+        return bool(run) and not cell.less and (mark is None or mark.means != DIFFERENCE)
 
-    def _is_printed_difference(self, item: ComparedCell) -> bool:
-        mark = self.spec.marks.get(item.reported.mark) if item.reported else None
-        return mark is not None and mark.means == DIFFERENCE
-
-    def _printed_gain(self, item: ComparedCell, base: ComparedCell) -> float | None:
-        ours, less = (each.reported.number if each.reported else None for each in (item, base))
-        return None if ours is None or less is None else ours - less
+    def _pairs(
+        self, items: Mapping[str, ComparedCell], base: ComparedCell
+    ) -> Iterator[tuple[str, tuple[Against, float | None]]]:
+        """Yield our difference of each cell to the base with its id, and that of the paper."""
+        for name, item in items.items():
+            less = difference(item.result, base.result, self.compared.sources)
+            if less.result.value is not None:
+                ours, other = (of.reported.number if of.reported else None for of in (item, base))
+                paper = None if ours is None or other is None else ours - other
+                yield name, (against_of(less), paper)
 
     def has_details(self, cell: ShownCell) -> bool:
         """Return whether a cell has a result or an outcome of what was run or counted."""
@@ -211,13 +203,12 @@ class PageTable:
 
     def details(self, cell: ShownCell) -> str:
         """Return what is known of a cell: its digits, interval, seeds, comparison and notes."""
-        result = cell.item.result
-        facts = (*self._number_facts(cell), *self._comparison(cell), result.note)
+        facts = (*self._number_facts(cell), *self._comparison(cell), cell.item.result.note)
         return minus("; ".join(filter(None, facts)))
 
     def _number_facts(self, cell: ShownCell) -> Iterator[str]:
         result, value = cell.item.result, cell.item.result.cell.value
-        seeds = "".join(self._seeds(cell))
+        seeds = self._seeds(result.cell)
         if result.value is None:
             yield result.words + seeds
             return
@@ -238,21 +229,17 @@ class PageTable:
         if share := self.right_language(cell):
             yield f"{share} of the hypotheses in the right language"
 
-    def _seeds(self, cell: ShownCell) -> Iterator[str]:
-        """Yield the number of each seed, where there are several."""
-        shown = cell.item.result.cell
-        if shown.value is None or shown.less:
-            return
-        readings = [*self.compared.sources[shown.source].readings(shown.key)]
+    def _seeds(self, shown: Cell) -> str:
+        """Return the number of each seed, where they differ."""
+        readings = [] if shown.less else [*self.compared.sources[shown.source].readings(shown.key)]
         numbers = [number(shown, reading) for _, reading in readings]
         texts = [
-            f"{each.value * shown.value.factor:{FEW}}"
+            minus(f"{each.value * factor_of(shown):{FEW}}")
             if isinstance(each, SeedNumber)
             else each.words
             for each in numbers
         ]
-        if len({*texts}) > 1:
-            yield f", seeds {', '.join(map(minus, texts))}"
+        return f", seeds {', '.join(texts)}" if len({*texts}) > 1 else ""
 
     def _comparison(self, cell: ShownCell) -> Iterator[str]:
         result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict

@@ -124,9 +124,7 @@ def compare_table(
         gain = next((name for name, passed in gains.items() if passed), "")
         delta = less.value if less else None
         compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains), against))
-    if table.settings.against is not None:
-        compared = with_differences(table, table.settings.against, compared, sources)
-    compared = _with_largest(table, compared)
+    compared = _with_largest(table, _with_against(table, compared, sources))
     return ComparedTable(table, scale, tuple(compared), sources)
 
 
@@ -163,26 +161,34 @@ def _shown(
     if base is None or base == cell:
         return CellResult(cell, comparable=ours.comparable), None
     less = difference(ours, result(base, sources), sources)
-    return less.result, None if less.result.value is None else _against(less)
+    return less.result, None if less.result.value is None else against_of(less)
 
 
-def with_differences(
-    table: Table, row: str, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
-) -> list[ComparedCell]:
-    """Return cells with their difference to those of a row or run, in the same column."""
-    base_cells = [item.result for item in cells if is_base(table, row, item.result.cell)]
+def _with_against(
+    table: Table, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
+) -> Sequence[ComparedCell]:
+    """Return cells with their difference to those of the row or run that the table names."""
+    if table.settings.against is None:
+        return cells
+    base_cells = [
+        item.result for item in cells if is_base(table, table.settings.against, item.result.cell)
+    ]
     compared: dict[int, Against] = {}
     for at, item in enumerate(cells):
         bases = [each for each in base_cells if each.cell.column == item.result.cell.column]
         here = (each for each in bases if each.cell.block == item.result.cell.block)
         base = next(here, next(iter(bases), None))
-        if base is None or item.result.cell.less or is_base(table, row, item.result.cell):
+        if (
+            base is None
+            or item.result.cell.less
+            or is_base(table, table.settings.against, item.result.cell)
+        ):
             continue
         if _is_same(item.result.cell, base.cell, sources):
             continue
         less = difference(item.result, base, sources)
         if less.result.value is not None:
-            compared[at] = _against(less)
+            compared[at] = against_of(less)
     by_column: dict[str, dict[int, float]] = {}
     for at, against in compared.items():
         if against.p is not None:
@@ -204,7 +210,8 @@ def _is_same(cell: Cell, base: Cell, sources: Mapping[str, ResultSource]) -> boo
     return cell.key == base.key and len(runs) == 2 and runs[0] == runs[1]
 
 
-def _against(less: Difference) -> Against:
+def against_of(less: Difference) -> Against:
+    """Return a difference that has a value, with its interval and p."""
     value, half = less.result.value or 0.0, less.half
     if half is None or not (half or is_score(less.result)):
         return Against(value)

@@ -45,8 +45,6 @@ def _against_notes(compared: ComparedTable) -> Iterator[str]:
         words = "; ".join(filter(None, methods))
         interval = f"; in brackets: {words}" if words else ""
         yield f"{compared.called(column)}: less that of {compared.called(row)}{interval}."
-    if compared.table.settings.against is None:
-        return
     items = [item for item in compared.cells if item.against and not item.result.cell.less]
     scores = [item for item in items if is_score(item.result)]
     if not scores:
