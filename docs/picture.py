@@ -1,6 +1,6 @@
-"""Pictures of a paper's page, light and dark, by Chromium.
+"""Pictures of the first table of a paper's page, light and dark, by Chromium.
 
-    python -m docs.picture results/tiny_long/latent_depth.html#table5 docs/images/page
+    python -m docs.picture results/tiny_long/latent_depth.html docs/images/page
 
 writes docs/images/page_light.png and page_dark.png. Debian's package is chromium.
 """
@@ -11,13 +11,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from PIL import Image
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
 COLOURS = 48  # of a picture, which is small then
-WIDTH, HEIGHT = 1400, 900
+WIDTH, HEIGHT, EDGE = 1400, 900, 16  # pixels of a window, and around a picture
+LOWEST = 2400  # pixels of a page in which its first table begins
 LIMIT = 120  # seconds
 # What each page is asked, before the script of `look`.
 _ASKED = """addEventListener('load', () => {
@@ -31,6 +33,8 @@ found.missing = [...document.querySelectorAll('a[href^="#"]')]
 console.log('FOUND ' + JSON.stringify(found))
 })"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+_BOX = """const {left, top, right} = document.querySelector('.tools').getBoundingClientRect()
+found.box = [left, top, right].map(Math.round)"""
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 
@@ -55,14 +59,9 @@ def photograph(address: str, picture: Path, width: int, height: int, dark: bool)
 def look(page: Path, folder: Path, script: str, width: int, dark: bool) -> dict[str, Any]:
     """Return what a script finds out about a page, and what the page says on its console.
 
-    The script sets properties of `found`. It is added to a copy in a folder, without the policy
-    that keeps other scripts out. Page and copy are in frames, since a window is 500 pixels wide at
-    least.
+    Page and copy are in frames, since a window is 500 pixels wide at least.
     """
-    copy, frames = folder / page.name, folder / "frames.html"
-    text = _POLICY.sub("", page.read_text(encoding="utf-8"))
-    asked = f"<script>{_ASKED % script}</script></body>"
-    copy.write_text(text.replace("</body>", asked), encoding="utf-8")
+    copy, frames = asked(page, folder, script), folder / "frames.html"
     size = f'style="width:{width}px;height:{HEIGHT}px;border:0"'
     shown = "".join(f'<iframe src="{each.as_uri()}" {size}></iframe>' for each in (page, copy))
     frames.write_text(f'<!doctype html><html style="color-scheme:light dark">{shown}', "utf-8")
@@ -72,16 +71,28 @@ def look(page: Path, folder: Path, script: str, width: int, dark: bool) -> dict[
     return {**json.loads(found), "console": "\n".join(rest)}
 
 
-def take(page: str, stem: Path) -> None:
-    """Write the pictures of a page; what follows `#` is where it is shown from."""
-    path, mark, place = page.partition("#")
+def asked(page: Path, folder: Path, script: str) -> Path:
+    """Write a copy of a page to a folder, with a script that sets properties of `found`.
+
+    The copy lacks the policy that keeps other scripts out.
+    """
+    copy, text = folder / page.name, _POLICY.sub("", page.read_text(encoding="utf-8"))
+    asked = f"<script>{_ASKED % script}</script></body>"
+    copy.write_text(text.replace("</body>", asked), encoding="utf-8")
+    return copy
+
+
+def take(page: Path, stem: Path) -> None:
+    """Write the pictures of a page's first table, below the line that explains it."""
     for name, dark in (("light", False), ("dark", True)):
         file = stem.with_name(f"{stem.name}_{name}.png")
-        address = Path(path).resolve().as_uri() + mark + place
-        photograph(address, file, WIDTH, HEIGHT, dark)
-        Image.open(file).convert("RGB").quantize(COLOURS).save(file, optimize=True)
-        print(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+        with TemporaryDirectory() as folder:
+            copy = asked(page.resolve(), Path(folder), _BOX)
+            (found,) = _FOUND.findall(photograph(copy.as_uri(), file, WIDTH, LOWEST, dark))
+        left, top, right = json.loads(found)["box"]
+        box = (left - EDGE, top - EDGE, right + EDGE, top - EDGE + HEIGHT)
+        Image.open(file).convert("RGB").crop(box).quantize(COLOURS).save(file, optimize=True)
 
 
 if __name__ == "__main__":
-    take(sys.argv[1], Path(sys.argv[2]))
+    take(Path(sys.argv[1]), Path(sys.argv[2]))

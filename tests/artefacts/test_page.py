@@ -561,6 +561,16 @@ def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
     assert [box.attributes["id"] for box in checked] == ["view-gains"]
 
 
+def test_cells_of_no_run_have_details_too(artefacts):
+    """The largest rate that trains is computed from other cells."""
+    fill(artefacts, "latent_depth", "rates")
+    paper = own_project().papers["latent_depth"]
+    tables = {"rates": artefacts.compared(paper, paper.tables["rates"])}
+    shown = PageTable(tables["rates"], runs_of(artefacts, paper, tables))
+    largest = [cell for cell in shown.cells if cell.column == "largest that trains"]
+    assert [shown.details(cell) for cell in largest] == ["8"] * 4
+
+
 def test_each_run_has_its_curve_once_and_parts_of_figures_have_titles_and_links(shown):
     assert [part.text for part in shown.named("curves").all("h3")] == ["Table 5"]
     captions = [link.text for link in shown.named("curves").all("figcaption")]

@@ -231,7 +231,9 @@ class PageTable:
 
     def _seeds(self, shown: Cell) -> str:
         """Return the number of each seed, where they differ."""
-        readings = [] if shown.less else [*self.compared.sources[shown.source].readings(shown.key)]
+        if shown.less or not shown.source:
+            return ""
+        readings = self.compared.sources[shown.source].readings(shown.key)
         numbers = [number(shown, reading) for _, reading in readings]
         texts = [
             minus(f"{each.value * factor_of(shown):{FEW}}")
