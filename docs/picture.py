@@ -34,7 +34,8 @@ console.log('FOUND ' + JSON.stringify(found))
 })"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 _BOX = """const {left, top, right} = document.querySelector('.tools').getBoundingClientRect()
-found.box = [left, top, right].map(Math.round)"""
+const {bottom} = document.querySelector('.grid').getBoundingClientRect()
+found.box = [left, top, right, bottom].map(Math.round)"""
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 
@@ -89,8 +90,8 @@ def take(page: Path, stem: Path) -> None:
         with TemporaryDirectory() as folder:
             copy = asked(page.resolve(), Path(folder), _BOX)
             (found,) = _FOUND.findall(photograph(copy.as_uri(), file, WIDTH, LOWEST, dark))
-        left, top, right = json.loads(found)["box"]
-        box = (left - EDGE, top - EDGE, right + EDGE, top - EDGE + HEIGHT)
+        left, top, right, bottom = json.loads(found)["box"]
+        box = (left - EDGE, top - EDGE, right + EDGE, bottom + EDGE)
         Image.open(file).convert("RGB").crop(box).quantize(COLOURS).save(file, optimize=True)
 
 

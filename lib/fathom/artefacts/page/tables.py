@@ -157,6 +157,13 @@ class PageTable:
                 paper = None if ours is None or other is None else ours - other
                 yield name, (against_of(less), paper)
 
+    def less_is_better(self, cell: ShownCell) -> bool:
+        """Return whether a cell heads a column with gains of which the lower ones are good."""
+        value = cell.item.result.cell.value
+        better = value and self.spec.vocabulary.measurement(value).better
+        gaining = (each.column for each in self.cells if each.id in self.gains)
+        return better == "lower" and cell.column in gaining
+
     def has_details(self, cell: ShownCell) -> bool:
         """Return whether a cell has a result or an outcome of what was run or counted."""
         result = cell.item.result
