@@ -229,7 +229,7 @@ def name(artist: "Artist", key: str, title: str) -> None:
 
 
 def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]) -> str:
-    """Return a figure as SVG within a page, in whose colours black and white are.
+    """Return a figure as SVG within a page, in whose colours black and greys are.
 
     Args:
         drawing: the figure.
@@ -249,8 +249,6 @@ def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]
         key, _, title = part.attrib.pop("id", "").partition(_BETWEEN)
         shorter = {at.rpartition("}")[2]: _short(of) for at, of in part.attrib.items()}
         part.attrib = {at: of for at, of in shorter.items() if of}
-        if part.tag == "path" and "style" in part.attrib:
-            part.attrib["style"] = part.attrib["style"].replace("fill:#ffffff", "fill:var(--paper)")
         if title:
             ElementTree.SubElement(part, "title").text = title
             if key in links:
