@@ -388,7 +388,7 @@ def test_a_seed_that_is_not_run_is_no_line_beside_those_of_another_seed():
     drawn = {"line": "0", "label": "0%", "seed": 2, "x": [1.0, 2.0], "smoothed": [0.1, 0.2]}
     lacks = {"line": "s", "label": "s", "seed": [1], "words": "not run"}
     frame = concat([DataFrame(lacks), DataFrame({**drawn, "words": ""})])
-    (axes,) = lines.draw(settings, frame.assign(panel="")).axes
+    (axes,) = lines.draw(settings, frame.assign(panel="", run="p/a")).axes
     assert words(axes.get_legend().get_texts()) == ["0%"]
 
 

@@ -1,14 +1,16 @@
 """The page of a paper: each part of it, and the whole page of the project's own papers."""
 
 import hashlib
-from base64 import b64decode, b64encode
+import re
+from base64 import b64encode
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from docs.picture import BROWSER, look
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.judged import Judged
+from fathom.artefacts.claims.judged import Judged, judged
 from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.page import (
@@ -18,17 +20,18 @@ from fathom.artefacts.page.page import (
     page,
     page_figures,
     software,
-    table_curves,
 )
 from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
-from fathom.artefacts.page.tables import PageTable, details, minus, spoken
+from fathom.artefacts.page.tables import PageTable, minus, point
 from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import FOLDER, environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
+from fathom.io.files import write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.results.measurements import Number, Record
 from fathom.results.training_record import TrainingRecord, restore_measured
+from tests.support.filled_table import fill
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
@@ -69,7 +72,7 @@ def lay_out(compare):
     def laid_out(comparable=True):
         nats = {"p/small": 1.5, "p/deep": None, "p/gated": -0.1, "p/control": None}
         runs = {
-            name: SimpleNamespace(below_unigram=value, words="diverged")
+            name: SimpleNamespace(below_unigram=value, words="diverged", ended=(1,))
             for name, value in nats.items()
         }
         return PageTable(compare(comparable), runs)
@@ -78,17 +81,15 @@ def lay_out(compare):
 
 
 @pytest.fixture
-def lines_of(lay_out):
-    """A function that returns the details of a cell by name."""
+def details_of(lay_out):
+    """A function that returns the details of a cell."""
 
-    def lines(row, column, comparable=True):
+    def details(row, column, comparable=True):
         shown = lay_out(comparable)
-        cell = next(
-            cell for cell in shown.cells if cell.row == row and cell.column.startswith(column)
-        )
-        return {line.name: line for line in details(cell, shown.compared, "small: half of all")}
+        cells = (cell for cell in shown.cells if cell.row == row)
+        return shown.details(next(cell for cell in cells if cell.column.startswith(column)))
 
-    return lines
+    return details
 
 
 @pytest.fixture
@@ -105,10 +106,23 @@ def paper_runs(artefacts, paper, *names):
 
 
 def test_a_cell_can_be_read_aloud(lay_out):
-    shown = {(cell.row, cell.column): cell for cell in lay_out().cells}
+    shown = {(cell.row, cell.column): lay_out().spoken(cell) for cell in lay_out().cells}
     assert (minus("-1.5"), minus("-residuals")) == ("\u22121.5", "-residuals")
-    text = spoken(shown["6/6", "Avg."])
-    assert text == "6/6, Avg.: ours 29.5 ±0.5, reported 29.5, reproduced"
+    assert shown["6/6", "Avg."] == "6/6, Avg.: ours 29.5 ±0.5, reported 29.5, reproduced"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("12.0", ("12", ".0", "")),
+        ("-1,234", ("\u22121,234", "", "")),
+        ("38 (+0.3)", ("38", "", " (+0.3)")),
+        ("3.37 ⇄", ("3", ".37", " ⇄")),
+        ("diverged", ("", "", "diverged")),
+    ],
+)
+def test_numbers_are_cut_at_their_decimal_point(text, parts):
+    assert point(text) == parts
 
 
 def test_a_score_of_a_task_has_the_share_in_the_right_language_beside_it(tmp_path):
@@ -142,22 +156,19 @@ def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ende
     assert not lay_out().shows_learned(lay_out().blocks[0])
 
 
-def test_numbers_intervals_and_seeds_are_given_with_their_files(lines_of):
-    lines = lines_of("6/6", "bos")
-    assert lines["Value"].text == "20.5, BLEU, mean of 2 seeds"
-    assert lines["95 % interval"].text.startswith("19.5 to 21.5")
-    assert lines["Standard error"].text == "0.5 over seeds"
-    assert lines["Seed 1"].text == "20"
-    assert lines["Seed 2"].file.is_file()
-    assert lines["Computed"].text.startswith("nrefs:1")
-    assert lines["Measurement"].text == "bleu.test.plain.13a"
+def test_details_have_digits_intervals_and_the_number_of_each_seed(details_of, lay_out):
+    facts = details_of("6/6", "bos")
+    for words in ("20.5 BLEU, seeds 20, 21", "standard error 0.5", "bootstraps 19.5 to 21.5"):
+        assert words in facts
+    how = lay_out().how(lay_out().cells)
+    assert how[0].startswith("nrefs:1")
+    assert any(each.startswith("bleu.test.plain.13a in scores") for each in how)
 
 
-def test_details_say_what_a_reader_must_know_of_the_comparison(lines_of):
-    assert lines_of("6/6", "Avg")["Difference"].text.startswith("0.0; up to ")
-    assert lines_of("6/6", "Params")["Misprint"].text == "printed 224, must mean 66.3"
-    assert "small: half of all" in lines_of("6/6", "Avg", comparable=False)["Why"].text
-    assert lines_of("Control *", "Avg")["Reported"].text == "not in the paper"
+def test_details_say_what_a_reader_must_know_of_the_comparison(details_of):
+    assert "0.0 to the paper's; up to " in details_of("6/6", "Avg")
+    assert "misprint: printed 224, must mean 66.3" in details_of("6/6", "Params")
+    assert "is reproduced" not in details_of("6/6", "Avg", comparable=False)
 
 
 def test_the_head_counts_runs_cells_and_claims(compare):
@@ -231,7 +242,7 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert ("twice" in first.text, "twice the <data>" in second.text) == (False, True)
     assert first.all("code")[1].text.endswith(", if trained(t)")
     numbers = [item.text for item in second.all("td")[0].all("ul")[1].all("li")]
-    assert (len(numbers), numbers[0], numbers[-1]) == (13, FACT.text, "and 3 more")
+    assert (len(numbers), numbers[0], numbers[-1]) == (5, FACT.text, "and 11 more")
 
 
 def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artefacts):
@@ -284,7 +295,7 @@ def test_what_trained_says_at_which_size_and_what_must_not_be_concluded(artefact
         assert words in shown.text
 
 
-def test_a_claim_whose_runs_have_not_ended_says_so_alone(artefacts):
+def test_a_claim_whose_runs_have_not_ended_is_not_among_what_trains(artefacts):
     paper = own_project().papers["latent_depth"]
     tables = {"table5": artefacts.compared(paper, paper.tables["table5"])}
     runs = runs_of(artefacts, paper, tables)
@@ -297,7 +308,7 @@ def test_a_claim_whose_runs_have_not_ended_says_so_alone(artefacts):
     ]
     assert (asked.ended, [*asked.not_concluded]) == ((), [])
     check(document := parsed(page(artefacts, paper, tables, [claim])))
-    assert "0 of 2 runs have ended here." in document.named("trains").text
+    assert "trains" not in [part.attributes.get("id") for part in document.all("section")]
 
 
 def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):
@@ -312,22 +323,16 @@ def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alon
     assert set(of_figures) < set(paper_runs(artefacts, *("lamgd", "table3", "table4")))
 
 
-def test_a_trained_run_has_nats_below_the_baseline_and_its_logs(artefacts):
+def test_a_trained_run_has_nats_below_the_baseline_and_what_was_recorded(artefacts):
     paper = own_project().papers["lamgd"]
     tables = {"table3": artefacts.compared(paper, paper.tables["table3"])}
     name = next(iter(runs_of(artefacts, paper, tables)))
     spec, paths = own_project().spec(name, "tiny"), artefacts.paths
     write_training(spec, paths)
-    log = paths.training(spec, 1).with_name("train.log")
-    jobs = paths.results / "logs" / "train_run" / spec.paper
-    jobs.mkdir(parents=True)
-    log.touch()
-    for seed in (1, 11):
-        (jobs / f"{spec.folder}.{seed}.log").touch()
     run = runs_of(artefacts, paper, tables)[name]
     assert run.below_unigram == pytest.approx(6.06 - 4.5)
     assert run.learned
-    assert run.trainings[0].logs == (log, jobs / f"{spec.folder}.1.log")
+    assert {("corpus", "c" * 64, ""), ("device", "x86_64, 1 thread", "")} <= {*run.facts}
 
 
 def timed(*devices, seconds=1800.0):
@@ -435,10 +440,11 @@ def test_a_corpus_that_lacks_a_key_is_refused_with_file_and_key(tmp_path, prepar
 def figures(artefacts):
     paper = own_project().papers[TRANSPARENT]
     runs = runs_of(artefacts, paper, {})
-    return {figure["spec"].name: figure for figure in page_figures(artefacts, paper, runs)}
+    links = {name: f"#{run.anchor}" for name, run in runs.items()}
+    return {figure["spec"].name: figure for figure in page_figures(artefacts, paper, runs, links)}
 
 
-def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefacts):
+def test_a_figure_without_a_number_is_not_drawn_and_names_what_was_not_trained(artefacts):
     assert all(
         figure["picture"] == "" and figure["missing"] for figure in figures(artefacts).values()
     )
@@ -447,18 +453,8 @@ def test_a_figure_is_a_png_inside_the_page_and_names_what_was_not_trained(artefa
     write_training(spec, paths)
     (paths.training(spec, 1).parent / "metrics.tsv").unlink()
     drawn = figures(artefacts)["figure1"]
-    assert drawn["csv"] is None
-    assert b64decode(drawn["picture"]).startswith(b"\x89PNG")
+    assert (drawn["csv"], drawn["picture"]) == (None, "")
     assert name.rpartition("/")[2] not in drawn["missing"]
-
-
-def test_a_run_has_its_curves_in_the_first_table_that_shows_it(lay_out, compare):
-    sources = compare().sources
-    runs = {name: SimpleNamespace(source=source) for name, source in sources.items()}
-    first, second = table_curves([lay_out(), lay_out()], runs)
-    assert first["elsewhere"] == []
-    assert second["elsewhere"] == ["6/6", "24/24", "LL-D, 6/12", "Control"]
-    assert second["pictures"] == []
 
 
 @pytest.fixture(scope="module", params=PAPERS)
@@ -484,26 +480,143 @@ def test_the_page_loads_nothing_and_has_all_parts_of_the_paper_in_its_order(made
     assert paper.about.citation.key in document.named("cite").text
 
 
-def test_tables_of_which_nothing_is_judged_are_folded_below_a_line(made):
-    _, tables, document = made
+def test_what_did_not_run_is_a_line_with_its_command_and_the_papers_numbers_folded(made):
+    paper, tables, document = made
+    assert not document.all("td", "cell")
     for name, compared in tables.items():
-        (folded,) = document.named(name).all("details", "folded")
-        line = folded.all("summary")[0].text
-        assert line.startswith("Nothing is judged at scale tiny: ")
-        printed = sum(item.verdict is not None for item in compared.cells)
-        assert f"printed cells: {printed or 'none'}" in line
-        assert folded.all("table", "grid")
+        part = document.named(name)
+        assert part.all("code")[0].text.startswith(f"snakemake {paper.name}_{name} --config")
+        printed = [item for item in compared.cells if item.reported and item.reported.value]
+        texts = [cell.text for folded in part.all("details") for cell in folded.all("td")]
+        assert len([*filter(None, texts)]) >= len(printed)
 
 
-def test_every_cell_of_every_table_is_a_link_to_its_details(made):
-    _, tables, document = made
-    cells = [anchor for cell in document.all("td", "cell") for anchor in cell.all("a")]
-    links = [anchor.attributes["href"][1:] for anchor in cells]
-    articles = {part.attributes["id"]: part for part in document.all("article")}
-    assert sorted(links) == sorted(articles)
-    printed = [item for table in tables.values() for item in table.cells if item.reported]
-    assert len(links) >= len(printed)
-    assert all(article.all("tr") for article in articles.values())
+LEFT = "latent_depth/m2o_diverse_24_12"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A page, of which all of Table 5 but one row was run with five seeds; it is not judged."""
+    artefacts = Artefacts(own_project(), Paths(tmp_path_factory.mktemp("results"), "tiny_long"))
+    fill(artefacts, "latent_depth", "table5", leave=LEFT)
+    paper = own_project().papers["latent_depth"]
+    tables = {name: artefacts.compared(paper, table) for name, table in paper.tables.items()}
+    making = {"table1": "40 trainings left, 3 h"}
+    path = artefacts.paths.page(paper.name)
+    claims = judged(artefacts, paper)
+    write_text(path, page(artefacts, paper, tables, claims, making=making))
+    return path
+
+
+@pytest.fixture(scope="module")
+def shown(ran):
+    """The elements of that page."""
+    return parsed(ran.read_text(encoding="utf-8"))
+
+
+def test_what_ran_comes_first_and_the_menu_says_what_did(shown):
+    check(shown)
+    names = [part.attributes.get("id") for part in shown.named("tables").all("section")]
+    assert names[0] == "table5"
+    assert shown.named("table1") in shown.named("not-run").all("section")
+    assert shown.named("table1").all("p", "making")[0].text.startswith("40 trainings left, 3 h: ")
+    menu = [link.text for link in shown.all("nav")[0].all("a")]
+    assert menu[0] == "◐ Table 5 , ran in part"
+    assert "○ Table 1 , not run" in menu
+
+
+def test_a_cell_with_a_result_is_a_link_to_its_line_and_no_other_is(shown):
+    cells = shown.named("table5").all("td", "cell")
+    links = {link.attributes["href"][1:] for cell in cells for link in cell.all("a")}
+    lines = {line.attributes.get("id"): line for line in shown.all("tr")}
+    assert links < {*lines}
+    assert all(", seeds " in lines[name].text for name in links if name.startswith("table5-0"))
+    assert [cell for cell in cells if "not run" in cell.text and cell.all("a")] == []
+
+
+def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
+    """Of the base row there are none; of a row that the paper does not have, ours alone."""
+    rows = {row.all("th")[0].text: row for row in shown.named("table5").all("tbody")[0].all("tr")}
+    gains = {name: [*map(str, row.all("span", "gain"))] for name, row in rows.items()}
+    labels = {
+        name: row.all("a")[0].attributes["aria-label"] for name, row in rows.items() if row.all("a")
+    }
+    deep = "LL-D, 12/24 here 3/6, width 64"
+    assert [name for name, drawn in gains.items() if not drawn] == [
+        "12/12 here 3/3, width 64",
+        "24/12 here 6/3, width 64",
+    ]
+    assert re.search(
+        r", less 12/12: [+\u2212][\d.]+, 95 % interval [+\u2212][\d.]+ to [+\u2212]?[\d.]+ "
+        r"(ex|in)cludes 0, paper \u22120\.10$",
+        labels[deep],
+    )
+    assert ", paper" not in labels["Gates at ½, 24/24 * here 6/6, width 64"]
+    assert "⇄ diverged" in rows["24/24 here 6/6, width 64"].text
+    drawn = rows[deep].all("span", "gain")[0].all("i")[0]
+    places = dict(each.split(":") for each in drawn.attributes["style"].split(";"))
+    assert {*places} == {f"--{each}" for each in "zolhp"}
+    assert all(0 <= int(place.removesuffix("%")) <= 100 for place in places.values())
+    checked = [box for box in shown.all("input") if "checked" in box.attributes]
+    assert [box.attributes["id"] for box in checked] == ["view-gains"]
+
+
+def test_cells_of_no_run_have_details_too(artefacts):
+    """The largest rate that trains is computed from other cells."""
+    fill(artefacts, "latent_depth", "rates")
+    paper = own_project().papers["latent_depth"]
+    tables = {"rates": artefacts.compared(paper, paper.tables["rates"])}
+    shown = PageTable(tables["rates"], runs_of(artefacts, paper, tables))
+    largest = [cell for cell in shown.cells if cell.column == "largest that trains"]
+    assert [shown.details(cell) for cell in largest] == ["8"] * 4
+
+
+def test_each_run_has_its_curve_once_and_parts_of_figures_have_titles_and_links(shown):
+    assert [part.text for part in shown.named("curves").all("h3")] == ["Table 5"]
+    captions = [link.text for link in shown.named("curves").all("figcaption")]
+    assert len(captions) == len({*captions}) == 10
+    bars = shown.named("figure4").all("svg")[0].all("a")
+    assert len(bars) == 3 * 8
+    assert all(re.fullmatch(r".+, \w{3}: [+-]\d+\.\d\d", bar.all("title")[0].text) for bar in bars)
+
+
+def test_a_page_with_a_table_of_five_seeds_is_small(ran):
+    assert ran.stat().st_size < 400_000
+
+
+LOOK = """
+for (const view of ['gains', 'numbers']) {
+  document.getElementById(`view-${view}`).checked = true
+  for (const grid of document.querySelectorAll('table.grid')) {
+    const columns = {}
+    grid.querySelectorAll('.cell .ours s').forEach(tail => {
+      const {left, width} = tail.getBoundingClientRect()
+      if (width) (columns[tail.closest('td').cellIndex] ??= []).push(left)
+    })
+    for (const lefts of Object.values(columns)) {
+      found.points.push(Math.max(...lefts) - Math.min(...lefts))
+    }
+  }
+}
+document.getElementById('view-gains').checked = true
+found.first = document.querySelector('.gain .ours').getBoundingClientRect().top
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BROWSER, reason="no chromium here: apt-get install chromium")
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [380, 768, 1400])
+def test_a_browser_shows_the_page_without_overflow_and_numbers_by_their_points(
+    ran, tmp_path, width, dark
+):
+    found = look(ran, tmp_path, LOOK, width, dark)
+    assert (found["width"], found["dark"], found["console"]) == (width, dark, "")
+    assert found["overflow"] <= 0
+    assert found["missing"] == []
+    assert found["first"] < (1200 if width == 1400 else 2000)
+    assert len(found["points"]) > 20
+    assert max(found["points"]) <= 1
 
 
 def test_links_lead_from_the_page_to_the_results(tmp_path):

@@ -231,27 +231,33 @@ def test_a_cell_leads_to_its_run_with_hashes_settings_and_logs(own, summarised, 
     check(page)
     # Two rows of three printed columns and three of ours.
     assert len(page.all("td", "cell")) == 12
-    assert page.all("details", "folded") == []  # its table is judged
-    assert "2 of 2 runs" in page.all("header")[0].text
+    checked = [box for box in page.all("input") if "checked" in box.attributes]
+    assert [box.attributes["id"] for box in checked] in ([], ["view-numbers"])  # it is judged
+    assert "2 of 2 runs have ended" in page.all("header")[0].text
     assert "BSD-3-Clause" in page.named("data").text
     details = page.all("aside", "panel")[0]
-    shown = details.text
+    # What both runs have is in a panel of its own.
+    shown = " ".join(panel.text for panel in page.all("aside", "panel"))
     for part in ("identity", "seed 1", "unigram baseline", "corpus", "encoded text", "torch"):
         assert part in shown.replace("Validation", "validation")
     files = [link.attributes["href"] for link in details.all("a")]
     local = [address for address in files if not address.startswith("#")]
-    assert any(address.endswith("train.log") for address in local)
+    assert local
+    assert "train.log in these folders" in shown
     for address in local:
         assert (path.parent / address).exists()
 
 
-def test_without_results_every_cell_says_not_run(project, call):
+def test_without_results_a_table_is_a_line_with_its_command_and_hours(project, call):
     assert call("page").code == 0
     page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
     check(page)
-    # The static run has no gates, so its effective depth is an empty cell.
-    assert {cell.all("span", "ours")[0].text for cell in page.all("td", "cell")} == {"not run", "–"}
-    assert "0 of 2 runs" in page.all("header")[0].text
+    assert page.all("td", "cell") == []
+    line = page.named("table1").all("p", "making")[0].text
+    assert re.fullmatch(
+        r"2 trainings left, .+ as estimated for one h200: snakemake sample_table1 --config .+", line
+    )
+    assert "Nothing was run" in page.all("header")[0].text
 
 
 def test_text_of_config_is_no_markup(project, edit, call):

@@ -249,6 +249,8 @@ def test_a_paper_outside_is_checked_at_the_scale_that_is_asked_for_alone(tmp_pat
          says("no run 'falt'", where="study.yaml:9: tables.table1.rows.flat", nearest="flat")),
         ("against: flat", "against: falt",
          says("no row or run 'falt'", where="study.yaml:9: tables.table1.against", nearest="flat")),
+        ("against: flat", "base: falt",
+         says("no row or run 'falt'", where="study.yaml:9: tables.table1.base", nearest="flat")),
         ("table1: {", "table1: {ours: {columns: [nll_valid]}, ",
          says("a study has no printed table", remedy="rows and columns")),
         ('["flat", "avg"]', '["falt", "avg"]',

@@ -8,9 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import chain
 from pathlib import Path
-from statistics import median
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +24,7 @@ from fathom.results import training_record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
-POINTS = 150  # of a line; of more, the median of neighbours is drawn
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
 COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
@@ -37,7 +33,7 @@ LETTERS = 40  # of the legend below one picture
 GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
 LEGEND = (
     "NLL in nats per token over updates: training (grey), validation (blue), the median of several "
-    "seeds with their range; dashed: the unigram baseline"
+    "seeds, of validation with their range; dashed: the unigram baseline"
 )
 # Text stays text, and equal curves are equal bytes.
 STYLE: Any = {"svg.hashsalt": "fathom", "svg.fonttype": "none", "font.size": 7}
@@ -207,17 +203,23 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
         return _written(drawing)
 
 
-def pictures(curves: Iterable[LearningCurve]) -> list[tuple[LearningCurve, str]]:
-    """Return a picture of each run that was started, all with the same vertical axis."""
+def pictures(
+    curves: Iterable[LearningCurve], prefix: str = "curve"
+) -> list[tuple[LearningCurve, str]]:
+    """Return a picture of each run that was started, as SVG within a page; all have one y axis.
+
+    The prefix begins the ids of the page that are theirs alone.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     started, written = [curve for curve in curves if curve.seeds], []
     with rc_context(STYLE):
-        for curve in started:
-            drawing = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
-            _draw(drawing.add_axes((0.1, 0.13, 0.86, 0.83)), curve, _range(started))
-            written.append((curve, _written(drawing)))
+        for at, curve in enumerate(started):
+            panel = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
+            _draw(panel.add_axes((0.1, 0.13, 0.86, 0.83)), curve, _range(started))
+            words = f"{curve.label}: {curve.words}"
+            written.append((curve, drawing.inline(panel, f"{prefix}-{at}", words, {})))
     return written
 
 
@@ -254,32 +256,14 @@ def _points(rows: Iterable[Row], column: str) -> Points:
     return tuple((update, value) for update, value in points if value is not None)
 
 
-def _thinned(points: Points) -> Points:
-    """Return at most POINTS points: the medians of neighbours, and the last one."""
-    if len(points) <= POINTS:
-        return points
-    size = math.ceil(len(points) / (POINTS - 1))
-    groups = [points[at : at + size] for at in range(0, len(points), size)]
-    thinned = [(group[len(group) // 2][0], median(nll for _, nll in group)) for group in groups]
-    return (*thinned[:-1], points[-1])
-
-
-def _over_seeds(lines: Iterable[Points]) -> "DataFrame":
-    """Return the median, the least and the largest NLL over seeds, each thinned."""
-    from pandas import DataFrame
-
-    over = drawing.over_seeds(DataFrame([*chain(*lines)], columns=["x", "nll"]), "nll")
-    thinned = {
-        each: dict(_thinned(tuple(zip(over["x"], over[each], strict=True))))
-        for each in ("median", "min", "max")
-    }
-    return DataFrame(thinned).rename_axis("x").reset_index()
-
-
 def _range(curves: Sequence[LearningCurve]) -> tuple[int, int]:
     """Return the nats that are drawn; what is above them is cut off."""
+    from numpy import array
+
     seeds = [seed for curve in curves for seed in curve.seeds]
-    values = [nll for seed in seeds for _, nll in (*_thinned(seed.training), *seed.validation)]
+    thinned = (drawing.thinned(array(seed.training or seed.validation)) for seed in seeds)
+    values = [nll for seed in seeds for _, nll in seed.validation]
+    values += [nll for points in thinned for _, nll in points]
     baselines = [seed.unigram for seed in seeds if seed.unigram is not None]
     low = math.floor(min(values))
     high = math.ceil(max(baselines) + ABOVE) if baselines else math.ceil(max(values))
@@ -288,12 +272,19 @@ def _range(curves: Sequence[LearningCurve]) -> tuple[int, int]:
 
 def _draw(panel: "Axes", curve: LearningCurve, nats: tuple[int, int]) -> None:
     """Draw a run: a grey and a blue line over seeds, where each ends, and the dashed baseline."""
+    from pandas import DataFrame
+
     low, high = nats
     points = [point for seed in curve.seeds for point in (*seed.training, *seed.validation)]
     last = round(max(update for update, _ in points)) or 1
     for name, colour, width in (("training", GREY, 0.9), ("validation", BLUE, 1.5)):
-        lines = (getattr(seed, name) for seed in curve.seeds)
-        drawing.draw_seeds(panel, _over_seeds(lines), colour, linewidth=width)
+        lines = DataFrame(
+            [point for seed in curve.seeds for point in getattr(seed, name)], columns=["x", "nll"]
+        )
+        over = drawing.over_seeds(lines, "nll")
+        if name == "training":  # Of batches, the range says less than the median.
+            over = over.assign(min=over["median"], max=over["median"])
+        drawing.draw_seeds(panel, over, colour, linewidth=width)
     for seed in curve.seeds:
         for update, nll in seed.validation[-1:]:
             panel.plot(update, nll, "o", color=BLUE, markersize=3.5, clip_on=False)

@@ -29,6 +29,7 @@ from fathom.decode.ready import require_decoder, require_made, require_name
 from fathom.io.commands import PAGE
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import write_text
+from fathom.io.screen import duration
 
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
@@ -448,7 +449,25 @@ def page(
         check_artefacts(artefacts.project, name)
         tables = {key: artefacts.compared(shown, table) for key, table in shown.tables.items()}
         path = artefacts.paths.page(name)
-        today = judged_today(artefacts, [name])
-        write_text(path, page(artefacts, shown, tables, judged(artefacts, shown), today))
+        today, making = judged_today(artefacts, [name]), _making(artefacts, name)
+        write_text(path, page(artefacts, shown, tables, judged(artefacts, shown), today, making))
         write_drawn(artefacts.paths.top / name / PAGE, [path], artefacts.files_read)
         report(f"page: {path}")
+
+
+def _making(artefacts: "Artefacts", paper: str) -> dict[str, str]:
+    """Return which trainings are left of each table and figure of a paper, and for how long."""
+    from fathom.workflow.plan import DEFAULT, Plan
+    from fathom.workflow.targets import Targets
+
+    targets = Targets(artefacts.project, artefacts.scale, artefacts.paths, papers=(paper,))
+    plan, making = Plan(targets, None), {}
+    basis = "as measured here" if plan.measured else f"as estimated for one {DEFAULT}"
+    for title, names in plan.groups(paper, by_table=True).items():
+        left = [each.job for each in plan.trainings(names).values() if each.job.left]
+        hours = [sum(of) for of in zip(*(job.hours_left for job in left), strict=True)]
+        if left:
+            time = " to ".join(duration(each * 3600, days=False) for each in dict.fromkeys(hours))
+            words = f"{len(left)} training{'s' if len(left) > 1 else ''} left, {time} {basis}"
+            making[title.removeprefix(f"{paper}_")] = words
+    return making

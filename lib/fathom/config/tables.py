@@ -364,11 +364,11 @@ def table_faults(
         yield FathomError("a study has no printed table", table.values.place("ours"), remedy)
     yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
-    if (against := table.settings.against) is not None:
-        runs = (cell.source.removeprefix(f"{table.paper}/") for cell in cells)
-        rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
-        if against not in rows:
-            yield unknown("row or run", against, table.values.place("against"), rows)
+    runs = (cell.source.removeprefix(f"{table.paper}/") for cell in cells)
+    rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
+    for key in ("against", "base"):
+        if (named := getattr(table.settings, key)) not in (None, *rows):
+            yield unknown("row or run", named, table.values.place(key), rows)
     yield from _derived(table, cells)
     for name, mark in (table.settings.marks or {}).items():
         where = table.values.place("marks", name, "to")

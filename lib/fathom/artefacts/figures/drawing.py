@@ -1,11 +1,14 @@
 """How figures look: style, colours that also differ in grey print, small print, files."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
+from xml.etree import ElementTree
 
 from fathom.artefacts.figures.inputs import Inputs
 from fathom.artefacts.table.sources import other_text
@@ -14,16 +17,31 @@ from fathom.config.figures import Figure
 from fathom.io.files import replacing
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from matplotlib.typing import RcKeyType
+    from numpy import ndarray
     from pandas import DataFrame
 
 WIDTH, HEIGHT = 5.5, 2.3  # inches; the width of NeurIPS' text
 LINE, LEADING = 170, 0.11  # characters of a line of small print, and inches between lines
 NOTES = 6  # that are printed
 BESIDE = 4  # panels of a line
-_METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
+POINTS = 150  # of a curve; of more, the median of neighbours is drawn
+_METADATA = {
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+}
+_DECIMALS = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
+# Of SVG: what is dropped of an attribute's value, blanks and fonts; and colours, which a page has.
+_DROPPED = re.compile(
+    r"(?<=[;:,MLCQz]) | (?=[MLCQz])|font-family:[^;]*;?|^rotate\(-0 .*|"
+    r"(; )?stroke-(dashoffset: 0|linecap: square|linejoin: miter)"
+)
+_COLOURS = {"#000000": "currentColor", "#666666": "var(--soft)", "#dddddd": "var(--line)"}
+_BETWEEN = "|"  # the key and the title of what a drawing names
 
 
 @dataclass(frozen=True)
@@ -39,10 +57,10 @@ class Look:
 LOOKS = (
     Look("#4477AA", "", "-"),
     Look("#EE6677", "////", "--"),
-    Look("#CCBB44", "....", "-."),
+    Look("#CCBB44", "++++", "-."),
     Look("#228833", "xxxx", ":"),
     Look("#66CCEE", "\\\\\\\\", "-"),
-    Look("#AA3377", "++++", "--"),
+    Look("#AA3377", "....", "--"),
     Look("#BBBBBB", "oooo", "-."),
 )
 
@@ -78,6 +96,9 @@ def style() -> "dict[RcKeyType, Any]":
         "legend.frameon": False,
         "legend.title_fontsize": bundle["legend.fontsize"],
         "pdf.fonttype": 42,
+        # Text stays text, and equal figures are equal bytes.
+        "svg.fonttype": "none",
+        "svg.hashsalt": "fathom",
     }
     return cast("dict[RcKeyType, Any]", settings)
 
@@ -106,6 +127,8 @@ def titled(
     for panel, title in zip(axes, titles, strict=True):
         lines = frame.loc[frame["panel"] == title]
         panel.set_title(title, loc="left")
+        if "run" in lines:
+            name(panel, lines["run"].iloc[0], title)
         words, lines = with_numbers(lines)
         if words:
             panel.set(xticks=[], yticks=[])
@@ -122,10 +145,26 @@ def over_seeds(points: "DataFrame", value: str) -> "DataFrame":
 
 def draw_seeds(axes: "Axes", over: "DataFrame", color: Any, **line: Any) -> None:
     """Draw what `over_seeds` returns: the median as a line, below it the range."""
-    x, median, low, high = over[["x", "median", "min", "max"]].to_numpy().T
+    names = ["x", "median", "min", "max"]
+    x, median, low, high = thinned(over[names].to_numpy()).T
     if (low < high).any():
         axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
     axes.plot(x, median, color=color, **line)
+
+
+def thinned(points: "ndarray") -> "ndarray":
+    """Return at most POINTS lines of (N, 2) or more columns, of which x is the first.
+
+    Of more, a line has the x in the middle of neighbours, and their medians; the last one stays.
+    """
+    import numpy as np
+
+    if len(points) <= POINTS:
+        return points
+    size = -(-len(points) // (POINTS - 1))
+    groups = [points[at : at + size] for at in range(0, len(points), size)]
+    lines = [(group[len(group) // 2, 0], *np.median(group[:, 1:], axis=0)) for group in groups]
+    return np.array([*lines[:-1], points[-1]])
 
 
 def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
@@ -157,7 +196,7 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str
 
 def save(drawing: "Drawing", stem: Path) -> None:
     """Write a figure as pdf and png, without the time, so that equal figures are equal bytes."""
-    for suffix in _METADATA:
+    for suffix in ("pdf", "png"):
         # Not into the file itself: what matplotlib raises on a full disk is an error of its own.
         content = rendered(drawing, suffix)
         with replacing(stem.with_suffix(f".{suffix}"), "wb") as stream:
@@ -165,7 +204,7 @@ def save(drawing: "Drawing", stem: Path) -> None:
 
 
 def rendered(drawing: "Drawing", suffix: str) -> bytes:
-    """Return a figure as the bytes of a pdf or png.
+    """Return a figure as the bytes of a pdf, png or svg.
 
     Its text is printed as it is: `$` begins a formula in the axes' own numbers alone.
     """
@@ -179,3 +218,55 @@ def rendered(drawing: "Drawing", suffix: str) -> bytes:
     content = BytesIO()
     drawing.savefig(content, format=suffix, metadata=_METADATA[suffix])
     return content.getvalue()
+
+
+def name(artist: "Artist", key: str, title: str) -> None:
+    """Give a part of a drawing a title; `key` says what it is of, a run or a table's cell.
+
+    The svg of a page shows the title, and links to what the key names.
+    """
+    artist.set_gid(f"{key}{_BETWEEN}{title}")
+
+
+def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]) -> str:
+    """Return a figure as SVG within a page, in whose colours black and greys are.
+
+    Args:
+        drawing: the figure.
+        prefix: begins each id, which a page has once.
+        label: what it is, for readers who cannot see it.
+        links: addresses by the keys of `name`.
+    """
+    picture = ElementTree.fromstring(rendered(drawing, "svg"))
+    box = _short(picture.attrib["viewBox"])
+    for above in [*picture.iter()]:
+        for part in [*above]:
+            if part.tag.endswith(("}metadata", "}style")):
+                above.remove(part)
+    ids: dict[str, str] = {}
+    for part in picture.iter():
+        part.tag = part.tag.rpartition("}")[2]
+        key, _, title = part.attrib.pop("id", "").partition(_BETWEEN)
+        shorter = {at.rpartition("}")[2]: _short(of) for at, of in part.attrib.items()}
+        part.attrib = {at: of for at, of in shorter.items() if of}
+        if title:
+            ElementTree.SubElement(part, "title").text = title
+            if key in links:
+                part.tag, part.attrib["href"] = "a", links[key]
+        elif key and part.tag not in ("g", "svg"):
+            part.attrib["id"] = ids[key] = f"{prefix}-{len(ids)}"
+    for above in reversed([*picture.iter()]):
+        parts = ([*part] if part.tag == "g" and not part.attrib else [part] for part in above)
+        above[:] = chain.from_iterable(parts)
+    picture.attrib = {"viewBox": box, "role": "img", "aria-label": label}
+    text = ElementTree.tostring(picture, encoding="unicode")
+    text = re.sub(r'(?<=>)\s+(?=<)|<defs />|<path d="[^"]*" style="fill:none" />', "", text)
+    return re.sub(r"(?<=#)\w+", lambda used: ids.get(used[0], used[0]), text)
+
+
+def _short(value: str) -> str:
+    """Return the value of an attribute of SVG with one decimal, a page's colours and no blanks."""
+    rounded = _DECIMALS.sub(lambda number: f"{float(number[0]):z.1f}".removesuffix(".0"), value)
+    for colour, of_page in _COLOURS.items():
+        rounded = rounded.replace(colour, of_page)
+    return _DROPPED.sub("", " ".join(rounded.split()))

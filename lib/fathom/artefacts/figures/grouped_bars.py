@@ -101,10 +101,12 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
     # matplotlib declares a list, and returns what holds one.
     containers = ours.bar_containers  # pyright: ignore[reportAttributeAccessIssue]
     bars = dict(zip(labels, containers, strict=True))
-    for position, container in enumerate(bars.values()):
+    for position, (label, container) in enumerate(bars.items()):
         look = drawing.look(position)
-        for patch in container:
+        for patch, column in zip(container, columns, strict=True):
             patch.set(facecolor=look.color, hatch=look.hatch)
+            key = f"{settings.table}/{settings.bars[label]}/{column}"
+            drawing.name(patch, key, f"{label}, {column}: {patch.get_height():+.2f}")
     if shown["reported"].notna().any():
         paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
         for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]

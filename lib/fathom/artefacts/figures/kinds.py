@@ -4,7 +4,7 @@ A module has `rows` (the numbers of the csv) and `draw`.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import NOT_RUN, SERIES_LOST, outcome_words
+from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
 from fathom.config.schema.figures import series_named
 from fathom.io.files import write_text
@@ -37,11 +38,12 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
 
     Equal numbers give equal bytes. Returns a note on each training whose series is lost.
     """
-    from fathom.artefacts.figures.drawing import save
+    from fathom.artefacts.figures.drawing import save, sign
 
     frame = rows(figure, inputs)
     _write(frame, stem)
-    with _drawn(figure, inputs, frame) as picture:
+    with _drawn(figure, frame) as picture:
+        sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
         save(picture, stem)
     if NOTE not in frame or "words" not in frame:
         return []
@@ -59,25 +61,32 @@ def _write(frame: "DataFrame", stem: Path) -> Path:
     return path
 
 
-def png(figure: Figure, inputs: Inputs) -> bytes:
-    """Return a figure's drawing as a PNG: the bytes that `draw` writes."""
-    from fathom.artefacts.figures.drawing import rendered
+def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return a figure's drawing as SVG within a page, and its notes, which the page prints.
 
-    with _drawn(figure, inputs, rows(figure, inputs)) as picture:
-        return rendered(picture, "png")
+    The drawing is empty where nothing has a number. `links` are addresses of runs by name, and of
+    tables' cells by `<table>/<row>/<column>`.
+    """
+    from fathom.artefacts.figures.drawing import inline
+
+    frame = rows(figure, inputs)
+    if not (frame["words"] == "").to_numpy().any():
+        return "", []
+    with _drawn(figure, frame) as picture:
+        title = label(figure.name, figure.settings.title)
+        shown = inline(picture, figure.name, title, links)
+    return shown, [*inputs.warnings, *_notes(figure, frame)]
 
 
 @contextmanager
-def _drawn(figure: Figure, inputs: Inputs, frame: "DataFrame") -> "Iterator[Drawing]":
+def _drawn(figure: Figure, frame: "DataFrame") -> "Iterator[Drawing]":
     """Give a figure's drawing, in the style that it must be saved with."""
     import matplotlib
 
     from fathom.artefacts.figures import drawing
 
     with matplotlib.rc_context(drawing.style()):
-        picture = _module(figure.settings.kind).draw(figure.settings, frame)
-        drawing.sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
-        yield picture
+        yield _module(figure.settings.kind).draw(figure.settings, frame)
 
 
 def _notes(figure: Figure, frame: "DataFrame") -> list[str]:

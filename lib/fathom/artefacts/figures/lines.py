@@ -115,7 +115,7 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
     names = list(dict.fromkeys(lines["line"]))
     for position, name in enumerate(names):
         points = lines.loc[lines["line"] == name]
-        label = "".join(points["label"].unique())
+        label, run = "".join(points["label"].unique()), points["run"].iloc[0]
         words, points = drawing.with_numbers(points)
         over_seeds = drawing.over_seeds(points, SMOOTHED)
         look = drawing.look(position)
@@ -130,3 +130,4 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
             marker="." if len(over_seeds) < 3 else None,
             label=f"{label} ({words})" if words else label or None,
         )
+        drawing.name(axes.lines[-1], run, label or name)

@@ -4,7 +4,8 @@ The file needs no network, and no other file but those that its links name.
 """
 
 import os
-from base64 import b64encode
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
@@ -18,17 +19,26 @@ from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.curves import curve, pictures, run_labels
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.runs import ASSUMPTION, PageRun, TrainingCost, costs, runs_of
-from fathom.artefacts.page.tables import Detail, PageTable, details, minus, spoken
+from fathom.artefacts.page.runs import (
+    ASSUMPTION,
+    PageRun,
+    TrainingCost,
+    costs,
+    runs_of,
+    shared_facts,
+)
+from fathom.artefacts.page.tables import PageTable, minus, point
 from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable
+from fathom.artefacts.table.sources import NOT_RUN
 from fathom.artefacts.table.verdicts import Sign, bar, sign_of
 from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.spec import full_name
 
+_DRAWN_STYLE = re.compile(r'style="((?![^"]*url)(?:fill|stroke|font)[^"]*)"')
 # Answers of claims, in the order of a bar.
 ANSWERS = {
     "holds": "●",
@@ -46,6 +56,7 @@ def page(
     tables: Mapping[str, ComparedTable],
     claims: Sequence[Judged],
     today: str = "",
+    making: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page of a paper, made of the results that exist.
 
@@ -55,31 +66,41 @@ def page(
         tables: its tables by name, compared with what it reports.
         claims: the parts of its claims, judged.
         today: what is judged of it without training; empty where nothing is.
+        making: what it takes to make a table or figure, by its name; None where nobody asked.
 
     Raises:
         FathomError: If a file of a training, a measurement or a corpus cannot be used.
     """
     scale = artefacts.project.scale(artefacts.scale)
     runs = runs_of(artefacts, paper, tables)
+    ended = {name: run for name, run in runs.items() if run.ended}
     shown = [PageTable(table, runs) for table in tables.values()]
+    # What ran comes first; of equal shares, in the paper's order.
+    ran = sorted((table for table in shown if table.ended), key=lambda table: -table.ended)
+    # Groups of cells, of a table and row each, by the run or corpus that they show.
+    panels: dict[str, dict[str, tuple[PageTable, list[ShownCell]]]] = {name: {} for name in ended}
+    for table in ran:
+        for cell in filter(table.has_details, table.cells):
+            groups = panels.setdefault(cell.item.result.cell.source, {})
+            groups.setdefault(cell.id.rpartition("-")[0], (table, []))[1].append(cell)
+    links = {name: f"#{run.anchor}" for name, run in ended.items()}
+    for table, cells in (group for groups in panels.values() for group in groups.values()):
+        shows = ((cell.item.result.cell, cell.id) for cell in cells)
+        links |= {f"{table.spec.name}/{of.id}/{of.column}": f"#{name}" for of, name in shows}
+    figures = page_figures(artefacts, paper, runs, links)
+    by_name = [list(parts) for _, parts in groupby(claims, lambda part: part.name)]
     devices = [*costs(training for run in runs.values() for training in run.ended)]
     home = artefacts.paths.page(paper.name).parent
-    # Each cell with its table and details, by the run or corpus that it shows.
-    cells: dict[str, list[tuple[PageTable, ShownCell, list[Detail]]]] = {}
-    for table in shown:
-        for cell in table.cells:
-            lines = details(cell, table.compared, scale.title)
-            cells.setdefault(cell.item.result.cell.source, []).append((table, cell, lines))
     templates = environment(autoescape=True)
     templates.filters |= {
         "minus": minus,
-        "spoken": spoken,
+        "point": point,
         "place": place,
-        "number": lambda spec: label(spec.name, "").partition(" · ")[0],
+        "number": lambda spec: label(spec.name, "").partition(" · ")[0].capitalize(),
         "sign": answer_sign,
         "bar": answer_bar,
     }
-    return templates.get_template("page.html").render(
+    text = templates.get_template("page.html").render(
         head=head(tables, runs, devices, claims),
         today=today,
         scale=artefacts.scale,
@@ -87,13 +108,22 @@ def page(
         paper=paper,
         study=paper.is_study,
         against=AGAINST,
-        tables=shown,
-        cells=cells,
+        tables=ran,
+        gains=any(table.gains for table in ran),
+        figures=[figure for figure in figures if figure["picture"]],
+        tables_not_run=[table for table in shown if not table.ended],
+        figures_not_run=[figure for figure in figures if not figure["picture"]],
+        making=making or {},
+        panels=panels,
         runs=runs,
-        figures=page_figures(artefacts, paper, runs),
-        curves=table_curves(shown, runs),
-        claims=[list(parts) for _, parts in groupby(claims, lambda part: part.name)],
-        trainability=[*trainability(claims, shown)],
+        links=links,
+        shared=shared_facts(ended.values()),
+        curves=table_curves(ran, runs),
+        claims=by_name,
+        claims_not_run=[
+            parts for parts in by_name if all(part.answer == NOT_RUN for part in parts)
+        ],
+        trainability=[claim for claim in trainability(claims, shown) if claim.ended],
         data=data_of(artefacts, paper, runs),
         costs=[cost for run in runs.values() for cost in costs(run.ended, run.short_name)],
         devices=devices,
@@ -103,7 +133,22 @@ def page(
         software=software(artefacts.scale, runs.values()),
         link=lambda path: link(path, home),
         inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
+        command=lambda spec: artefacts.paths.target(f"{paper.name}_{spec.name}"),
     )
+    return _with_classes(text)
+
+
+def _with_classes(text: str) -> str:
+    """Return a page without empty lines, whose drawings' styles are rules of its style sheet."""
+    body, tag, script = text.rpartition("<script>")  # whose hash the page's policy has
+    text = re.sub(r"\n{2,}", "\n", body) + tag + script
+    styles = Counter(_DRAWN_STYLE.findall(text))
+    names = {style: f"s{at}" for at, style in enumerate(styles) if styles[style] > 1}
+    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
+    classed = _DRAWN_STYLE.sub(
+        lambda found: f'class="{names[found[1]]}"' if found[1] in names else found[0], text
+    )
+    return classed.replace("</style>", f"{rules}\n</style>", 1)
 
 
 def head(
@@ -140,9 +185,11 @@ def head(
 
 
 def page_figures(
-    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]
+    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun], links: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return a paper's figures with their pictures, drawn from what exists.
+
+    `links` are addresses in the page, as `kinds.svg` takes them.
 
     Raises:
         FathomError: If a file that one is drawn from cannot be used.
@@ -154,12 +201,20 @@ def page_figures(
             cells = artefacts.cells(paper.tables[table])
             names |= {cell.source: None for cell in cells if cell.kind == "run"}
         missing = [runs[name].short_name for name in names if not runs[name].ended]
-        picture = ""
+        picture, notes = "", []
         if len(missing) < len(names):
-            picture = _embedded(kinds.png(figure, artefacts.inputs(paper, figure)))
+            picture, notes = kinds.svg(figure, artefacts.inputs(paper, figure), links)
         csv = artefacts.stem(paper, figure).with_suffix(".csv")
         written = csv if csv.is_file() else None
-        figures.append({"spec": figure, "picture": picture, "missing": missing, "csv": written})
+        figures.append(
+            {
+                "spec": figure,
+                "picture": picture,
+                "notes": notes,
+                "missing": missing,
+                "csv": written,
+            }
+        )
     return figures
 
 
@@ -173,20 +228,12 @@ def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> li
     groups = []
     for table in tables:
         names = run_labels(cell.item.result.cell for cell in table.cells)
-        if names:
-            curves = [curve(names[name], runs[name].source) for name in names if name not in above]
-            images = [(curve, _embedded(svg.encode())) for curve, svg in pictures(curves)]
-            elsewhere = [label for name, label in names.items() if name in above]
-            lost = [note for each in curves for note in each.lost]
-            groups.append(
-                {"table": table, "pictures": images, "elsewhere": elsewhere, "lost": lost}
-            )
+        curves = [curve(names[name], runs[name].source) for name in names if name not in above]
+        lost = [note for each in curves for note in each.lost]
+        if images := pictures(curves, f"{table.spec.name}-nll"):
+            groups.append({"table": table, "pictures": images, "lost": lost})
         above.update(names)
     return groups
-
-
-def _embedded(picture: bytes) -> str:
-    return b64encode(picture).decode("ascii")
 
 
 def answer_sign(answer: str) -> Sign:

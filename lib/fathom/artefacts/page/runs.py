@@ -1,8 +1,9 @@
 """The runs of a page: trainings, what they took, settings that differ from the paper's, logs."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -40,7 +41,6 @@ class PageTraining:
     seed: int
     folder: Path
     file: TrainingRecord | None  # None before it has ended
-    logs: tuple[Path, ...]  # what its jobs printed
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,33 @@ class PageRun:
     def ended(self) -> tuple[PageTraining, ...]:
         """The trainings that have ended."""
         return tuple(training for training in self.trainings if training.file)
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return f"run-{self.source.name.replace('/', '-')}"
+
+    @property
+    def has_other_width(self) -> bool:
+        """Whether its network is not as wide as the paper's."""
+        return any(setting.path == "model.width" for setting in self.differing)
+
+    @cached_property
+    def facts(self) -> dict[tuple[str, str, str], None]:
+        """Names of settings, with the value here and the paper's; what its trainings recorded.
+
+        What differs between seeds names them.
+        """
+        text = partial(json.dumps, allow_nan=False)
+        facts = {(each.path, text(each.value), text(each.paper)): None for each in self.differing}
+        seeds: dict[tuple[str, str], list[int]] = {}
+        for training in self.ended:
+            for fact in _recorded(training.file).items() if training.file else ():
+                seeds.setdefault(fact, []).append(training.seed)
+        for (name, value), of in seeds.items():
+            some = f" (seed {', '.join(map(str, of))})" if len(of) < len(self.ended) else ""
+            facts[name, value + some, ""] = None
+        return facts
 
     @cached_property
     def nats(self) -> list[float | None]:
@@ -146,12 +173,30 @@ def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
     spec, paths = artefacts.project.spec(name, artefacts.scale), artefacts.paths
     path = paths.training(spec, seed)
     file = training_record.read(path) if path.is_file() else None
-    # Snakemake's logs have the names of the rule, the paper, and the run's folder with the seed.
-    job = f"logs/*/{spec.paper}/{spec.folder}.{seed}"
-    printed = sorted((*paths.results.glob(f"{job}.log"), *paths.results.glob(f"{job}.*.log")))
-    log = path.with_name("train.log")
-    logs = [log, *printed] if log.is_file() else printed
-    return PageTraining(seed, path.parent, file, tuple(logs))
+    return PageTraining(seed, path.parent, file)
+
+
+def _recorded(file: TrainingRecord) -> dict[str, str]:
+    """Return what a training read and ran with, as its record says."""
+    return {
+        "corpus": file.corpus_sha256,
+        "encoded text": file.tensors_sha256,
+        "code": file.sources_sha256 + (f", commit {file.commit}" if file.commit else ""),
+        "recipe": str(file.recipe),
+        "versions": ", ".join(f"{name} {version}" for name, version in file.versions.items()),
+        "device": file.device_words,
+    }
+
+
+def shared_facts(runs: Iterable[PageRun]) -> dict[str, list[tuple[str, str, str]]]:
+    """Return the facts that all runs on a data set have, by its name; none where there is one."""
+    shared: dict[str, list[PageRun]] = {}
+    for run in runs:
+        shared.setdefault(run.spec.data.dataset, []).append(run)
+    return {
+        name: [fact for fact in first.facts if others and all(fact in run.facts for run in others)]
+        for name, (first, *others) in shared.items()
+    }
 
 
 def costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[TrainingCost]:

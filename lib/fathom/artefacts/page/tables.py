@@ -1,24 +1,78 @@
-"""Tables on the page, and the details of each cell: numbers, verdict, files, what was learned."""
+"""Tables on the page: what ran, gains over a base row, how much runs learned, details of cells."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from fathom.artefacts.page.runs import PageRun
-from fathom.artefacts.table.comparison import ComparedTable
+from fathom.artefacts.table.comparison import (
+    Against,
+    ComparedCell,
+    ComparedTable,
+    against_of,
+    is_base,
+)
+from fathom.artefacts.table.differences import difference, factor_of
 from fathom.artefacts.table.notes import notes_on_cells
 from fathom.artefacts.table.results import SeedNumber, number
-from fathom.artefacts.table.sources import CORPUS
-from fathom.artefacts.table.verdicts import NOT_JUDGED, allowed_difference, bar
+from fathom.artefacts.table.sources import MISSING, WITHOUT_RESULT
+from fathom.artefacts.table.verdicts import allowed_difference, signed
 from fathom.artefacts.table.view import BlockView, ShownCell, blocks
-from fathom.config.reported import EMPTY
-from fathom.config.tables import Table
+from fathom.config.schema.table import DIFFERENCE
+from fathom.config.tables import Cell, Table
 
 NOTHING = "–"  # where neither we nor the paper have anything
-DIGITS = ".6g"
+DIGITS, FEW = ".6g", ".4g"
+MARGIN = 6  # percent of a cell's width that stays free beside the outermost mark
+# Pixels of a character of a number, of marks after it and of its ±, and of a gap, by page.css.
+WIDE, MARK, SMALL, GAP = 9.4, 8.0, 6.4, 2
+_NUMBER = re.compile(r"([+\u2212-]?[\d,]+)(\.\d+)?(?=$|[^\d.])")
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A cell less that of the table's base row, in the unit of the cell."""
+
+    ours: Against
+    paper: float | None  # the same of the printed numbers; None without both
+    decimals: int
+    low: float  # ends of the scale that all gains of the column have
+    high: float
+
+    @property
+    def sure(self) -> bool | None:
+        """Whether our interval excludes 0; None without an interval."""
+        low, high = self.ours.low, self.ours.high
+        return None if low is None or high is None else low > 0 or high < 0
+
+    @property
+    def style(self) -> str:
+        """The places of 0, our difference, its interval and the paper's, in percent."""
+        points = {"z": 0.0, "o": self.ours.difference, "l": self.ours.low, "h": self.ours.high}
+        points["p"] = self.paper
+        share = (100 - 2 * MARGIN) / ((self.high - self.low) or 1.0)
+        return ";".join(
+            f"--{name}:{MARGIN + share * (value - self.low):.0f}%"
+            for name, value in points.items()
+            if value is not None
+        )
+
+    def text(self, value: float) -> str:
+        """Return a difference with its sign."""
+        return minus(signed(value, self.decimals))
+
+    @property
+    def words(self) -> str:
+        """The gain in a sentence."""
+        words = [self.text(self.ours.difference)]
+        if self.ours.low is not None and self.ours.high is not None:
+            ends = f"{self.text(self.ours.low)} to {self.text(self.ours.high)}"
+            words.append(f"95 % interval {ends} {'excludes' if self.sure else 'includes'} 0")
+        words += [] if self.paper is None else [f"paper {self.text(self.paper)}"]
+        return ", ".join(words)
 
 
 @dataclass(frozen=True)
@@ -48,18 +102,85 @@ class PageTable:
         """All of its cells."""
         return tuple(cell for block in self.blocks for row in block.cells for cell in row)
 
-    @property
+    @cached_property
     def judged(self) -> bool:
         """Whether a cell was compared with the paper's."""
         return any(cell.sign.judged for cell in self.cells if cell.sign)
 
-    @property
-    def summary(self) -> str:
-        """What the page says of it where nothing is judged: runs with an end, printed cells."""
-        runs, signs = self._runs(self.cells), bar(cell.sign for cell in self.cells if cell.sign)
-        ended = f"{sum(bool(run.ended) for run in runs)} of {len(runs)} runs have ended; "
-        cells = ", ".join(f"{count} {sign.words}" for sign, count in signs.items())
-        return f"{ended if runs else ''}printed cells: {cells or 'none'}"
+    @cached_property
+    def ended(self) -> float:
+        """The share of its cells that have a result or an outcome of a training or a text."""
+        shown = (item.result for item in self.compared.cells if item.result.shown)
+        words = [item.words for item in shown if item.cell.key not in (*WITHOUT_RESULT, "")]
+        return sum(not each.startswith(MISSING) for each in words) / (len(words) or 1)
+
+    @cached_property
+    def base(self) -> str:
+        """What the row is called from which gains are shown; empty where there are none."""
+        return self.compared.called(str(self.spec.settings.base_row)) if self.gains else ""
+
+    @cached_property
+    def gains(self) -> dict[str, Gain]:
+        """The gains of cells over the base row, by the id of the cell: of the paper's columns."""
+        row, gains = self.spec.settings.base_row, dict[str, Gain]()
+        for block in self.blocks if row and self.ended else ():
+            for column in zip(*(() if block.added else block.cells), strict=True):
+                items = {each.id: each.item for each in column if self._may_gain(each.item)}
+                bases = [at for at in items if is_base(self.spec, str(row), items[at].result.cell)]
+                pairs = dict(self._pairs(items, items.pop(bases[0]))) if bases else {}
+                points = [0.0]
+                for ours, paper in pairs.values():
+                    points += filter(None, (ours.difference, ours.low, ours.high, paper))
+                fractions = [point(each.ours.text)[1] for each in column if each.id in items]
+                decimals = max(map(len, fractions), default=1) - 1
+                ends = max(decimals, 0), min(points), max(points)
+                gains |= {name: Gain(*pair, *ends) for name, pair in pairs.items()}
+        return gains
+
+    def _may_gain(self, item: ComparedCell) -> bool:
+        """Return whether a cell has a number that a training gives, and no difference itself."""
+        cell, mark = (
+            item.result.cell,
+            self.spec.marks.get(item.reported.mark if item.reported else ""),
+        )
+        run = cell.value and self.spec.vocabulary.measurement(cell.value).of == "run"
+        return bool(run) and not cell.less and (mark is None or mark.means != DIFFERENCE)
+
+    def _pairs(
+        self, items: Mapping[str, ComparedCell], base: ComparedCell
+    ) -> Iterator[tuple[str, tuple[Against, float | None]]]:
+        """Yield our difference of each cell to the base with its id, and that of the paper."""
+        for name, item in items.items():
+            less = difference(item.result, base.result, self.compared.sources)
+            if less.result.value is not None:
+                ours, other = (of.reported.number if of.reported else None for of in (item, base))
+                paper = None if ours is None or other is None else ours - other
+                yield name, (against_of(less), paper)
+
+    def less_is_better(self, cell: ShownCell) -> bool:
+        """Return whether a cell heads a column with gains of which the lower ones are good."""
+        value = cell.item.result.cell.value
+        better = value and self.spec.vocabulary.measurement(value).better
+        gaining = (each.column for each in self.cells if each.id in self.gains)
+        return better == "lower" and cell.column in gaining
+
+    def has_details(self, cell: ShownCell) -> bool:
+        """Return whether a cell has a result or an outcome of what was run or counted."""
+        result = cell.item.result
+        run = self.runs.get(result.cell.source)
+        ended = run is None or bool(run.ended)
+        return ended and result.shown and not result.words.startswith(MISSING)
+
+    def width(self, block: BlockView, place: int) -> int:
+        """Return the pixels to the right of the decimal points of the numbers of a column."""
+        views = [view for row in block.cells for view in (row[place].ours, row[place].reported)]
+        parts = [(*point(view.text), view.spread) for view in views]
+        wide = (
+            len(fraction) * WIDE + len(rest) * MARK + len(spread) * SMALL
+            for head, fraction, rest, spread in parts
+            if head
+        )
+        return round(max(wide, default=-GAP)) + GAP
 
     def shows_learned(self, block: BlockView) -> bool:
         """Return whether a block says how much its runs learned, since nothing is judged."""
@@ -81,6 +202,80 @@ class PageTable:
             "words": ", ".join(dict.fromkeys(run.words for run in self._runs(row))),
         }
 
+    def here(self, row: tuple[ShownCell, ...]) -> str:
+        """Return depths and width of a row's runs, where they are other ones than the paper's."""
+        widths = {run.spec.model.width: 0 for run in self._runs(row) if run.has_other_width}
+        width = f"width {' and '.join(map(str, widths))}" if widths else ""
+        return ", ".join(filter(None, (row[0].here, width)))
+
+    def details(self, cell: ShownCell) -> str:
+        """Return what is known of a cell: its digits, interval, seeds, comparison and notes."""
+        facts = (*self._number_facts(cell), *self._comparison(cell), cell.item.result.note)
+        return minus("; ".join(filter(None, facts)))
+
+    def _number_facts(self, cell: ShownCell) -> Iterator[str]:
+        result, value = cell.item.result, cell.item.result.cell.value
+        seeds = self._seeds(result.cell)
+        if result.value is None:
+            yield result.words + seeds
+            return
+        unit = value and (value.unit or self.spec.vocabulary.measurement(value).unit)
+        yield f"{result.value:{DIGITS}} {unit or ''}".strip() + seeds
+        if result.stderr:
+            over = "" if result.deviation is not None else " over sentences or checkpoints"
+            yield f"standard error {result.stderr:{FEW}}{over}"
+        against = cell.item.against
+        if result.cell.less and against and against.low is not None:
+            ends = f"{against.low:{DIGITS}} to {against.high:{DIGITS}}"
+            yield f"{ends}: {against.method}; p {against.p:{DIGITS}}"
+        elif result.interval is not None:
+            low, high = result.value - result.interval, result.value + result.interval
+            yield f"95 % of bootstraps {low:{FEW}} to {high:{FEW}}"
+        if gain := self.gains.get(cell.id):
+            yield f"less {self.base}: {gain.words}"
+        if share := self.right_language(cell):
+            yield f"{share} of the hypotheses in the right language"
+
+    def _seeds(self, shown: Cell) -> str:
+        """Return the number of each seed, where they differ."""
+        if shown.less or not shown.source:
+            return ""
+        readings = self.compared.sources[shown.source].readings(shown.key)
+        numbers = [number(shown, reading) for _, reading in readings]
+        texts = [
+            minus(f"{each.value * factor_of(shown):{FEW}}")
+            if isinstance(each, SeedNumber)
+            else each.words
+            for each in numbers
+        ]
+        return f", seeds {', '.join(texts)}" if len({*texts}) > 1 else ""
+
+    def _comparison(self, cell: ShownCell) -> Iterator[str]:
+        result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict
+        if verdict and verdict.cause:
+            yield f"cause: {verdict.cause}"
+        if verdict and verdict.delta is not None and result.cell.value is not None:
+            measurement = self.spec.vocabulary.measurement(result.cell.value)
+            within = measurement.tolerance(result.cell.task)
+            printed = (reported.number, reported.decimals) if reported else (None, 0)
+            allowed = allowed_difference(within, *printed, result)
+            yield f"{minus(cell.difference)} to the paper's; up to {allowed:{DIGITS}} is reproduced"
+        if reported and reported.right:
+            yield f"misprint: printed {reported.value}, must mean {reported.right}"
+        if reported and reported.mark:
+            yield f"the paper's mark: {reported.mark}"
+
+    def how(self, cells: Sequence[ShownCell]) -> list[str]:
+        """Return how numbers of cells were computed, and which keys of which files they are."""
+        shown = [cell.item.result.cell for cell in cells if not cell.item.result.cell.less]
+        files = (
+            f"{of.key} in {self.compared.sources[of.source].stem(of.key)}.json"
+            for of in shown
+            if of.key
+        )
+        hows = (how for cell in cells for how in cell.item.result.how)
+        return [*dict.fromkeys((*hows, *files))]
+
     def right_language(self, cell: ShownCell) -> str:
         """Return the share of the hypotheses of a task's score that are in its language."""
         shown = cell.item.result.cell
@@ -92,6 +287,15 @@ class PageTable:
         shares = [tasks[shown.task].value for tasks in of_seeds if shown.task in tasks]
         return f"{fmean(shares):.0%}" if shares else ""
 
+    def spoken(self, cell: ShownCell) -> str:
+        """Return a cell in one sentence, for readers who cannot see where it is."""
+        words = [f"{cell.row}, {cell.column}: ours {cell.ours.full or NOTHING}"]
+        words += [f"reported {minus(cell.reported.full)}"] if cell.reported.text else []
+        words += [cell.sign.words] if cell.sign and cell.sign.judged else []
+        if gain := self.gains.get(cell.id):
+            words.append(f"less {self.base}: {gain.words}")
+        return ", ".join(words)
+
     def _nats(self, cells: tuple[ShownCell, ...]) -> list[float]:
         """Return by how much the runs of cells are below the baseline, from low to high."""
         nats = (run.below_unigram for run in self._runs(cells))
@@ -102,94 +306,13 @@ class PageTable:
         return [self.runs[name] for name in names if name in self.runs]
 
 
-class Detail(NamedTuple):
-    """A line of a cell's details; with a file, the text is a link to it."""
+def point(text: str) -> tuple[str, str, str]:
+    """Return a number's digits before its decimal point, those after it, and what follows.
 
-    name: str
-    text: str
-    file: Path | None = None
-
-
-def details(cell: ShownCell, compared: ComparedTable, scale_title: str) -> list[Detail]:
-    """Return the details of a cell: the comparison, then our numbers and their files."""
-    lines = [*_comparison(cell, compared, scale_title), *_numbers(cell, compared)]
-    return [*(Detail(name, text) for name, text in lines if text), *_seeds(cell, compared)]
-
-
-def _comparison(
-    cell: ShownCell, compared: ComparedTable, scale_title: str
-) -> Iterator[tuple[str, str]]:
-    result, reported, verdict = cell.item.result, cell.item.reported, cell.item.verdict
-    if cell.sign and cell.sign.words == NOT_JUDGED:
-        yield "Why", f"not the paper's own settings: {scale_title}"
-    if verdict:
-        yield "Cause", verdict.cause
-    if verdict and verdict.delta is not None and result.cell.value is not None:
-        measurement = compared.table.vocabulary.measurement(result.cell.value)
-        within = measurement.tolerance(result.cell.task)
-        printed = (reported.number, reported.decimals) if reported else (None, 0)
-        allowed = allowed_difference(within, *printed, result)
-        difference = minus(cell.difference)
-        yield "Difference", f"{difference}; up to {allowed:{DIGITS}} counts as reproduced"
-    if reported is None and result.cell.ours:
-        yield "Reported", "not in the paper"
-    elif not any(item.reported for item in compared.cells):
-        return  # a study
-    elif reported is None or reported.note == EMPTY:
-        yield "Reported", "nothing: the paper's cell is empty"
-    elif reported.right:
-        yield "Misprint", f"printed {reported.value}, must mean {reported.right}"
-    if reported:
-        yield "The paper's mark", reported.mark
-        yield "Printed in", reported.where
-
-
-def _numbers(cell: ShownCell, compared: ComparedTable) -> Iterator[tuple[str, str]]:
-    result, value = cell.item.result, cell.item.result.cell.value
-    if result.value is not None:
-        seeds = f"mean of {result.seeds} seeds" if result.seeds > 1 else ""
-        unit = value and (value.unit or compared.table.vocabulary.measurement(value).unit)
-        words = ", ".join(filter(None, (f"{result.value:{DIGITS}}", unit, seeds)))
-        yield "Value", minus(words)
-    against = cell.item.against
-    if result.cell.less and against and against.low is not None:
-        yield "Difference", f"{against.low:{DIGITS}} to {against.high:{DIGITS}}: {against.method}"
-        yield "p", f"{against.p:{DIGITS}}"
-    elif result.value is not None and result.interval is not None:
-        low, high = result.value - result.interval, result.value + result.interval
-        yield "95 % interval", f"{low:{DIGITS}} to {high:{DIGITS}}, by bootstrap"
-    if result.stderr is not None:
-        over = "seeds" if result.deviation is not None else "test sentences or checkpoints"
-        yield "Standard error", f"{result.stderr:{DIGITS}} over {over}"
-    if result.sentences is not None:
-        yield "Test sentences", str(result.sentences)
-    yield "Note", result.note
-    yield "Measurement", result.cell.key
-    for how in result.how:
-        yield "Computed", how
-
-
-def _seeds(cell: ShownCell, compared: ComparedTable) -> Iterator[Detail]:
-    """Yield the number of each seed with the file that it is read from."""
-    shown = cell.item.result.cell
-    if shown.value is None or shown.less:
-        return
-    source = compared.sources[shown.source]
-    files = source.files(shown.key)
-    for seed, reading in source.readings(shown.key):
-        value = number(shown, reading)
-        is_number = isinstance(value, SeedNumber)
-        text = f"{value.value * shown.value.factor:{DIGITS}}" if is_number else value.words
-        name = "Corpus" if seed == CORPUS else f"Seed {seed}"
-        yield Detail(name, minus(text), files[seed] if files[seed].is_file() else None)
-
-
-def spoken(cell: ShownCell) -> str:
-    """Return a cell in one sentence, for readers who cannot see where it is."""
-    words = [f"{cell.row}, {cell.column}: ours {cell.ours.full or NOTHING}"]
-    words += [f"reported {minus(cell.reported.full)}"] if cell.reported.text else []
-    words += [cell.sign.words] if cell.sign else []
-    return ", ".join(words)
+    Of what does not begin with a number, all follows.
+    """
+    match = _NUMBER.match(minus(text))
+    return (match[1], match[2] or "", minus(text)[match.end() :]) if match else ("", "", text)
 
 
 def minus(text: str) -> str:

@@ -74,7 +74,7 @@ def _cells(table: PageTable, asked: Reference) -> Iterator[tuple[str, ShownCell]
         if (cell.id, cell.column) in meant and cell.kind == "run":
             several = len({each.source for each in cells if each.id == cell.id} - {""}) > 1
             number = label(asked.artefact, "").partition(" · ")[0]
-            yield f"{number}: {shown.row}{f', {shown.column}' if several else ''}", shown
+            yield f"{number}: {shown.name}{f', {shown.column}' if several else ''}", shown
 
 
 def _facts(run: PageRun) -> dict[str, str]:

@@ -161,7 +161,7 @@ def _shown(
     if base is None or base == cell:
         return CellResult(cell, comparable=ours.comparable), None
     less = difference(ours, result(base, sources), sources)
-    return less.result, None if less.result.value is None else _against(less)
+    return less.result, None if less.result.value is None else against_of(less)
 
 
 def _with_against(
@@ -170,19 +170,25 @@ def _with_against(
     """Return cells with their difference to those of the row or run that the table names."""
     if table.settings.against is None:
         return cells
-    base_cells = [item.result for item in cells if is_base(table, item.result.cell)]
+    base_cells = [
+        item.result for item in cells if is_base(table, table.settings.against, item.result.cell)
+    ]
     compared: dict[int, Against] = {}
     for at, item in enumerate(cells):
         bases = [each for each in base_cells if each.cell.column == item.result.cell.column]
         here = (each for each in bases if each.cell.block == item.result.cell.block)
         base = next(here, next(iter(bases), None))
-        if base is None or item.result.cell.less or is_base(table, item.result.cell):
+        if (
+            base is None
+            or item.result.cell.less
+            or is_base(table, table.settings.against, item.result.cell)
+        ):
             continue
         if _is_same(item.result.cell, base.cell, sources):
             continue
         less = difference(item.result, base, sources)
         if less.result.value is not None:
-            compared[at] = _against(less)
+            compared[at] = against_of(less)
     by_column: dict[str, dict[int, float]] = {}
     for at, against in compared.items():
         if against.p is not None:
@@ -193,11 +199,9 @@ def _with_against(
     return [replace(item, against=compared.get(at, item.against)) for at, item in enumerate(cells)]
 
 
-def is_base(table: Table, cell: Cell) -> bool:
-    """Return whether a cell is of the row or run with which a table compares the others."""
-    against = table.settings.against
-    named = against is not None and cell.source == full_name(table.paper, against)
-    return named or against in (cell.row, cell.id)
+def is_base(table: Table, row: str, cell: Cell) -> bool:
+    """Return whether a cell is of the row or run with which others are compared."""
+    return cell.source == full_name(table.paper, row) or row in (cell.row, cell.id)
 
 
 def _is_same(cell: Cell, base: Cell, sources: Mapping[str, ResultSource]) -> bool:
@@ -206,7 +210,8 @@ def _is_same(cell: Cell, base: Cell, sources: Mapping[str, ResultSource]) -> boo
     return cell.key == base.key and len(runs) == 2 and runs[0] == runs[1]
 
 
-def _against(less: Difference) -> Against:
+def against_of(less: Difference) -> Against:
+    """Return a difference that has a value, with its interval and p."""
     value, half = less.result.value or 0.0, less.half
     if half is None or not (half or is_score(less.result)):
         return Against(value)

@@ -52,10 +52,16 @@ class ShownCell:
 
     id: str  # unique among the tables of a paper
     row: str  # what its row and column are called
+    here: str  # what its run is here, where its row's name has the paper's depths; or nothing
     column: str
     item: ComparedCell
     ours: CellView
     reported: CellView  # empty for a cell that the paper does not have
+
+    @property
+    def name(self) -> str:
+        """What the row is called, with what its run is here."""
+        return f"{self.row} (here {self.here})" if self.here else self.row
 
     @property
     def sign(self) -> Sign | None:
@@ -180,8 +186,10 @@ def our_text(result: CellResult, decimals: int) -> CellView:
     if result.value is None:
         return CellView(result.words)
     decimals = _decimals(result, decimals)
-    known = result.stderr is None or result.cell.key in WITHOUT_RESULT  # of every seed
+    # No seed changes the size of a network, and a spread that rounds to 0 says nothing.
+    known = result.stderr is None or result.cell.key in WITHOUT_RESULT
     spread = "" if known else f"±{result.stderr:.{decimals}f}"
+    spread = spread if spread.strip("±0.") else ""
     mark = DOUBTFUL if result.doubtful else ""
     # The mean of some seeds alone must not read as that of all.
     lost = result.lost and result.seeds < result.of
@@ -224,11 +232,12 @@ def _block(
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
     rows, called = [], {}
     for at, (row, cells) in enumerate(_grouped(items, "row").items()):
-        name = _with_unit(_called(row, cells[0], compared), cells if unit_by_row else ())
+        name = _with_unit(compared.called(row), cells if unit_by_row else ())
+        here = _here(name, cells[0], compared)
         # In a part that is not the paper's every row would be marked.
         if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
-        called[row] = name
+        called[row] = f"{name} (here {here})" if here else name
         if names is not None:
             name = f"{row} ({name})"
         in_column = {item.result.cell.column: item for item in cells}
@@ -236,6 +245,7 @@ def _block(
             ShownCell(
                 id=f"{compared.table.name}-{number}-{at}-{place}",
                 row=name,
+                here=here,
                 column=title,
                 item=in_column[column],
                 ours=_ours(in_column[column], digits[column], vocabulary),
@@ -271,19 +281,18 @@ def _block(
     )
 
 
-def _called(row: str, first: ComparedCell, compared: ComparedTable) -> str:
-    """Return what a row is called, with our depths where its run has others than its name says."""
-    cell, words = first.result.cell, compared.called(row)
+def _here(words: str, first: ComparedCell, compared: ComparedTable) -> str:
+    """Return the depths of a row's run, where they are other ones than the row's name says."""
+    cell = first.result.cell
     source = compared.sources.get(cell.source)
     if source is None or source.comparable:
-        return words
+        return ""
     decoder = f"L = {source.layers.partition('/')[2]}"
     here = [decoder if "=" in name else source.layers for name in _LAYERS.findall(words)]
     for other in compared.cells if "E[L] =" in words else ():
         if other.result.cell.id == cell.id and other.result.cell.key == "depth.decoder":
             here += [] if other.result.value is None else [f"E[L] = {other.result.value:.2f}"]
-    here = [depth for depth in here if depth not in words]
-    return f"{words} (here {', '.join(here)})" if here else words
+    return ", ".join(depth for depth in here if depth not in words)
 
 
 def compared_column(compared: ComparedTable) -> str | None:
@@ -324,7 +333,7 @@ def _lines(
     seeds = [str(max(item.result.seeds for item in items))] if several else []
     last = [*map(CellView, (*seeds, *against))]
     blank = [CellView()] * len(last)
-    yield _line(row[0].row, "result", (*(cell.ours for cell in row), *last))
+    yield _line(row[0].name, "result", (*(cell.ours for cell in row), *last))
     if any(item.reported for item in items):
         yield _line("paper", "paper", (*(cell.reported for cell in row), *blank))
     judged = {each.verdict.words for each in items if each.verdict and each.result.comparable}

@@ -1,21 +1,19 @@
 // The page works without this: it adds arrow keys in tables, Escape, focus, and open details in print.
 const grids = [...document.querySelectorAll('table.grid')].map(table =>
-  [...table.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('.cell a')]))
-const cells = grids.flat(2)
+  [...table.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('.cell')].map(cell => cell.querySelector('a'))))
+const cells = grids.flat(2).filter(Boolean)
 const linkOf = hash => cells.find(link => link.hash === hash)
 let scroll = 0
 
 function follow() {
-  // A link to a folded table or to an entry of the deviations opens it.
+  // A link to an entry of the deviations opens it.
   const target = document.getElementById(location.hash.slice(1))
-  const folded = target?.matches('details') ? target : target?.querySelector(':scope > .folded')
-  if (folded) folded.open = true
+  if (target?.matches('details')) target.open = true
   cells.forEach(link => link.removeAttribute('aria-current'))
+  if (target?.closest('.panel')) target.scrollIntoView({block: 'center', behavior: 'instant'})
   const link = linkOf(location.hash)
   if (!link) return
   link.setAttribute('aria-current', 'true')
-  link.closest('details')?.setAttribute('open', '')
-  document.getElementById(location.hash.slice(1)).closest('.panel').scrollTop = 0
   link.focus({preventScroll: true})
   if (scroll) scrollTo({top: scroll, behavior: 'instant'})
   link.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'})
@@ -23,9 +21,8 @@ function follow() {
 
 function close() {
   const link = linkOf(location.hash)
-  if (!link) return
-  location.hash = 'closed'
-  link.focus({preventScroll: true})
+  if (document.querySelector('.panel :target')) location.hash = 'closed'
+  link?.focus({preventScroll: true})
 }
 
 addEventListener('keydown', event => {
@@ -45,7 +42,9 @@ addEventListener('keydown', event => {
 // Enter opens a cell; Enter again moves into its details; Escape comes back.
 cells.forEach(link => link.addEventListener('click', () => {
   scroll = scrollY
-  if (link.hash === location.hash) document.getElementById(link.hash.slice(1)).focus()
+  const line = document.getElementById(link.hash.slice(1))
+  line.tabIndex = -1
+  if (link.hash === location.hash) line.focus()
 }))
 document.querySelectorAll('.close').forEach(link => link.addEventListener('click', event => {
   event.preventDefault()

@@ -147,6 +147,14 @@ class TableSettings(BlockSettings):
     )
 
     less: dict[Id, Id] = Doc("Columns that show differences, and the row that is subtracted.", {})
+    base: Id | None = Doc(
+        "The row from which the page shows differences; default: that of `against` or `less`.", None
+    )
+
+    @property
+    def base_row(self) -> str | None:
+        """The row or run from which the page shows differences."""
+        return self.base or self.against or next(iter(self.less.values()), None)
 
     @field_validator("first")
     @classmethod
