@@ -90,7 +90,10 @@ REFUSED = [
     (f"export {RUN} new --format fairseq --task boss", "nearest valid name: 'bos'"),
     (f"export {RUN} config --format fairseq", "config: this is not an empty folder"),
     (f"export {RUN} new --format fairseq --seed 2", f"/2/{FILE}: no such file"),
-    ("check-learning --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
+    ("summary --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
+    ("run sample_tabel1", "no run 'sample_tabel1'"),
+    ("run all static_2_2", "all and runs in one start; name targets, or runs and rows"),
+    ("run all", "the workflow is part of a clone alone"),
     ("score gated_2_3", "no run 'gated_2_3'; nearest valid name: 'gated_2_2"),
     (f"score {RUN} --gates hard", "no gates 'hard'"),
     (f"score {RUN} --split vaild", "nearest valid name: 'valid'"),
@@ -127,14 +130,13 @@ REFUSED = [
     *(
         (f"{verb} --results resluts", "resluts: no such folder; nearest valid name: 'results'")
         for verb in (
-            *("compare", "claims", "page", "verify", "status", "clean", "list"),
+            *("compare", "claims", "page", "verify", "status", "clean", "list", "summary"),
             f"test {RUN} {GATED}",
             *("table sample_table1 --partial", "figure sample_figure1 --partial"),
         )
     ),
     ("diff results elsewhere", "elsewhere: no such folder"),
     ("pack --results elsewhere", "no results of scale small"),
-    ("check-learning --results elsewhere", "no such file, since there is no folder "),
     (f"pack {GATED}", f"{FILE}: no such file"),
     ("unpack run.zip", "run.zip: no such file"),
     ("clean state", "no kind 'state'; nearest valid name: 'states'"),
@@ -424,7 +426,7 @@ READING = {
     "contracts": ("layerdrop",),
     "where": (),
     "params": (),
-    "check-learning": (),
+    "summary": (),
     "table": ("sample_table1", "--partial"),
     "curves": (RUN,),
     "compare": (),
@@ -464,7 +466,7 @@ NETWORKS = {
     "gates",
     "sharing",
 }
-# What they are called with; fetch and prepare need a source, check-learning a scale that learns.
+# What they are called with; fetch and prepare need a source, summary a scale that learns.
 WORDS = READING | {
     "cluster": ("setup", "--help"),
     "statistics": ("small",),
@@ -477,7 +479,8 @@ WORDS = READING | {
     "figure": ("sample_figure1", "--partial"),
     "fetch": ("django", "--help"),
     "prepare": ("small", "--help"),
-    "check-learning": ("--help",),
+    "summary": ("--help",),
+    "run": ("--help",),
     # The small corpus has no sources; test_draw.py draws pages.
     "page": ("--help",),
     "pack": (RUN,),
