@@ -171,6 +171,7 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 .venv/.complete: $(LOCKS) pyproject.toml
 	$(call say,environment 1/5: Python and disk)
 	@test -n "$(UV)" || command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11 or uv, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(START) -c '' || { echo "environment: '$(PYTHON)' is no Python; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(START) envs/doctor.py machine
 	@$(if $(UV),$(UV) venv --quiet --seed --allow-existing --python $(FOR_UV) .venv,$(PYTHON) -m venv .venv)
 	@$(BIN)/python envs/doctor.py network $(INDEX)

@@ -29,6 +29,8 @@ TRAIN = "train_run"
 PERIOD = 2.0  # seconds between two looks at the trainings that run
 FIRST_UPDATES = 20  # before these the speed says little
 LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
+# The beginnings of messages without a warning that are shown: the second are the executor's.
+SHOWN = ("Nothing to be done", "slurm-attach: ")
 _UP, _ERASE = "\x1b[A", "\x1b[J"
 
 
@@ -88,7 +90,9 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_ERROR:
             self.running.pop(said.jobid, None)
             self._print(self._failure(said))
-        elif record.levelno >= WARNING or str(record.msg).startswith("Nothing"):
+        elif getattr(record, "exception", "") in ("CalledProcessError", "RuleException"):
+            pass  # JOB_ERROR has said that a command failed
+        elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
             self._print(self.format(record))
 
     def _begin(self, said: Any) -> None:

@@ -23,6 +23,11 @@ TYPED = [
     (["lamgd", "--seeds", "3", "-j", "2"], "snakemake lamgd --cores 2 --config seeds=3"),
     ([ROW, "--results", "there"], f"snakemake run --config results=there run={GATED}"),
     (["m2o_diverse_12_12", ROW, "-n"], f"snakemake run --dry-run --config run={BASE},{GATED}"),
+    # What messages about a training that is missing name.
+    (
+        ["latent_depth/m2o_diverse_12_12", "--scale", "tiny", "--seeds", "2-2"],
+        f"snakemake run --config scale=tiny seeds=2-2 run={BASE}",
+    ),
     (["--profile", "slurm", "all", "-j", "9"], "snakemake all --profile slurm --jobs 9"),
     (
         ["--yes", TABLE, "--profile", "slurm", "--scale", "tiny", "--", "--keep-going"],
@@ -92,3 +97,21 @@ def test_the_printed_command_plans_the_same_jobs(started, typed, same):
 def test_what_cannot_be_started_is_refused(call, monkeypatch, words, says):
     monkeypatch.chdir(ROOT)
     assert says in call("run", *words).one_line
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("12/12", "'12/12' is a row of 4 tables (latent_depth_table3, latent_depth_table4, "),
+        ("LL-D", "no run 'LL-D'; fathom list runs: "),
+        ("m2o_diverse_12_13", "no run 'm2o_diverse_12_13'; nearest valid name: "),
+        ("m2o_diverse_12_12-00000000", "the settings of 'm2o_diverse_12_12' are no longer those"),
+    ],
+)
+def test_a_name_that_is_no_run_is_answered_with_what_there_is(call, monkeypatch, name, says):
+    monkeypatch.chdir(ROOT)
+    assert says in call("show", name).one_line
+
+
+def test_a_row_of_one_table_names_its_run(own_project):
+    assert own_project.run_name("LL-E, 36/12") == "latent_depth/m2o_diverse_ll_e_36_12"

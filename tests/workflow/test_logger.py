@@ -79,4 +79,6 @@ def test_what_snakemake_warns_of_is_printed_and_its_events_are_not(handler):
     tell(handler, LogEvent.SHELLCMD, "a command")
     tell(handler, None, "Building DAG of jobs...")
     tell(handler, None, "the disk is full", logging.ERROR)
-    assert handler.screen.getvalue() == "the disk is full\n"
+    tell(handler, None, "slurm-attach: job 7 will not start by itself")
+    lines = "the disk is full\nslurm-attach: job 7 will not start by itself\n"
+    assert handler.screen.getvalue() == lines

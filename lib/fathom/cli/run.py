@@ -14,6 +14,7 @@ from fathom.config.project import Project
 from fathom.io.errors import FathomError, closest, unknown
 from fathom.io.screen import say
 
+_STEPS = "clone the project, or make each step: fathom fetch, prepare, subwords, encode, train"
 WORKFLOW, LOGGER = Path("workflow") / "Snakefile", "fathom"
 
 Target = Annotated[
@@ -65,8 +66,7 @@ def run(
     words = ["snakemake", *names]
     if not Path(WORKFLOW.name).exists():
         if not (project.root / WORKFLOW).is_file():
-            what, remedy = "the workflow is part of a clone alone", "clone the project"
-            raise FathomError(what, str(project.root), remedy)
+            raise FathomError("the workflow is part of a clone alone", str(project.root), _STEPS)
         words += ["--snakefile", str(project.root / WORKFLOW)]
     words += ["--profile", profile] if profile else []
     words += [f"--{'jobs' if submits else 'cores'}", str(jobs)] if jobs else []
@@ -98,7 +98,7 @@ def _asked(project: Project, texts: list[str]) -> tuple[list[str], str]:
             if closest(text, known):
                 raise unknown("target", text, "run", known) from None
             raise
-    if not texts or (runs and targets):
-        what = f"{targets[0]} and runs in one start" if texts else "no target"
-        raise FathomError(what, "run", "name targets, or runs and rows: fathom list")
+    if runs and targets:
+        remedy = "name targets, or runs and rows: fathom list"
+        raise FathomError(f"{targets[0]} and runs in one start", "run", remedy)
     return (targets, "") if targets else ([RUN], ",".join(dict.fromkeys(runs)))

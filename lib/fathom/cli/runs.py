@@ -66,7 +66,7 @@ def train(
         return
     enter_job()
     text = paths.tensors(spec.data)
-    require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
+    require_made(text / "tensors.json", paths.run_command(spec.name, seed))
     if warning := early_average(spec, opened.project.spec(spec.name)):
         report(warning)
     from fathom.train.loop import TrainPaths

@@ -56,7 +56,7 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
     )
     named = _verb(words)
     if named in VERBS["Ask"]:
-        # What a question reads stays until its end: a tenth of its time went to looking for garbage.
+        # What a question reads stays until its end; looking for garbage took a tenth of its time.
         gc.set_threshold(100_000)
     is_verb = any(named in verbs for verbs in VERBS.values())
     for heading, verbs in VERBS.items():
