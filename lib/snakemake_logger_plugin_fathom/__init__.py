@@ -10,17 +10,16 @@ import shlex
 import shutil
 import sys
 import threading
+import time
 from logging import WARNING, LogRecord
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-# Snakemake imports this module at each start, also where another logger is chosen, so what takes
-# long to import is imported where it is used.
-if TYPE_CHECKING:
-    from fathom.workflow.progress import Progress
+from fathom.io.errors import FathomError
+from fathom.io.screen import duration
 
 # While this is set, workflow/bin/fathom-logged writes what a job prints into its log alone. Jobs on
 # a cluster do not get it.
@@ -40,7 +39,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
         self.trainings = self.ended = self.at_a_time = self.failed = 0
-        self.steps = ""
+        self.steps, self.began = "", time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
         self.seconds: dict[int, float] = {}  # how long each training takes or took
         self.titles: dict[int, str] = {}  # of all jobs that were started
@@ -86,7 +85,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.PROGRESS:
             self.steps = f"{said.done} of {said.total} steps"
             if said.done == said.total:
-                self._print(f"all {said.total} steps done")
+                took = duration(time.monotonic() - self.began)
+                self._print(f"all {said.total} steps done in {took}")
         elif event == LogEvent.JOB_ERROR:
             self.running.pop(said.jobid, None)
             self._print(self._failure(said))
@@ -115,8 +115,6 @@ class LogHandler(LogHandlerBase):
 
     def _ended(self, job: int, folder: Path) -> str:
         """Return how a training ended, and how long the others will take."""
-        from fathom.io.errors import FathomError
-        from fathom.io.screen import duration
         from fathom.results import training_record
 
         head = f"[{self.ended:3} of {self.trainings}] {_name(folder)}"
@@ -132,8 +130,9 @@ class LogHandler(LogHandlerBase):
         left = self._left(self._progresses())
         return ", ".join(filter(None, (f"{head}: {words}", duration(record.totals.seconds), left)))
 
-    def _progresses(self) -> "dict[int, Progress]":
-        """Return how the trainings go that run."""
+    def _progresses(self) -> dict[int, Any]:
+        """Return how the trainings go that run, each a `Progress`."""
+        # Snakemake imports this module at each start, also where another logger is chosen.
         from fathom.results.run_state import RUNNING, pace, run_state
         from fathom.workflow.progress import Progress
 
@@ -144,21 +143,21 @@ class LogHandler(LogHandlerBase):
                 progresses[job] = Progress(RUNNING, state, state.updates, pace(folder))
         return progresses
 
-    def _left(self, progresses: "dict[int, Progress]") -> str:
+    def _left(self, progresses: dict[int, Any]) -> str:
         """Return the time of all trainings that are left: those to come take as long as others."""
-        from fathom.io.screen import duration
-
-        left = 0.0
+        lefts = []
         for job, each in progresses.items():
             pace, updates = each.pace, each.updates
             if pace and pace.update >= FIRST_UPDATES and pace.seconds_per_update and updates:
                 self.seconds[job] = pace.seconds_per_update * updates
-                left += each.seconds_left or 0.0
-        waiting = self.trainings - self.ended - len(self.running)
-        if not self.seconds or not (left or waiting):
+                lefts.append(self.seconds[job] - pace.seconds_per_update * pace.update)
+        others = self.trainings - self.ended - len(lefts)
+        if not self.seconds or not (lefts or others):
             return ""
-        left += waiting * sum(self.seconds.values()) / len(self.seconds)
-        return f"trainings: about {duration(left / max(self.at_a_time, 1))} left"
+        each_other = sum(self.seconds.values()) / len(self.seconds)
+        together = (sum(lefts) + others * each_other) / max(self.at_a_time, 1)
+        longest = max([*lefts, each_other if others else 0.0])
+        return f"trainings: about {duration(max(together, longest))} left"
 
     def _watch(self) -> None:
         """Show what runs until Snakemake ends."""

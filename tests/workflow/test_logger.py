@@ -57,6 +57,9 @@ def test_a_training_that_runs_is_shown_with_loss_speed_and_time_left(handler, tr
     assert one == f"{NAME}: running at update 50 of 60, NLL 5.500 nats, 20 tokens/s, 5 s left"
     # Those 5 s, and two trainings of 30 s.
     assert every == "0 of 3 trainings, 4 of 9 steps, trainings: about 1.08 min left"
+    # Two at a time: the one that has no speed yet takes as long as the other in all.
+    handler.trainings, handler.at_a_time = 2, 2
+    assert handler._page()[1].endswith("trainings: about 30 s left")
 
 
 def test_lines_above_stay_where_those_below_rewrite_themselves(handler, training):
