@@ -2,8 +2,8 @@
 
     python -m tests.pipeline.compare_reference results
 
-It ends with status 1 if numbers moved and no recipe was raised, or a recipe was raised and the
-numbers were not frozen again.
+It ends with status 1 if numbers moved and no recipe was raised, a recipe was raised and the numbers
+were not frozen again, or nothing that was frozen is there.
 """
 
 import sys
@@ -28,7 +28,8 @@ def agreement(reference: dict[str, Any], runs: list[RunResults]) -> str:
 def problems(reference: dict[str, Any], runs: list[RunResults]) -> list[str]:
     """Return a sentence for each number that must not be as it is."""
     frozen = [run for run in runs if run.name in reference["runs"]]
-    return [*freeze.raised(reference), *freeze.moved(reference, frozen)]
+    missing = [] if frozen else ["none of the frozen trainings is here: make reproduce"]
+    return [*missing, *freeze.raised(reference), *freeze.moved(reference, frozen)]
 
 
 def main(results: str) -> None:

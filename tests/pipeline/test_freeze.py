@@ -93,6 +93,11 @@ def test_on_another_machine_trainings_agree_within_the_spread_of_seeds(
         assert says in capsys.readouterr().out
 
 
+def test_results_without_a_frozen_training_agree_with_nothing(reference):
+    (line,) = compare_reference.problems(reference, [replace(run_of(), name="paper/other")])
+    assert line == "none of the frozen trainings is here: make reproduce"
+
+
 def test_runs_that_are_all_a_little_apart_have_moved_together(reference):
     runs = [replace(run_of(nll=4.5 + 0.2), name=f"paper/run{number}") for number in range(11)]
     frozen = {run.name: reference["runs"]["paper/run"] for run in runs}
