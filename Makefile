@@ -43,28 +43,29 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: reproduce
-reproduce: environment ## train the tiny scale and make its table, figure, comparison and report (minutes)
+reproduce: environment ## train the tiny scale, make its table, figure and page, and say what came out (minutes)
+	$(call say,what the papers say of their printed numbers)
+	@$(BIN)/fathom claims --counts
 	$(call say,from text to table and figure)
-	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4
-	$(call say,comparison)
-	$(BIN)/snakemake compare
-	$(call say,report)
-	$(BIN)/snakemake latent_depth_table5 latent_depth_figure4 --report $(REPORT)
-	$(BIN)/fathom check-learning
-	$(BIN)/fathom table latent_depth_table5 --show
-	$(call say,the frozen numbers and these)
-	$(BIN)/python -m tests.pipeline.compare_reference results
-	@echo "report: $(CURDIR)/$(REPORT)"
+	@$(BIN)/fathom run latent_depth_table5 latent_depth_figure4
+	$(call say,what came out)
+	@$(BIN)/fathom page latent_depth
+	@$(BIN)/python -m tests.pipeline.compare_reference results
+	@$(BIN)/fathom summary
 
 .PHONY: reproduce-all
 reproduce-all: environment ## train every run and draw every table and figure at tiny scale (one to three hours on two cores)
 	$(call say,every run and table and figure)
-	$(BIN)/snakemake all
-	$(call say,report)
-	$(BIN)/snakemake all --report $(REPORT)
-	$(BIN)/fathom check-learning
-	$(call say,what there is now)
-	$(BIN)/fathom status
+	@$(BIN)/fathom run all
+	$(call say,what came out)
+	@$(BIN)/fathom summary
+
+# What there is a report of; of everything: make provenance MADE=all
+MADE ?= latent_depth_table5 latent_depth_figure4
+.PHONY: provenance
+provenance: environment ## write Snakemake's report of how each file was made, after make reproduce
+	@$(BIN)/snakemake $(MADE) --report $(REPORT)
+	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: test
 test: environment ctranslate2 transformers lint ## lint and all tests: first by room, then the full chain from text to table
@@ -169,6 +170,7 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 .venv/.complete: $(LOCKS) pyproject.toml
 	$(call say,environment 1/5: Python and disk)
 	@test -n "$(UV)" || command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11 or uv, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(START) -c '' || { echo "environment: '$(PYTHON)' is no Python; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(START) envs/doctor.py machine
 	@$(if $(UV),$(UV) venv --quiet --seed --allow-existing --python $(FOR_UV) .venv,$(PYTHON) -m venv .venv)
 	@$(BIN)/python envs/doctor.py network $(INDEX)

@@ -194,7 +194,7 @@ class Run:
     def curves(self) -> "DataFrame":
         """Return the columns of metrics.tsv, a line for each logged update; NLL is per token."""
         path = self._source.recorded(self.seed, "metrics.tsv")
-        ready.require_made(path, self._paths.command("train", self.name, self.seed))
+        ready.require_made(path, self._paths.run_command(self.name, self.seed))
         return _frame(metrics.read(path))
 
     def gates(self) -> "DataFrame":

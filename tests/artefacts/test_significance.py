@@ -141,8 +141,8 @@ def test_one_seed_says_how_to_train_more_and_leaves_the_sentences(results):
     (compared,) = results.compared(FIRST, BASE)
     assert compared.over_seeds is None
     assert compared.over_sentences.p < 0.05
-    assert f"one seed of {FIRST}: train more: `fathom train {FIRST}" in compared.train_more
-    assert "--seed 2" in compared.train_more
+    assert f"one seed of {FIRST}: make another: `fathom run {FIRST}" in compared.train_more
+    assert "--seeds 2-2" in compared.train_more
     results.train(FIRST, 0.22, seed=2)
     (compared,) = results.compared(FIRST, BASE)
     assert f"one seed of {BASE}" in compared.train_more
@@ -218,7 +218,7 @@ def diverged(results):
 @pytest.mark.parametrize(
     ("change", "options", "what", "where", "remedy"),
     [
-        (nothing, {}, "not run", AT, f"train it with `fathom train {BASE}"),
+        (nothing, {}, "not run", AT, f"make it with `fathom run {BASE}"),
         (no_scores, {}, "not measured", AT, "--split test --gates plain` and `fathom score"),
         (diverged, {}, "diverged at update 122", AT, "name a run that has a result"),
         (other_sentences, {}, "other test sentences", BASE, "name runs that the same metric"),

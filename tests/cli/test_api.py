@@ -290,7 +290,7 @@ def test_every_cell_of_the_notebook_runs(summarised, monkeypatch):
         (
             lambda project, run: project.run(RUN, seed=2).translate(LINES, "bos"),
             "no such file",
-            "`fathom train",
+            "`fathom run",
         ),
         (lambda project, run: fathom.test([run, project.run(GATED)], run), "2 trainings", "give a"),
         (lambda project, run: fathom.test(run, []), "0 trainings", "give a run"),

@@ -28,7 +28,9 @@ from tests.support.specs import ROOT
     ],
 )
 def test_each_kind_has_its_names_also_as_json(project, call, kind, name):
-    names = [line.split()[0] for line in call("list", kind).lines]
+    heading, *lines = call("list", kind).lines
+    names = [line.split("\t")[0] for line in lines]
+    assert heading.split("\t")[:2] == ["name", "seeds" if kind == "runs" else "title"]
     assert name in names
     assert list(json.loads(call("list", kind, "--json").out)) == names
     assert (call("list").lines == call("list", kind).lines) == (kind == "artefacts")
@@ -39,10 +41,10 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call):
     folder = own(summarised)
     runs = json.loads(call("list", "runs", "--json").out)
     assert runs == {name: {"states": {"1": "finished"}, "not_built": None} for name in runs}
-    assert call("list", "runs").out.count("seeds 1  [finished]\n") == len(runs)
-    assert "[2 of 2 trainings]" in call("list", "tables").out
+    assert call("list", "runs").out.count("\t1\tfinished\n") == len(runs)
+    assert "\t2 of 2 trained\n" in call("list", "tables").out
     assert call("table", "sample_table1").code == 0
-    assert "[drawn]" in call("list", "tables").out
+    assert "\tdrawn\n" in call("list", "tables").out
     assert json.loads(call("list", "tables", "--json").out)["sample_table1"] == {
         "title": "A sample table",
         "drawn": True,
@@ -50,7 +52,9 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call):
         "ended": 2,
         "not_built": None,
     }
-    assert "[" not in call("list", "tables", "--results", str(folder / "elsewhere")).out
+    (folder / "elsewhere").mkdir()
+    elsewhere = call("list", "tables", "--results", str(folder / "elsewhere")).out
+    assert elsewhere.split("\n")[1].endswith("\t0 of 2 trained")
 
 
 @pytest.mark.slow
@@ -65,8 +69,10 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
     artefacts = json.loads(call("list", "artefacts", *paper).out)
     assert REASON in artefacts[NOT_BUILT]["not_built"]
     assert artefacts["latent_depth_table4"]["not_built"] is None
-    line = next(line for line in call("list", *paper[1:]).lines if line.startswith(f"{NOT_BUILT} "))
-    assert f"[not built: {artefacts[NOT_BUILT]['not_built']}]" in line
+    line = next(
+        line for line in call("list", *paper[1:]).lines if line.startswith(f"{NOT_BUILT}\t")
+    )
+    assert line.endswith(f"\tnot built: {artefacts[NOT_BUILT]['not_built']}")
 
 
 # show

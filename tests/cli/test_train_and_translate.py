@@ -222,7 +222,7 @@ def test_text_that_is_not_encoded_is_named(own, text, call):
     folder = own(text)
     line = call("train", RUN).one_line
     assert "tensors.json: no such file" in line
-    assert f"run `fathom encode {load(folder).spec(f'sample/{RUN}', 'small').data.folder}" in line
+    assert f"run `fathom run sample/{RUN} --scale small`" in line
     assert not list((folder / "results").glob("runs/*/*/1/training.json"))
 
 

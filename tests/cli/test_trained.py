@@ -1,4 +1,4 @@
-"""`fathom prune`, `export`, `check-learning`: what is made of a trained run."""
+"""`fathom prune`, `export`, `summary`: what is made of a trained run."""
 
 import json
 import sys
@@ -121,33 +121,23 @@ def put_below(path, nats):
 
 
 @pytest.mark.slow
-def test_a_run_far_below_the_baseline_has_learnt(record, call):
+def test_the_summary_counts_what_learned_and_says_the_time_that_it_took(record, call):
     put_below(record, 0.92)
-    answer = call("check-learning")
-    assert answer.code == 0
-    below = "validation loss is 0.92 nats below the unigram baseline (>= 0.7 required)"
-    assert answer.out == f"sample/{RUN}: {below}: OK\n"
-    content = json.loads(call("check-learning", "--json").out)
-    assert content["nats_below_unigram"] == pytest.approx(0.92)
-    assert content["learnt"] is True
+    answer = call("summary")
+    learned, time = answer.lines
+    assert learned == "1 of 1 trainings learned: 0.9 nats per token below the unigram baseline."
+    assert time.startswith("time: 1 trainings took ")
+    assert answer.err == "next: snakemake all --config scale=small, or your text: fathom adopt\n"
 
 
-def test_a_run_that_has_not_learnt_ends_in_1_with_the_reason_and_in_json_too(record, call):
+def test_a_run_that_has_not_learned_ends_in_1_with_the_reason(record, call):
     put_below(record, 0.5)
-    line = call("check-learning").one_line
-    assert "0.50 nats below the unigram baseline (>= 0.7 required)" in line
-    assert record.name in line
-    answer = call("check-learning", "--json")
-    content = json.loads(answer.out)
-    assert (answer.code, content["learnt"], content["required"]) == (1, False, 0.7)
+    answer = call("summary")
+    assert answer.code == 1
+    assert "0.50 nats below the unigram baseline (>= 0.7 required)" in answer.err
+    assert record.name in answer.err
     write_record(record, read_record(record) | DIVERGED)
-    answer = call("check-learning", "--json")
+    answer = call("summary", "--json")
     content = json.loads(answer.out)
-    assert (answer.code, content["outcome"], content["nats_below_unigram"]) == (1, "diverged", None)
-    assert "diverged (the loss is not finite) at update 3" in answer.err
-
-
-def test_a_scale_may_name_no_run(project, edit, call):
-    edit("scales/small.yaml", "{run: sample/static_2_2, nats_below_unigram: 0.7}", "null")
-    answer = call("check-learning")
-    assert (answer.code, answer.out) == (2, "scale small names no run to check\n")
+    assert content["outcomes"] == {f"sample/{RUN} seed 1": "diverged"}
+    assert "diverged (the loss is not finite) at update 3" in call("summary").out

@@ -1,16 +1,20 @@
 """Frozen numbers of the tiny runs; `python -m tests.pipeline.freeze results` freezes them again.
 
-Each stage's recipe is frozen with them. Numbers that move without a raised recipe fail the
-comparison, and so does a recipe that was raised without freezing again.
+Each stage's recipe is frozen with them, and by how much seeds differ. Numbers that move without a
+raised recipe fail the comparison, and so does a recipe that was raised without freezing again.
 """
 
+import csv
 import json
+import math
+import statistics
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
+from scipy.stats import f
 
 from fathom.io.files import write_json
 from fathom.io.machine import processor
@@ -19,10 +23,16 @@ from fathom.results.tree import RunResults, Tree, read_run
 
 REFERENCE = Path(__file__).with_name("reference.json")
 AGAIN = "freeze again: python -m tests.pipeline.freeze results"
-# On the machine of the frozen numbers an NLL is equal to the digit. Other processors round
-# differently, which comes to as much as another seed: 0.05 nats standard deviation between seeds
-# were measured; six of them. Scores of so few sentences differ by a BLEU.
-NATS, BLEU = 0.3, 1.0
+# Where five seeds of the frozen runs are on record (a file of `fathom curves`), and the update at
+# which tiny ends. These trainings went on to update 1,200; up to 300 they differ from tiny's in the
+# course of their temperatures alone, which follows a run's length.
+SEEDS, LAST_UPDATE = Path("docs/results/tiny_long/curves/latent_depth_table5.csv"), 300
+# On the machine of the frozen numbers an NLL is equal to the digit. Other processors round and draw
+# dropout otherwise, which comes to as much as another seed. Two seeds differ with √2 times
+# their standard deviation; four of these, or a mean square beyond this share of F, are no chance.
+DEVIATIONS, SHARE = 4 * math.sqrt(2), 0.999
+# Scores of so few sentences differ by a BLEU.
+BLEU = 1.0
 
 
 def machine() -> dict[str, str]:
@@ -56,14 +66,52 @@ def raised(reference: dict[str, Any]) -> list[str]:
     ]
 
 
+def spread(path: Path) -> dict[str, Any]:
+    """Return the standard deviation of seeds, pooled over runs, in nats per token.
+
+    Args:
+        path: a file of `fathom curves`, with several seeds of each run.
+    """
+    nll: dict[str, list[float]] = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in csv.DictReader(lines):
+            if line["series"] == "nll.valid" and float(line["update"]) == LAST_UPDATE:
+                nll.setdefault(line["run"], []).append(float(line["nll"]))
+    degrees = sum(len(values) - 1 for values in nll.values())
+    squares = sum((len(values) - 1) * statistics.variance(values) for values in nll.values())
+    source = f"{path}, update {LAST_UPDATE}"
+    return {"nats": math.sqrt(squares / degrees), "degrees": degrees, "source": source}
+
+
+def differences(reference: dict[str, Any], runs: Iterable[RunResults]) -> dict[str, float]:
+    """Return how far the NLL of each run that was frozen is from the frozen one, in nats."""
+    now = {run.name: frozen(run)["nll"] for run in runs}
+    before = {name: run["nll"] for name, run in reference["runs"].items()}
+    return {
+        name: now[name] - before[name]
+        for name in now.keys() & before.keys()
+        if now[name] is not None and before[name] is not None
+    }
+
+
 def moved(reference: dict[str, Any], runs: Iterable[RunResults]) -> list[str]:
     """Return a sentence for each number that is not the frozen one, with the recipe to raise."""
-    nats = 0.0 if reference["machine"] == machine() else NATS
-    return [
+    runs = list(runs)
+    deviation, degrees = reference["spread"]["nats"], reference["spread"]["degrees"]
+    nats = 0.0 if reference["machine"] == machine() else DEVIATIONS * deviation
+    lines = [
         f"{run.name}: {what}: raise RECIPE['{stage}'] and {AGAIN}"
         for run in runs
         for stage, what in _moved(reference["runs"][run.name], run, nats)
     ]
+    apart = differences(reference, runs).values()
+    if apart and not lines:
+        squares = statistics.fmean(each**2 for each in apart) / (2 * deviation**2)
+        most = f.ppf(SHARE, len(apart), degrees)
+        if squares > most:
+            what = f"together {squares:.1f} times as far from the frozen numbers as other seeds"
+            lines.append(f"{what} ({most:.1f} is chance): raise RECIPE['training'] and {AGAIN}")
+    return lines
 
 
 def _moved(before: dict[str, Any], run: RunResults, nats: float) -> Iterable[tuple[str, str]]:
@@ -71,7 +119,7 @@ def _moved(before: dict[str, Any], run: RunResults, nats: float) -> Iterable[tup
     if now["outcome"] != before["outcome"]:
         yield "training", f"{now['outcome']}, frozen as {before['outcome']}"
     elif now["nll"] is not None and abs(now["nll"] - before["nll"]) > nats:
-        yield "training", f"validation NLL {now['nll']}, frozen {before['nll']}"
+        yield "training", f"validation NLL {now['nll']:.3f}, frozen {before['nll']:.3f}"
     else:
         for task, (low, high) in before["intervals"].items():
             interval = now["intervals"].get(task)
@@ -93,7 +141,8 @@ def first_seeds(results: Path) -> list[RunResults]:
 def main(results: str) -> None:
     """Write reference.json next to this file."""
     runs = {run.name: frozen(run) for run in first_seeds(Path(results))}
-    write_json(REFERENCE, {"machine": machine(), "recipe": RECIPE, "runs": runs})
+    content = {"machine": machine(), "recipe": RECIPE, "runs": runs, "spread": spread(SEEDS)}
+    write_json(REFERENCE, content)
 
 
 if __name__ == "__main__":

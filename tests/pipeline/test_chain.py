@@ -46,8 +46,16 @@ def test_each_row_has_trained_and_learnt(trained):
         assert (ended.kind, ended.update) == ("finished", UPDATES), name
 
 
-def test_the_run_that_shows_whether_the_scale_works_has_learnt(finished):
-    assert "(>= 0.1 required): OK" in finished.run("fathom", "check-learning")
+def test_the_summary_says_that_the_runs_learned_and_names_a_place_of_the_page(finished):
+    finished.run("fathom", "page", PAPER.name)
+    lines = finished.run("fathom", "summary").split("\n")
+    assert re.fullmatch(
+        r"3 of 3 trainings learned: \d\.\d( to \d\.\d)? nats per token .*", lines[0]
+    )
+    assert any(line.startswith("time: 3 trainings took ") for line in lines)
+    (page,) = (line for line in lines if line.startswith("page: "))
+    file, _, place = page.removeprefix("page: ").partition("#")
+    assert f'id="{place}"' in (finished.folder / file).read_text(encoding="utf-8")
 
 
 def test_each_task_is_scored_on_all_of_its_sentences_with_the_gates_of_the_run(trained):

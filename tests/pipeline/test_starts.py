@@ -80,7 +80,7 @@ def test_a_broken_config_file_is_refused_with_file_line_and_key(fresh):
 def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n")
     made = targets(tmp_path)
-    says("fathom: scale tiny").check(printed)
+    says("fathom: SCALE TINY").check(printed)
     assert jobs(printed)["train_run"] == sum(len(made.seeds(name)) for name in made.built)
 
 

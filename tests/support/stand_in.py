@@ -64,7 +64,8 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
                 path = paths.measurements(spec, seed, file_name("likelihood", spec, "valid", gates))
                 files[f"likelihood {of_run} --split valid --gates {gates}"] = [path]
     verb = f"{artefact.verb} {target} --scale {targets.scale}"
-    files[verb] = targets.artefact_files(artefact)
+    drawn = paths.artefact(artefact.paper.name, artefact.spec.name, "drawn.json")
+    files[verb] = [*targets.artefact_files(artefact), drawn]
     files[f"compare --scale {targets.scale}"] = [paths.compare]
     return {call: [str(path) for path in paths] for call, paths in files.items()}
 

@@ -78,7 +78,7 @@ def test_a_site_has_its_place_where_a_command_line_does_not_change_it(site):
     # `--config scale=tiny site='{max_gpus: 2}'` gives text, and keeps the rest of the site.
     changed = config | {"scale": "tiny", "site": {"max_gpus": "2", "gpus_per_node": 4}}
     made = setup.begin(ROOT, changed, head=False, cluster=True, files=[path])
-    assert title(made).startswith("fathom: scale tiny (--config): ")
+    assert title(made).startswith("fathom: SCALE TINY (--config): ")
     assert made.project.switches.site.max_gpus == 2
     places = {key: made.given.place("site", key) for key in ("max_gpus", "gpus_per_node")}
     assert places == {

@@ -17,7 +17,7 @@ from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow import start, starts
 from fathom.workflow.job_sizes import Sizes
-from fathom.workflow.start import found, left_out, set_back, title
+from fathom.workflow.start import MOST_NAMES, _trainings, found, left_out, set_back, title
 from fathom.workflow.targets import READING
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
 
@@ -33,19 +33,22 @@ def finish(made, name, **content):
 
 def test_a_target_says_every_training_that_is_missing(tmp_path):
     made = targets(tmp_path)
-    assert title(made).startswith("fathom: scale tiny (config/config.yaml): an eighth")
-    count, folder = len(made.artefact(TABLE).runs), made.spec(RUN).folder
+    assert title(made).startswith("fathom: SCALE TINY (config/config.yaml): an eighth")
+    runs = made.artefact(TABLE).runs
+    count, folder = len(runs), made.spec(RUN).folder
+    # A long list is left out.
+    assert found(made, TABLE) == [
+        f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train"
+    ]
+    for name in [name for name in runs if name != RUN][: count - MOST_NAMES]:
+        finish(made, name)
     [line] = found(made, TABLE)
-    assert line.startswith(f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train: ")
+    assert f"{count - MOST_NAMES} of {count} trainings found, {MOST_NAMES} to train: " in line
     assert folder in line
     finish(made, RUN)
-    [line] = found(made, TABLE)
-    assert f"1 of {count} trainings found" in line
-    assert folder not in line
+    assert folder not in found(made, TABLE)[0]
     for target in ("compare", "claims"):
         assert "nothing will be trained" in found(made, target)[0]
-    # A long list is left out.
-    assert found(targets(tmp_path, seeds=15, row="12/12"), ROW)[0].endswith("15 to train")
 
 
 def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
@@ -53,8 +56,9 @@ def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
     name = next(name for name in made.built if made.spec(name).start)
     target = next(key for key, item in made.artefacts.items() if name in item.runs)
     base = made.spec(made.project.start_name(name))
-    [line, *_] = found(made, target)
-    assert line.index(base.folder) < line.index(made.spec(name).folder)
+    paths = [made.paths.training(spec, 1) for spec in (base, made.spec(name))]
+    made_in_order = [*_trainings(made, made.names_of(target)).values()]
+    assert made_in_order.index(paths[0]) < made_in_order.index(paths[1])
 
 
 def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):

@@ -159,7 +159,7 @@ def _measured(artefacts: Artefacts, score: CellResult) -> CellResult:
         return score
     remedy = "name a run that has a result"
     if score.words.startswith(NOT_RUN):
-        remedy = f"train it with `{paths.command('train', cell.source)}`, translate and score it"
+        remedy = f"make it with `{paths.run_command(cell.source)}`"
     elif score.words.startswith(MISSING) and cell.value is not None:
         split = f"--split {cell.value.split} --gates {cell.gates}"
         verbs = {"translate": split, "score": f"{split} --metric {cell.value.measurement}"}
@@ -218,8 +218,8 @@ def _train_more(artefacts: Artefacts, scores: Sequence[CellResult]) -> str:
     source = artefacts.source(name)
     trained = [folder.parent.name for folder in source.folders.values() if folder.is_dir()]
     seed = next(seed for seed in count(1) if str(seed) not in trained)
-    command = artefacts.paths.command("train", name, seed)
-    more = f"train more: `{command}`, translate and score it, and add --seeds all"
+    command = artefacts.paths.run_command(name, seed)
+    more = f"make another: `{command}`, and add --seeds all"
     return f"one seed of {name}: {'add --seeds all' if source.unused else more}"
 
 

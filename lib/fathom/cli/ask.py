@@ -64,32 +64,26 @@ def list(
         rows = _runs(project, paths)
     else:
         rows = _titles(project, kind)
-    width = max(map(len, rows), default=0)
-    lines = (f"{row:{width}}  {_text(fields)}".rstrip() for row, fields in rows.items())
-    answer(as_json, rows, lines)
-    verb = NEXT.get(kind)
-    if verb and rows and not as_json:
+    answer(as_json, rows, ())
+    if as_json:
+        return
+    lines = [(row, *_text(fields)) for row, fields in rows.items()]
+    columns = 3 if any(state for _, _, state in lines) else 2
+    headings = ("name", "seeds" if kind == "runs" else "title", "state")
+    print_columns(headings[:columns], (line[:columns] for line in lines))
+    if (verb := NEXT.get(kind)) and rows:
         suggest(paths.command(verb, next(iter(rows))))
 
 
-def _text(fields: Mapping[str, Any]) -> str:
+def _text(fields: Mapping[str, Any]) -> tuple[str, str]:
     """Return what a line has after a name: its title, or how many seeds, and how far it is."""
-    notes = []
+    title, state = fields.get("title", ""), "drawn" if fields.get("drawn") else ""
     if "states" in fields:
-        from fathom.results.run_state import NOT_STARTED
-
-        text = f"seeds {len(fields['states'])}"
-        kinds = dict.fromkeys(fields["states"].values())
-        notes += [", ".join(kinds)] if {*kinds} - {NOT_STARTED} else []
-    else:
-        text = fields["title"]
-    if fields.get("drawn"):
-        notes.append("drawn")
-    elif fields.get("ended"):
-        notes.append(f"{fields['ended']} of {fields['trainings']} trainings")
-    if fields.get("not_built"):
-        notes.append(f"not built: {fields['not_built']}")
-    return f"{text}  [{'; '.join(notes)}]" if notes else text
+        title = str(len(fields["states"]))
+        state = ", ".join(dict.fromkeys(fields["states"].values()))
+    elif fields.get("trainings") and not state:
+        state = f"{fields['ended']} of {fields['trainings']} trained"
+    return title, f"not built: {fields['not_built']}" if fields.get("not_built") else state
 
 
 def _artefacts(project: Project, paths: Paths, kind: str) -> Rows:
@@ -199,8 +193,8 @@ def show(
     content = {"run": spec.name, "identity": spec.identity, "settings": fields}
     answer(as_json, content, lines())
     if not as_json:
-        train = paths.command("train", spec.name)
-        suggest(f"fathom list runs --scale {paths.scale}" if reason else train)
+        made = paths.run_command(spec.name)
+        suggest(f"fathom list runs --scale {paths.scale}" if reason else made)
 
 
 def _as_yaml(value: Any) -> str:

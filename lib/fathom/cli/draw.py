@@ -202,7 +202,7 @@ def curves(
     if not started:
         what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
         what = "; ".join(lost) or what
-        command = artefacts.paths.command("train", next(iter(labels)))
+        command = artefacts.paths.run_command(next(iter(labels)))
         raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
     for note in lost:
         report(f"curves: left out: {note}")

@@ -45,6 +45,8 @@ def _run(signal: Pending) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
+        # Of programs that observe pydantic: it would look for them among all packages.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from fathom.cli.verbs import build
 
         _refuse_empty(sys.argv[1:])

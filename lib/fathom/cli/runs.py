@@ -1,9 +1,8 @@
-"""The verbs of runs: train, translate, prune, export, check-learning."""
+"""The verbs of runs: train, translate, prune, export."""
 
 import os
 import select
 import sys
-from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,6 @@ import typer
 from fathom.cli.options import (
     Device,
     Gates,
-    Json,
     Results,
     Run,
     Scale,
@@ -22,9 +20,8 @@ from fathom.cli.options import (
     decodings,
     enter_job,
     open_run,
-    open_scale,
 )
-from fathom.cli.terminal import answer, report, report_of, suggest
+from fathom.cli.terminal import report, report_of, suggest
 from fathom.config.rules import early_average, require_plain_gates
 from fathom.config.spec import Spec
 from fathom.config.switches import VARIABLE
@@ -34,7 +31,6 @@ from fathom.decode.ready import (
     require_decoder,
     require_made,
     require_name,
-    require_training,
     require_weights,
 )
 from fathom.io.errors import FathomError
@@ -70,7 +66,7 @@ def train(
         return
     enter_job()
     text = paths.tensors(spec.data)
-    require_made(text / "tensors.json", paths.command("encode", spec.data.folder))
+    require_made(text / "tensors.json", paths.run_command(spec.name, seed))
     if warning := early_average(spec, opened.project.spec(spec.name)):
         report(warning)
     from fathom.train.loop import TrainPaths
@@ -277,42 +273,3 @@ def export(
     if results_of_run is not None:
         card = model_card(opened.project, spec, opened.paths, results_of_run, program)
         write_text(folder / "README.md", card)
-
-
-def check_learning(
-    scale: Scale = None, results: Results = None, seed: Seed = 1, as_json: Json = False
-) -> None:
-    """Check that the run that a scale names has learnt.
-
-    Its validation loss must be below the unigram baseline by what the scale
-    requires; exit code 1 if it is not, 2 where the scale names no run.
-
-    Example: fathom check-learning --scale tiny
-    """
-    project, paths = open_scale(scale, results)
-    required = project.scale(paths.scale).check_learning
-    if required is None:
-        answer(as_json, None, [f"scale {paths.scale} names no run to check"])
-        raise typer.Exit(2)
-    run = project.run_name(required.run)
-    spec = project.spec(run, paths.scale)
-    training, path = require_training(spec, seed, paths), paths.training(spec, seed)
-    ended, validation = training.outcome, training.validation
-    below = training.unigram_nll - validation.nll if ended.finished and validation else None
-    learnt = below is not None and below >= required.nats_below_unigram
-    content = {
-        "run": run,
-        "outcome": ended.kind,
-        "nats_below_unigram": below,
-        "required": required.nats_below_unigram,
-        "learnt": learnt,
-    }
-    line = f"{run}: validation loss is {below or 0:.2f} nats below the unigram baseline"
-    bound = f">= {required.nats_below_unigram:g} required"
-    lines: Iterable[str] = [f"{line} ({bound}): OK"] if learnt else ()
-    answer(as_json, content, lines)
-    if below is None:
-        what = f"{run}: {ended.words} at update {ended.update}"
-        raise FathomError(what, str(path), "read train.log next to it")
-    if not learnt:
-        raise FathomError(f"{line} ({bound})", str(path), "read metrics.tsv next to it")

@@ -4,6 +4,8 @@ A part of config is read and checked when it is first asked for, so that a mista
 not stop what does not need it. `load` with `check` asks for all of it.
 """
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -34,6 +36,7 @@ from fathom.io.errors import (
     FathomError,
     Findings,
     brief,
+    closest,
     nearest,
     refuse,
     shortened,
@@ -41,6 +44,8 @@ from fathom.io.errors import (
 )
 
 _NO_RUNS = RunsFile({}, {})
+_HASH = re.compile(r"[0-9a-f]{8}")
+MOST_NAMES = 12  # that a message lists where none is near
 MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 SectionT = TypeVar("SectionT", bound=Section)
 
@@ -231,8 +236,12 @@ class Inventory:
         if text in self.files.papers:
             remedy = f"its runs: {shortened(self.runs_of(text))}"
             raise FathomError(f"'{text}' is a paper", "run", remedy)
-        short = {name.partition("/")[2] for name in self.entries}
-        raise unknown("run", text, "run", self.entries if "/" in text else sorted(short))
+        names = [name if "/" in text else name.partition("/")[2] for name in self.entries]
+        if text in names or closest(text, names) or len(names) <= MOST_NAMES:
+            raise unknown("run", text, "run", sorted({*names}))
+        counts = Counter(name.partition("/")[0] for name in self.entries)
+        there = ", ".join(f"{count} of {paper}" for paper, count in counts.items())
+        raise FathomError(f"no run '{brief(text)}'", "run", f"fathom list runs: {there}")
 
     @kept
     def resolved(self, name: str, scale: str | None = None) -> Resolved:
@@ -416,8 +425,8 @@ class Inventory:
         Raises:
             FathomError: If there is no such run, or its settings are no longer the folder's.
         """
-        run, dash, digits = text.rpartition("-")
-        if not dash or ":" in text:
+        run, _, digits = text.rpartition("-")
+        if ":" in text or not _HASH.fullmatch(digits):
             return self.spec(self.run_name(text), scale)
         name = self.run_name(run)
         for of_scale in dict.fromkeys((scale, *self.scales)):

@@ -227,9 +227,12 @@ def parse(text: str, measurements: Collection[str]) -> ShownValue:
     if not match:
         raise FathomError(f"'{text}' is not a value", text, _FORM)
     name, words, unit = match[1], match[2].split(".")[1:], match[3]
-    brought = [each for each in plugins.names("metrics") if each not in METRICS]
-    if name not in (valid := [*measurements, *brought]):
-        raise FathomError(f"no measurement '{name}'", text, nearest(name, valid))
+    # A folder is read for the metrics of plugins: not for each of a thousand cells.
+    if name not in measurements:
+        brought = [each for each in plugins.names("metrics") if each not in METRICS]
+        if name not in brought:
+            what = f"no measurement '{name}'"
+            raise FathomError(what, text, nearest(name, [*measurements, *brought]))
     if unit is not None and unit not in UNITS:
         raise FathomError(f"no unit '{unit}'", text, nearest(unit, UNITS))
     kinds = _qualifiers(name)

@@ -54,6 +54,11 @@ class Paths:
         results = [] if self.results == Path("results") else ["--results", str(self.results)]
         return shlex.join(["fathom", *words, *results])
 
+    def run_command(self, name: str, seed: int = 1) -> str:
+        """Return what a user types to make a training with its text, from what is there on."""
+        words = ["run", name, "--scale", self.scale]
+        return self.fathom(*words, *([] if seed == 1 else ["--seeds", f"{seed}-{seed}"]))
+
     def target(self, name: str, seeds: str | None = None) -> str:
         """Return what a user types to make Snakemake's target; `seeds` as `seeds=` takes them."""
         switches = [f"scale={self.scale}"]

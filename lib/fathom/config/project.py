@@ -1,6 +1,7 @@
 """All of config/: what there is to train, and what papers print and claim of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -42,26 +43,59 @@ class Project(Inventory):
         return read_vocabulary(self.files.read("columns", "columns"))
 
     def run_name(self, text: str) -> str:
-        """Return the full name of a run that a user names, also by a row, `<paper>_<table>: <row>`.
+        """Return the full name of a run that a user names, also by a row.
 
         Raises:
-            FathomError: If there is no such run, table or row, or the row has several runs.
+            FathomError: As `run_names`, and if the row has several runs.
         """
-        target, colon, row = (part.strip() for part in text.partition(":"))
-        if not colon:
-            return super().run_name(text)
+        run, *others = self.run_names(text)
+        if others:
+            target, _, row = (part.strip() for part in text.rpartition(":"))
+            remedy = f"name one: {shortened((run, *others))}"
+            raise FathomError(f"row '{row}' has several runs", target or "run", remedy)
+        return run
+
+    def run_names(self, text: str) -> tuple[str, ...]:
+        """Return the full names of a run, or of the runs of a row, that a user names.
+
+        A row is `<paper>_<table>: <row>`, or the row alone where this is clear.
+
+        Raises:
+            FathomError: If there is no such run, table or row.
+        """
         from fathom.config.paper import find
         from fathom.config.tables import runs_by_row
 
-        _, table = find(self.papers, target, "table")
-        rows = runs_by_row(self.cells(table))
-        if row not in rows:
-            raise unknown("row", row, target, rows)
-        run, *others = rows[row]
-        if others:
-            remedy = f"name one: {shortened(rows[row])}"
-            raise FathomError(f"row '{row}' has several runs", target, remedy)
-        return run
+        target, colon, row = (part.strip() for part in text.partition(":"))
+        if colon:
+            _, table = find(self.papers, target, "table")
+            rows = runs_by_row(self.cells(table))
+            if row not in rows:
+                raise unknown("row", row, target, rows)
+            return rows[row]
+        try:
+            return (super().run_name(text),)
+        except FathomError:
+            found = dict(self._rows_called(text))
+            if not found:
+                raise
+        if len({*found.values()}) > 1:
+            tables = ", ".join(found)
+            what = f"'{text}' is a row of {len(found)} tables ({tables})"
+            raise FathomError(what, "run", f"write '{next(iter(found))}: {text}'")
+        return next(iter(found.values()))
+
+    def _rows_called(self, row: str) -> "Iterator[tuple[str, tuple[str, ...]]]":
+        """Yield the tables that have a row of a name, with its runs."""
+        from fathom.config.tables import runs_by_row
+
+        for name in self.papers:
+            # A mistake in another paper, or table, is for `fathom validate`.
+            with suppress(FathomError):
+                for table in self.papers[name].tables.values():
+                    with suppress(FathomError):
+                        if runs := runs_by_row(self.cells(table)).get(row):
+                            yield f"{name}_{table.name}", runs
 
     def _paper(self, name: str) -> "Paper":
         from fathom.config.paper import Paper

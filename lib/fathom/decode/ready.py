@@ -58,7 +58,7 @@ def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
     """Return how a training ended."""
     path = paths.training(spec, seed)
     if not path.exists():
-        require_made(path, paths.command("train", spec.name, seed))
+        require_made(path, paths.run_command(spec.name, seed))
     return training_record.read(path)
 
 

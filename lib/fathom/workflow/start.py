@@ -22,7 +22,7 @@ from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 EXECUTOR = "slurm-attach"
 # Names in a line; `fathom list runs` has all of them.
-MOST_NAMES = 12
+MOST_NAMES = 3
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
 _MADE = (
     "sources/*/*.json",
@@ -41,9 +41,11 @@ _DEFAULT_LIMIT = (100, 1)
 
 def title(targets: Targets) -> str:
     """Return the first line of every start: its scale, and where that is written."""
-    title = targets.project.scale(targets.scale).title.removeprefix(f"{targets.scale}: ")
-    place = targets.given.at(("scale",)).file
-    return f"fathom: scale {targets.scale} ({place}): {title}"
+    scale, place = targets.project.scale(targets.scale), targets.given.at(("scale",)).file
+    name = targets.scale
+    # Whoever meant the papers' trainings shall see it before hours have passed.
+    shown = f"SCALE {name.upper()}" if scale.cuts_down else f"scale {name}"
+    return f"fathom: {shown} ({place}): {scale.title.removeprefix(f'{name}: ')}"
 
 
 def found(targets: Targets, target: str) -> list[str]:

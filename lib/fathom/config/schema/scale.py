@@ -24,7 +24,7 @@ class Rule(Section):
 
 
 class CheckLearning(Section):
-    """The run that shows whether a scale works at all."""
+    """The run that shows whether a scale works at all; `fathom summary` looks at it."""
 
     run: Text = Doc("The run that must learn, `<paper>/<run>`.")
     nats_below_unigram: Positive = Doc("How much it must learn (nats per token).")
@@ -44,6 +44,11 @@ class Scale(Section):
     rules: ListOf[Rule] = Doc("From top to bottom; a later rule wins.", ())
     check_learning: CheckLearning | None = None
     new_study: ListOf[Text] = Doc("The runs that a new study compares where it names none.", ())
+
+    @property
+    def cuts_down(self) -> bool:
+        """Whether it trains anything else than the papers did."""
+        return bool(self.times or self.datasets or self.updates or self.rules)
 
     @field_validator("times")
     @classmethod

@@ -1,0 +1,104 @@
+"""The verb `run`: Snakemake with the words in any order, rows and runs by name, and progress."""
+
+import os
+import shlex
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fathom.cli.options import Results, Scale, Seeds, open_scale
+from fathom.config.project import Project
+from fathom.io.errors import FathomError, closest, unknown
+from fathom.io.screen import say
+
+_STEPS = "clone the project, or make each step: fathom fetch, prepare, subwords, encode, train"
+WORKFLOW, LOGGER = Path("workflow") / "Snakefile", "fathom"
+
+Target = Annotated[
+    list[str],
+    typer.Argument(
+        help="A target of Snakemake (all, a paper, a table, …), a run, or a row "
+        "('<paper>_<table>: <row>'). After `--`: options of Snakemake."
+    ),
+]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another switch of config.")
+]
+Profile = Annotated[str | None, typer.Option(help="A profile of Snakemake, such as slurm.")]
+Jobs = Annotated[
+    int | None, typer.Option("-j", "--jobs", min=1, help="Cores here, or jobs on a cluster.")
+]
+Dry = Annotated[bool, typer.Option("-n", "--dry-run", help="Print what would be made, alone.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Use a cluster at a scale that cuts down, too.")]
+
+
+def run(
+    targets: Target,
+    scale: Scale = None,
+    seeds: Seeds = None,
+    results: Results = None,
+    switches: Set = None,
+    profile: Profile = None,
+    jobs: Jobs = None,
+    dry_run: Dry = False,
+    yes: Yes = False,
+) -> None:
+    """Start Snakemake: make tables, figures, runs or all of a paper.
+
+    The command of Snakemake is printed first, and can be typed in place of this one.
+
+    Example: fathom run latent_depth_table5 --scale tiny -n
+    """
+    # What is typed after `--`.
+    first = next((at for at, word in enumerate(targets) if word.startswith("-")), len(targets))
+    project, _ = open_scale(scale, results)
+    names, runs = _asked(project, targets[:first])
+    file = project.root / "profiles" / (profile or "default") / "config.yaml"
+    submits = file.is_file() and "executor:" in file.read_text(encoding="utf-8")
+    if submits and scale and project.scale(scale).cuts_down and not (yes or dry_run):
+        what = f"scale {scale} cuts the papers' trainings down, and would use a cluster"
+        raise FathomError(what, f"--profile {profile}", "leave --scale out, or add --yes")
+    config = {"scale": scale, "seeds": seeds, "results": results, "run": runs}
+    given = [f"{key}={value}" for key, value in config.items() if value] + (switches or [])
+    words = ["snakemake", *names]
+    if not Path(WORKFLOW.name).exists():
+        if not (project.root / WORKFLOW).is_file():
+            raise FathomError("the workflow is part of a clone alone", str(project.root), _STEPS)
+        words += ["--snakefile", str(project.root / WORKFLOW)]
+    words += ["--profile", profile] if profile else []
+    words += [f"--{'jobs' if submits else 'cores'}", str(jobs)] if jobs else []
+    words += ["--dry-run"] if dry_run else []
+    words += ["--logger", LOGGER] if find_spec(f"snakemake_logger_plugin_{LOGGER}") else []
+    words += [*targets[first:], *(["--config", *given] if given else [])]
+    say(shlex.join(words))
+    beside = Path(sys.executable).with_name(words[0])
+    try:
+        os.execvp(beside if beside.exists() else words[0], words)
+    except FileNotFoundError:
+        remedy = "run `make environment`, and add .venv/bin to PATH"
+        raise FathomError("no such command", words[0], remedy) from None
+
+
+def _asked(project: Project, texts: list[str]) -> tuple[list[str], str]:
+    """Return targets of Snakemake, and the switch `run` of the runs and rows among them."""
+    from fathom.workflow.targets import ALL, READING, RUN, STATISTICS
+
+    known = {ALL, *READING, STATISTICS, RUN, *project.papers}
+    for name, paper in project.papers.items():
+        known |= {f"{name}_{each}" for each in (*paper.tables, *paper.figures)}
+    targets = [text for text in texts if text in known or text.endswith("_row")]
+    runs: list[str] = []
+    for text in (text for text in texts if text not in targets):
+        try:
+            runs += project.run_names(text)
+        except FathomError:
+            if closest(text, known):
+                raise unknown("target", text, "run", known) from None
+            raise
+    if runs and targets:
+        remedy = "name targets, or runs and rows: fathom list"
+        raise FathomError(f"{targets[0]} and runs in one start", "run", remedy)
+    return (targets, "") if targets else ([RUN], ",".join(dict.fromkeys(runs)))

@@ -1,0 +1,197 @@
+"""How a start goes: `snakemake --logger fathom` prints this in place of Snakemake's events.
+
+A line for each training that ends; of a job that fails, its log and the log's last lines. On a
+terminal the trainings that run are below, and rewrite themselves. All that Snakemake says is in its
+file, .snakemake/log, and all that a job prints is in the job's log.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+import threading
+import time
+from logging import WARNING, LogRecord
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from fathom.io.errors import FathomError
+from fathom.io.screen import duration
+
+# While this is set, workflow/bin/fathom-logged writes what a job prints into its log alone. Jobs on
+# a cluster do not get it.
+LOG_ALONE = "JOBS_PRINT_INTO_LOGS"
+TRAIN = "train_run"
+PERIOD = 2.0  # seconds between two looks at the trainings that run
+FIRST_UPDATES = 20  # before these the speed says little
+LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
+# The beginnings of messages without a warning that are shown: the second are the executor's.
+SHOWN = ("Nothing to be done", "slurm-attach: ")
+_UP, _ERASE = "\x1b[A", "\x1b[J"
+
+
+class LogHandler(LogHandlerBase):
+    """Prints progress and failures, and what Snakemake warns of."""
+
+    def __post_init__(self) -> None:
+        self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
+        self.trainings = self.ended = self.at_a_time = self.failed = 0
+        self.steps, self.began = "", time.monotonic()
+        self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
+        self.seconds: dict[int, float] = {}  # how long each training takes or took
+        self.titles: dict[int, str] = {}  # of all jobs that were started
+        self._painted = 0  # lines below the text
+        self._over = threading.Event()
+        if not self.common_settings.dryrun:
+            os.environ[LOG_ALONE] = "1"
+            if self.screen.isatty():
+                threading.Thread(target=self._watch, daemon=True).start()
+
+    # What Snakemake's class has as properties.
+    writes_to_stream = has_filter = True  # pyright: ignore[reportAssignmentType]
+    writes_to_file = has_formatter = needs_rulegraph = False  # pyright: ignore[reportAssignmentType]
+
+    def emit(self, record: LogRecord) -> None:
+        """Print what a record says, if it is for the user."""
+        try:
+            self._take(record, getattr(record, "event", None))
+        except Exception:  # noqa: BLE001
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Print how to go on where a job failed."""
+        if not self._over.is_set():
+            self._over.set()
+            if self.failed:
+                again = shlex.join(["snakemake", *sys.argv[1:]])
+                self._print(f"{self.failed} jobs failed; what is done stays. Again: {again}")
+            self._paint([])
+        super().close()
+
+    def _take(self, record: LogRecord, event: Any) -> None:
+        said: Any = record
+        if event == LogEvent.RUN_INFO:
+            # Of a dry run, which prints its table twice.
+            self._print(str(record.msg) if self.common_settings.dryrun and not self.steps else "")
+            self.trainings, self.steps = said.stats.get(TRAIN, 0), f"{said.stats['total']} steps"
+        elif event == LogEvent.JOB_INFO and not self.common_settings.dryrun:
+            self._begin(said)
+        elif event == LogEvent.JOB_FINISHED and said.job_id in self.running:
+            self.ended += 1
+            self._print(self._ended(said.job_id, self.running.pop(said.job_id)))
+        elif event == LogEvent.PROGRESS:
+            self.steps = f"{said.done} of {said.total} steps"
+            if said.done == said.total:
+                took = duration(time.monotonic() - self.began)
+                self._print(f"all {said.total} steps done in {took}")
+        elif event == LogEvent.JOB_ERROR:
+            self.running.pop(said.jobid, None)
+            self._print(self._failure(said))
+        elif getattr(record, "exception", "") in ("CalledProcessError", "RuleException"):
+            pass  # JOB_ERROR has said that a command failed
+        elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
+            self._print(self.format(record))
+
+    def _begin(self, said: Any) -> None:
+        """Keep what a job is, and the folder of a training."""
+        self.titles[said.jobid] = f"{said.rule_name} {', '.join(said.wildcards.values())}".strip()
+        if said.rule_name == TRAIN:
+            self.running[said.jobid] = Path(said.output[0]).parent
+            self.at_a_time = max(self.at_a_time, len(self.running))
+
+    def _failure(self, said: Any) -> str:
+        """Return what failed, why, and the end of its log."""
+        self.failed += 1
+        title = self.titles.get(said.jobid, str(said.rule_name))
+        lines = [f"FAILED {title}: {said.rule_msg or 'its command ended with an error'}"]
+        for log in filter(Path.is_file, map(Path, said.log)):
+            text = log.read_bytes()[-READ:].decode("utf-8", "replace")
+            lines.append(f"  the last lines of {log}:")
+            lines += [f"    {line[:180]}" for line in text.strip().split("\n")[-LAST_LINES:]]
+        return "\n".join(lines)
+
+    def _ended(self, job: int, folder: Path) -> str:
+        """Return how a training ended, and how long the others will take."""
+        from fathom.results import training_record
+
+        head = f"[{self.ended:3} of {self.trainings}] {_name(folder)}"
+        try:
+            record = training_record.read(folder / "training.json")
+        except FathomError:
+            return f"{head}: ended"
+        self.seconds[job] = record.totals.seconds
+        words = record.outcome.kind.replace("_", " ")
+        if record.validation:
+            below = record.unigram_nll - record.validation.nll
+            words += f", NLL {record.validation.nll:.2f} ({below:.2f} below the unigram baseline)"
+        left = self._left(self._progresses())
+        return ", ".join(filter(None, (f"{head}: {words}", duration(record.totals.seconds), left)))
+
+    def _progresses(self) -> dict[int, Any]:
+        """Return how the trainings go that run, each a `Progress`."""
+        # Snakemake imports this module at each start, also where another logger is chosen.
+        from fathom.results.run_state import RUNNING, pace, run_state
+        from fathom.workflow.progress import Progress
+
+        progresses = {}
+        for job, folder in self.running.items():
+            state = run_state(folder)
+            if state.kind == RUNNING:
+                progresses[job] = Progress(RUNNING, state, state.updates, pace(folder))
+        return progresses
+
+    def _left(self, progresses: dict[int, Any]) -> str:
+        """Return the time of all trainings that are left: those to come take as long as others."""
+        lefts = []
+        for job, each in progresses.items():
+            pace, updates = each.pace, each.updates
+            if pace and pace.update >= FIRST_UPDATES and pace.seconds_per_update and updates:
+                self.seconds[job] = pace.seconds_per_update * updates
+                lefts.append(self.seconds[job] - pace.seconds_per_update * pace.update)
+        others = self.trainings - self.ended - len(lefts)
+        if not self.seconds or not (lefts or others):
+            return ""
+        each_other = sum(self.seconds.values()) / len(self.seconds)
+        together = (sum(lefts) + others * each_other) / max(self.at_a_time, 1)
+        longest = max([*lefts, each_other if others else 0.0])
+        return f"trainings: about {duration(max(together, longest))} left"
+
+    def _watch(self) -> None:
+        """Show what runs until Snakemake ends."""
+        while not self._over.wait(PERIOD):
+            self.acquire()
+            try:
+                self._paint(self._page())
+            finally:
+                self.release()
+
+    def _page(self) -> list[str]:
+        """Return the lines below the text: each training that runs, and a line on all."""
+        progresses = self._progresses()
+        lines = [f"{_name(self.running[job])}: {each.words}" for job, each in progresses.items()]
+        of_trainings = f"{self.ended} of {self.trainings} trainings" if self.trainings else ""
+        return [*lines, ", ".join(filter(None, (of_trainings, self.steps, self._left(progresses))))]
+
+    def _print(self, text: str) -> None:
+        """Print text above the lines that rewrite themselves."""
+        if text:
+            self._paint([])
+            self.screen.write(f"{text}\n")
+            self.screen.flush()
+
+    def _paint(self, lines: list[str]) -> None:
+        """Replace the last lines of a terminal."""
+        width = shutil.get_terminal_size().columns - 1
+        text = _UP * self._painted + (_ERASE if self._painted else "")
+        self.screen.write(text + "".join(f"{line[:width]}\n" for line in lines if line))
+        self.screen.flush()
+        self._painted = sum(map(bool, lines))
+
+
+def _name(folder: Path) -> str:
+    """Return `<paper>/<run>` of a training's folder, with the seed where it is not 1."""
+    run = f"{folder.parents[1].name}/{folder.parent.name.rpartition('-')[0]}"
+    return run if folder.name == "1" else f"{run} seed {folder.name}"

@@ -1,0 +1,117 @@
+"""`fathom run`: the command of Snakemake that it starts plans what its words say."""
+
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TABLE, ROW = "latent_depth_table5", "latent_depth_table5: LL-D, 12/24"
+BASE, GATED = "latent_depth/m2o_diverse_12_12", "latent_depth/m2o_diverse_ll_d_12_24"
+
+# What is typed, and Snakemake's command without the logger.
+TYPED = [
+    (["all"], "snakemake all"),
+    ([TABLE, "--scale", "tiny"], f"snakemake {TABLE} --config scale=tiny"),
+    (["--scale", "tiny", TABLE], f"snakemake {TABLE} --config scale=tiny"),
+    (["--set", "device=cpu", TABLE, "-n"], f"snakemake {TABLE} --dry-run --config device=cpu"),
+    ([TABLE, "latent_depth_figure4"], f"snakemake {TABLE} latent_depth_figure4"),
+    (["lamgd", "--seeds", "3", "-j", "2"], "snakemake lamgd --cores 2 --config seeds=3"),
+    ([ROW, "--results", "there"], f"snakemake run --config results=there run={GATED}"),
+    (["m2o_diverse_12_12", ROW, "-n"], f"snakemake run --dry-run --config run={BASE},{GATED}"),
+    # What messages about a training that is missing name.
+    (
+        ["latent_depth/m2o_diverse_12_12", "--scale", "tiny", "--seeds", "2-2"],
+        f"snakemake run --config scale=tiny seeds=2-2 run={BASE}",
+    ),
+    (["--profile", "slurm", "all", "-j", "9"], "snakemake all --profile slurm --jobs 9"),
+    (
+        ["--yes", TABLE, "--profile", "slurm", "--scale", "tiny", "--", "--keep-going"],
+        f"snakemake {TABLE} --profile slurm --keep-going --config scale=tiny",
+    ),
+]
+
+
+@pytest.fixture
+def started(call, monkeypatch):
+    """A function that calls the verb in the project's folder, and returns what would be started."""
+    monkeypatch.chdir(ROOT)
+    commands = []
+    monkeypatch.setattr(os, "execvp", lambda _, words: commands.append(words))
+
+    def run(*words):
+        answer = call("run", *words)
+        assert answer.code == 0, answer
+        (command,) = commands
+        assert answer.err == f"{shlex.join(command)}\n"
+        return command
+
+    return run
+
+
+def parsed(words):
+    """Return what Snakemake reads in a command, but for the logger and what is equal to itself."""
+    from snakemake.cli import parse_args
+
+    with contextlib.chdir(ROOT):
+        _, args = parse_args(words[1:])
+    return {**vars(args), "logger": None, "max_jobs_per_timespan": None}
+
+
+@pytest.mark.parametrize(("typed", "same"), TYPED)
+def test_words_in_any_order_start_the_command_of_snakemake_that_says_the_same(started, typed, same):
+    command = started(*typed)
+    assert "--logger fathom" in shlex.join(command)
+    assert parsed(command) == parsed(shlex.split(same))
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize(("typed", "same"), [TYPED[1], TYPED[7]])
+def test_the_printed_command_plans_the_same_jobs(started, typed, same):
+    counts = []
+    for command in (started(*typed), shlex.split(same)):
+        words = [str(Path(sys.executable).with_name("snakemake")), *command[1:]]
+        dry = [*words[:2], "--dry-run", *words[2:]] if "--dry-run" not in words else words
+        done = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True)
+        counts.append([line for line in done.stdout.split("\n") if line[-3:].strip().isdigit()])
+    assert counts[0]
+    assert set(counts[0]) == set(counts[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([TABLE, "--profile", "slurm", "--scale", "tiny"], "leave --scale out, or add --yes"),
+        ([TABLE, "m2o_diverse_12_12"], f"{TABLE} and runs in one start"),
+        (
+            ["latent_depth_tabel5"],
+            "no target 'latent_depth_tabel5'; nearest valid name: 'latent_depth_table5'",
+        ),
+        (["12/12"], "'12/12' is a row of 4 tables"),
+    ],
+)
+def test_what_cannot_be_started_is_refused(call, monkeypatch, words, says):
+    monkeypatch.chdir(ROOT)
+    assert says in call("run", *words).one_line
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("12/12", "'12/12' is a row of 4 tables (latent_depth_table3, latent_depth_table4, "),
+        ("LL-D", "no run 'LL-D'; fathom list runs: "),
+        ("m2o_diverse_12_13", "no run 'm2o_diverse_12_13'; nearest valid name: "),
+        ("m2o_diverse_12_12-00000000", "the settings of 'm2o_diverse_12_12' are no longer those"),
+    ],
+)
+def test_a_name_that_is_no_run_is_answered_with_what_there_is(call, monkeypatch, name, says):
+    monkeypatch.chdir(ROOT)
+    assert says in call("show", name).one_line
+
+
+def test_a_row_of_one_table_names_its_run(own_project):
+    assert own_project.run_name("LL-E, 36/12") == "latent_depth/m2o_diverse_ll_e_36_12"

@@ -1,0 +1,87 @@
+"""`snakemake --logger fathom` on a terminal: what it shows of trainings that run and have ended."""
+
+import io
+import logging
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.tests import MockOutputSettings
+
+from fathom.config.paths import Paths
+from fathom.io.files import write_lines
+from fathom.io.locks import HOLDER, Holder, write_holder
+from fathom.results.run_state import State, write_state
+from snakemake_logger_plugin_fathom import LOG_ALONE, LogHandler
+from tests.support.run_files import write_training
+from tests.support.specs import small_spec
+
+SPEC = small_spec()
+NAME = f"{SPEC.paper}/{SPEC.run}"
+
+
+@pytest.fixture
+def handler(monkeypatch):
+    monkeypatch.setenv(LOG_ALONE, "")
+    made = LogHandler(MockOutputSettings(), None)
+    made.screen = io.StringIO()
+    yield made
+    made.close()
+
+
+def tell(handler, event, message="", level=logging.INFO, **fields):
+    """Give the handler a record as Snakemake makes it."""
+    record = logging.LogRecord("snakemake", level, "", 0, message, (), None)
+    vars(record).update(fields, event=event)
+    handler.emit(record)
+
+
+@pytest.fixture
+def training(handler, tmp_path):
+    """A training that runs, the first of three, at update 50 of 60, half a second for each."""
+    paths = Paths(tmp_path / "results", "tiny")
+    folder = paths.run(SPEC, 1)
+    fields = {"state": "training", "update": 40, "updates": 60, "attempt": 1, "host": "x", "pid": 1}
+    write_state(folder, State.model_validate(fields | {"job": None}))
+    write_holder(folder / HOLDER, Holder.here(), new=True)
+    write_lines(folder / "metrics.tsv", ["update\ttokens\tnll", "50\t500\t5.5"])
+    write_lines(folder / "times.tsv", ["update\tseconds", "50\t25"])
+    tell(handler, LogEvent.RUN_INFO, stats={"train_run": 3, "total": 9})
+    job = {"jobid": 7, "rule_name": "train_run", "wildcards": {"run": NAME, "seed": "1"}}
+    tell(handler, LogEvent.JOB_INFO, **job, output=[str(paths.training(SPEC, 1))])
+    return paths
+
+
+def test_a_training_that_runs_is_shown_with_loss_speed_and_time_left(handler, training):
+    tell(handler, LogEvent.PROGRESS, done=4, total=9)
+    one, every = handler._page()
+    assert one == f"{NAME}: running at update 50 of 60, NLL 5.500 nats, 20 tokens/s, 5 s left"
+    # Those 5 s, and two trainings of 30 s.
+    assert every == "0 of 3 trainings, 4 of 9 steps, trainings: about 1.08 min left"
+    # Two at a time: the one that has no speed yet takes as long as the other in all.
+    handler.trainings, handler.at_a_time = 2, 2
+    assert handler._page()[1].endswith("trainings: about 30 s left")
+
+
+def test_lines_above_stay_where_those_below_rewrite_themselves(handler, training):
+    handler._paint(["one", "two"])
+    handler._print("text")
+    assert handler.screen.getvalue() == "one\ntwo\n\x1b[A\x1b[A\x1b[Jtext\n"
+
+
+def test_a_training_that_ends_is_a_line_with_its_loss(handler, training):
+    write_training(SPEC, training, "finished")
+    tell(handler, LogEvent.JOB_FINISHED, job_id=7)
+    line = handler.screen.getvalue()
+    assert line.startswith(f"[  1 of 3] {NAME}: finished, NLL ")
+    assert "below the unigram baseline" in line
+    (every,) = handler._page()
+    assert every.startswith("1 of 3 trainings, 9 steps")
+
+
+def test_what_snakemake_warns_of_is_printed_and_its_events_are_not(handler):
+    tell(handler, LogEvent.SHELLCMD, "a command")
+    tell(handler, None, "Building DAG of jobs...")
+    tell(handler, None, "the disk is full", logging.ERROR)
+    tell(handler, None, "slurm-attach: job 7 will not start by itself")
+    lines = "the disk is full\nslurm-attach: job 7 will not start by itself\n"
+    assert handler.screen.getvalue() == lines
