@@ -80,7 +80,7 @@ def test_a_site_has_its_place_where_a_command_line_does_not_change_it(site):
     made = setup.begin(ROOT, changed, head=False, cluster=True, files=[path])
     assert title(made).startswith("fathom: scale tiny (--config): ")
     assert made.project.switches.site.max_gpus == 2
-    places = {key: made.given.place("site", key) for key in ("max_gpus", "gpus_per_node")}
+    places = {key: made.project.given.place("site", key) for key in ("max_gpus", "gpus_per_node")}
     assert places == {
         "max_gpus": "--config: site.max_gpus",
         "gpus_per_node": f"{path}:5: site.gpus_per_node",

@@ -179,6 +179,30 @@ def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitt
     assert not starts.HEADS.exists()
 
 
+@pytest.mark.parametrize("version", ["2.13.0+cpu", "2.13.0", ""])
+def test_jobs_on_gpus_are_refused_where_their_torch_is_built_for_cpus(
+    workflow, tmp_path, monkeypatch, version
+):
+    """Each job refused by itself, one after the other. Of a wrapper nothing can be seen."""
+    environment = tmp_path / "environment"
+    command = environment / "bin" / "fathom"
+    command.parent.mkdir(parents=True)
+    command.touch(0o755)
+    if version:
+        torch = environment / "lib" / "python3.11" / "site-packages" / f"torch-{version}.dist-info"
+        torch.mkdir(parents=True)
+        (torch / "METADATA").write_text(f"Name: torch\nVersion: {version}\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
+    made = targets(tmp_path / "results", row="6/6")
+    start.ready(workflow, Sizes(made, on_cluster=True), ROW)  # without GPUs
+    sizes = Sizes(replace(made, gpus=1), on_cluster=True)
+    if version != "2.13.0+cpu":
+        start.ready(workflow, sizes, ROW)
+        return
+    with pytest.raises(FathomError, match=r"torch 2\.13\.0\+cpu .* for CPUs; make environment"):
+        start.ready(workflow, sizes, ROW)
+
+
 @pytest.mark.parametrize(
     ("resources", "processes"), [({"gres": "gpu:3"}, 3), ({"gpu": 2, "nodes": 2}, 2)]
 )

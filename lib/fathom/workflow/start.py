@@ -5,6 +5,7 @@ And what Snakemake is kept from: jobs that run at every start, and looks for job
 
 import os
 import re
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +16,8 @@ from typing import Any
 
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
+from fathom.io.errors import FathomError
+from fathom.io.machine import installed_torch
 from fathom.workflow import starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.plan import TRAIN
@@ -42,7 +45,7 @@ _DEFAULT_LIMIT = (100, 1)
 def title(targets: Targets) -> str:
     """Return the first line of every start: its scale, and where that is written."""
     title = targets.project.scale(targets.scale).title.removeprefix(f"{targets.scale}: ")
-    place = targets.given.at(("scale",)).file
+    place = targets.project.given.at(("scale",)).file
     return f"fathom: scale {targets.scale} ({place}): {title}"
 
 
@@ -128,11 +131,10 @@ def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
 
 
 def announce(workflow: Any, sizes: Sizes, target: str) -> None:
-    """Print what a target finds and what a start asks for, before it is refused or begins.
-
-    `workflow` and errors as of `ready`.
-    """
-    say([*found(sizes.targets, target), *sizes.table(target)])
+    """Print what a target finds and what a start asks for, before it is refused or begins."""
+    say(found(sizes.targets, target))
+    lines = sizes.lines(target) if sizes.on_cluster else ()
+    say(line if line.startswith(" ") else f"fathom: {line}" for line in lines)
     say(ready(workflow, sizes, target))
 
 
@@ -142,16 +144,19 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
-        FathomError: If what is missing takes more GPU-hours than the user allows.
+        FathomError: If what is missing takes more GPU-hours than the user allows, or jobs ask for
+            GPUs that their torch cannot use.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
     targets = sizes.targets
     sizes.refuse_hours(target)
+    if sizes.begun:
+        require_cuda()
     trainings = _trainings(targets, targets.names_of(target)).values()
     missing = [path for path in trainings if not path.exists()]
     stop = _HOW_TO_STOP_HERE if missing else ()
-    if _is_on_slurm(workflow) and target not in READING:
+    if workflow.executor_plugin.name == EXECUTOR and target not in READING:
         stop = (
             "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
             f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
@@ -161,6 +166,23 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
     return [f"fathom: {line}" for line in (*entered, *stop) if is_first]
+
+
+def require_cuda() -> None:
+    """Refuse jobs on GPUs whose torch is built for CPUs, as far as that can be seen from here.
+
+    The torch is that of the environment of the `fathom` which jobs will run. Each job would refuse
+    by itself, one after the other.
+
+    Raises:
+        FathomError: If it is a build for CPUs.
+    """
+    command = shutil.which("fathom")
+    torch = installed_torch(Path(command).parents[1]) if command else ""
+    if torch.endswith("+cpu"):
+        what = f"jobs ask for GPUs, and torch {torch} beside {command} is built for CPUs"
+        remedy = "make environment without TORCH_INDEX, or start with --config device=cpu"
+        raise FathomError(what, "start", remedy)
 
 
 _HOW_TO_STOP_HERE = (
@@ -173,11 +195,6 @@ _HOW_TO_STOP_HERE = (
 def _enter() -> tuple[str, ...]:
     """Record this process once, and return what is printed of other starts."""
     return tuple(starts.enter())
-
-
-def _is_on_slurm(workflow: Any) -> bool:
-    """Return whether jobs are submitted by the executor of the profile `slurm`."""
-    return workflow.executor_plugin.name == EXECUTOR
 
 
 def require_even_devices(workflow: Any, targets: Targets) -> None:
