@@ -154,7 +154,7 @@ def test_a_cluster_computes_at_the_scale_of_its_site_and_asks_before_thousands_o
     # `fathom plan` says the same of such a start.
     plan = fresh.run("fathom", "plan", "all", "--profile", "slurm").split("\n")
     assert {*table} < {*plan}
-    assert "fathom: 66 trainings are left out:" in plan
+    assert "66 trainings are left out:" in plan
     refused = fresh.run(*PROFILE, "all", code=1).strip().split("\n")[-1]
     says("all asks for", where="gpu_hours", remedy="into slurm/site.yaml").check(refused)
     assert not (fresh.folder / "results" / "cluster").exists()

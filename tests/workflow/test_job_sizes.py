@@ -91,7 +91,7 @@ def test_on_a_workstation_nothing_follows_from_the_site(tmp_path):
 
 
 def test_gpus_and_limits_follow_from_the_longest_time_that_is_expected(tmp_path):
-    """A limit of half the time ends a search of windows, which nothing resumes."""
+    """A limit of half the time ends a search of windows, whose job then fails."""
     made = sizes(tmp_path, site=Site(longest_minutes=100_000))
     for rule in (TRAIN, WINDOW):
         name = max(made.targets.built, key=lambda each: made.plan.seconds(rule, each, 1))

@@ -33,10 +33,10 @@ def finish(made, name, **content):
 
 def test_a_target_says_every_training_that_is_missing(tmp_path):
     made = targets(tmp_path)
-    assert title(made).startswith("fathom: scale tiny (config/config.yaml): an eighth")
+    assert title(made).startswith("scale tiny (config/config.yaml): an eighth")
     count, folder = len(made.artefact(TABLE).runs), made.spec(RUN).folder
     [line] = found(made, TABLE)
-    assert line.startswith(f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train: ")
+    assert line.startswith(f"{TABLE}: 0 of {count} trainings found, {count} to train: ")
     assert folder in line
     finish(made, RUN)
     [line] = found(made, TABLE)
@@ -60,7 +60,7 @@ def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
 def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
     made = targets(tmp_path)
     finish(made, RUN, recipe=0)
-    older = "fathom: 1 trainings of an older recipe"
+    older = "1 trainings of an older recipe"
     assert found(made, TABLE)[1] == f"{older}: kept; --config retrain=stale"
     again = targets(tmp_path, retrain="stale")
     assert found(again, TABLE)[1] == f"{older}: trained again from nothing"
@@ -86,7 +86,8 @@ def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
     made = replace(targets(tmp_path, "paper"), ready_only=True)
     start.say_left_out(made, ["latent_depth", "latent_depth", TABLE])
     printed = capsys.readouterr().err.strip().split("\n")
-    assert printed == [*left_out(made, "latent_depth")]
+    lines = [*left_out(made, "latent_depth")]
+    assert [line.removeprefix("fathom: ") for line in printed] == lines
     assert printed[0] == "fathom: 34 trainings are left out:"
     assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
 
@@ -166,7 +167,7 @@ def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, 
     gone = {"host": platform.node(), "pid": os.getpid(), "start": 1, "locks": [version]}
     write_json(starts.HEADS / "gone.json", gone)
     lines = start.ready(workflow, Sizes(made, on_cluster=True), ROW)
-    assert "fathom: the lock of an earlier start, which is gone, is removed" in lines
+    assert "the lock of an earlier start, which is gone, is removed" in lines
     assert not any(starts.LOCKS.iterdir())
 
 
@@ -238,7 +239,7 @@ def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
     assert times == sorted(times)
     assert times[-1] <= time.time() + 1
     assert old.stat().st_mtime == before
-    future = [f"fathom: {path}: dated" for path in (task, training, done, scores)]
+    future = [f"{path}: dated" for path in (task, training, done, scores)]
     assert [line[: len(start)] for line, start in zip(lines, future, strict=True)] == future
     assert list(set_back(tmp_path)) == []
 
@@ -249,7 +250,7 @@ def test_a_broken_link_has_no_date(tmp_path):
     future.with_name("circle.json").symlink_to("circle.json")
     assert list(set_back(tmp_path / "results")) == []
     (line,) = set_back(tmp_path)
-    assert line.startswith(f"fathom: {future}: dated 60.0 minutes in the future")
+    assert line.startswith(f"{future}: dated 60.0 minutes in the future")
 
 
 SNAKEFILE = """

@@ -46,7 +46,7 @@ def title(targets: Targets) -> str:
     """Return the first line of every start: its scale, and where that is written."""
     title = targets.project.scale(targets.scale).title.removeprefix(f"{targets.scale}: ")
     place = targets.project.given.at(("scale",)).file
-    return f"fathom: scale {targets.scale} ({place}): {title}"
+    return f"scale {targets.scale} ({place}): {title}"
 
 
 def found(targets: Targets, target: str) -> list[str]:
@@ -59,12 +59,10 @@ def found(targets: Targets, target: str) -> list[str]:
     if not trainings:
         what = "claims" if target == CLAIMS else "cells"
         note = f"; {what} without a result say `not run`" if target in READING else ""
-        return [f"fathom: {target}: nothing will be trained{note}"]
+        return [f"{target}: nothing will be trained{note}"]
     missing = [label for label, path in trainings.items() if not path.exists()]
-    line = (
-        f"fathom: {target}: {len(trainings) - len(missing)} of {len(trainings)} trainings found, "
-        f"{len(missing)} to train"
-    )
+    line = f"{target}: {len(trainings) - len(missing)} of {len(trainings)} trainings found"
+    line += f", {len(missing)} to train"
     names = ", ".join(missing if len(missing) <= MOST_NAMES else ())
     printed = [f"{line}: {names}" if names else line, *_stale(targets, target)]
     return [*printed, *left_out(targets, target)]
@@ -96,7 +94,7 @@ def _stale(targets: Targets, target: str) -> Iterator[str]:
     if stale:
         again = targets.project.switches.retrain == "stale"
         verdict = "trained again from nothing" if again else "kept; --config retrain=stale"
-        yield f"fathom: {len(stale)} trainings of an older recipe: {verdict}"
+        yield f"{len(stale)} trainings of an older recipe: {verdict}"
 
 
 def left_out(targets: Targets, target: str) -> Iterator[str]:
@@ -111,18 +109,18 @@ def left_out(targets: Targets, target: str) -> Iterator[str]:
             of_text = reason if name in targets.waiting else reason.split("; ")[0]
             reasons[of_text] += len(targets.seeds(name))
     if reasons:
-        yield f"fathom: {reasons.total()} trainings are left out:"
+        yield f"{reasons.total()} trainings are left out:"
     yield from (f"  {count}: {reason}" for reason, count in reasons.items())
     of_papers = [each for each in targets.artefacts.values() if each.paper.name in papers]
     without = [each.target for each in of_papers if each.target in targets.artefacts_not_built]
     if without:
-        yield f"fathom: tables and figures that are left out: {', '.join(without)}"
+        yield f"tables and figures that are left out: {', '.join(without)}"
 
 
 def say(lines: Iterable[str]) -> None:
     """Print lines for the user, where Snakemake prints its own."""
     for line in lines:
-        screen.say(line)
+        screen.say(line if line.startswith(" ") else f"fathom: {line}")
 
 
 def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
@@ -133,8 +131,7 @@ def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
 def announce(workflow: Any, sizes: Sizes, target: str) -> None:
     """Print what a target finds and what a start asks for, before it is refused or begins."""
     say(found(sizes.targets, target))
-    lines = sizes.lines(target) if sizes.on_cluster else ()
-    say(line if line.startswith(" ") else f"fathom: {line}" for line in lines)
+    say(sizes.lines(target) if sizes.on_cluster else ())
     say(ready(workflow, sizes, target))
 
 
@@ -165,7 +162,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
-    return [f"fathom: {line}" for line in (*entered, *stop) if is_first]
+    return [*entered, *stop] if is_first else []
 
 
 def require_cuda() -> None:
@@ -238,7 +235,7 @@ def set_back(results: Path) -> Iterator[str]:
             with suppress(FileNotFoundError):
                 os.utime(path)
             minutes = (date - now) / 60
-            yield f"fathom: {path}: dated {minutes:.1f} minutes in the future, dated now"
+            yield f"{path}: dated {minutes:.1f} minutes in the future, dated now"
 
 
 def lift_limits_of_this_machine(workflow: Any) -> None:
