@@ -71,14 +71,14 @@ def plan(
     calibrate: Calibrate = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate arithmetic, time, disk and downloads of a target, and what it asks of a cluster.
+    """Estimate arithmetic, time, disk and downloads of a target.
 
     Hours are a range: products at 65 % of the device's peak, then memory at 75 % of
     its bandwidth, 5 µs per kernel at least, recurrent networks at 10 % of the peak;
     and at most twice as long. Trainings that have made 200 updates, or else what
     --calibrate measured, replace it for networks of the same kind. Translations,
-    best windows and likelihoods are counted too. `snakemake -n <target>` lists all
-    jobs.
+    best windows and likelihoods are counted too. With --profile it is what a start
+    asks of the cluster.
 
     Example: fathom plan latent_depth_table5 --profile slurm
     """
