@@ -24,8 +24,6 @@ from fathom.workflow.plan import TRAIN
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 EXECUTOR = "slurm-attach"
-# Names in a line; `fathom list runs` has all of them.
-MOST_NAMES = 12
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
 _MADE = (
     "sources/*/*.json",
@@ -55,32 +53,25 @@ def found(targets: Targets, target: str) -> list[str]:
     Raises:
         FathomError: If the target cannot be made.
     """
-    trainings = _trainings(targets, targets.names_of(target))
+    trainings = {*_trainings(targets, target)}
     if not trainings:
         what = "claims" if target == CLAIMS else "cells"
         note = f"; {what} without a result say `not run`" if target in READING else ""
         return [f"{target}: nothing will be trained{note}"]
-    missing = [label for label, path in trainings.items() if not path.exists()]
-    line = f"{target}: {len(trainings) - len(missing)} of {len(trainings)} trainings found"
-    line += f", {len(missing)} to train"
-    names = ", ".join(missing if len(missing) <= MOST_NAMES else ())
-    printed = [f"{line}: {names}" if names else line, *_stale(targets, target)]
-    return [*printed, *left_out(targets, target)]
+    missing = sum(not path.exists() for path in trainings)
+    ended = len(trainings) - missing
+    line = f"{target}: {ended} of {len(trainings)} trainings found, {missing} to train"
+    return [line, *_stale(targets, target), *left_out(targets, target)]
 
 
-def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
-    """Return training.json by `<run>-<hash8>`, with the seed where it is not 1.
-
-    A run comes after the run that it starts from.
-    """
-    trainings = {}
-    for name in names:
-        for trained in targets.with_start(name):
-            spec = targets.spec(trained)
-            for seed in targets.seeds(name):
-                label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
-                trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
-    return trainings
+def _trainings(targets: Targets, target: str) -> list[Path]:
+    """Return the training.json of each training of a target, and of those that runs start from."""
+    return [
+        targets.paths.training(targets.spec(trained), seed)
+        for name in targets.names_of(target)
+        for trained in targets.with_start(name)
+        for seed in targets.seeds(name)
+    ]
 
 
 def _stale(targets: Targets, target: str) -> Iterator[str]:
@@ -150,8 +141,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     sizes.refuse_hours(target)
     if sizes.begun:
         require_cuda()
-    trainings = _trainings(targets, targets.names_of(target)).values()
-    missing = [path for path in trainings if not path.exists()]
+    missing = [path for path in _trainings(targets, target) if not path.exists()]
     stop = _HOW_TO_STOP_HERE if missing else ()
     if workflow.executor_plugin.name == EXECUTOR and target not in READING:
         stop = (
