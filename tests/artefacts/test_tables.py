@@ -145,6 +145,14 @@ def test_a_run_that_was_not_trained_has_its_size_and_no_score(tmp_path, comparab
     assert (shown["Params (M)"].full, shown["Avg."].text) == ("66.3", "not run")
 
 
+def test_a_run_that_waits_for_a_file_says_which(tmp_path):
+    shown = compared(tmp_path, Results(tmp_path), needs="a.tar.gz")
+    score = item(shown, "6/6", "bos")
+    assert score.result.words == "not run: needs a.tar.gz"
+    assert (score.verdict.words, score.verdict.cause) == ("not run", "needs a.tar.gz")
+    assert "not run: the run was not trained." in notes_of(shown)
+
+
 def test_a_cell_that_the_paper_prints_as_a_difference_is_a_difference(tmp_path, results):
     for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
         results.write(run, {"parameters": Record(all=Number(value=size))})

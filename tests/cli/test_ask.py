@@ -60,7 +60,7 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call):
 @pytest.mark.slow
 def test_what_is_not_built_has_its_reason(monkeypatch, call):
     project = planned(own_project())
-    monkeypatch.setattr("fathom.cli.options.open_project", lambda check=False: project)
+    monkeypatch.setattr("fathom.config.load.open_project", lambda *_, **given: project)
     monkeypatch.chdir(ROOT)
     paper = ("--json", "--scale", "paper")
     runs = json.loads(call("list", "runs", *paper).out)
@@ -266,7 +266,7 @@ def test_a_printed_count_is_next_to_ours(printed, call):
     assert static["ours"] == COUNT
     assert (gated["verdict"], gated["printed_millions"]) == ("differs", 0.02)
     answer = call("params", "sample")
-    assert answer.lines[0].split("\t")[:3] == ["paper", "table", "cell"]
+    assert answer.lines[0].split()[:3] == ["paper", "table", "cell"]
     assert len(answer.lines) == 3
     assert answer.err == "2 printed counts: 1 agree, 1 differ\n"
     assert call("params", "--table", "sample_table1").out == answer.out

@@ -13,14 +13,18 @@ from fathom.workflow.cluster_setup import edited
 from tests.support.own_project import ROOT
 from tests.support.refused import says
 
-SINFO = """cpu*|2-00:00:00|64|(null)|10
-gpu|12:00:00|32|gpu:h200:4(S:0-1)|8
-gpu|12:00:00|32|gpu:a100:8|2
-free|infinite|8|gpu:2|1"""
+SINFO = """cpu*|2-00:00:00|64|(null)|10|(null)
+gpu|12:00:00|32|gpu:h200:4(S:0-1)|8|ib,fast
+gpu|12:00:00|32|gpu:a100:8|2|ib
+free|infinite|8|gpu:2|1|old"""
 ASSOC = """lab|normal,long|50|
 course|normal|40|gres/gpu=6"""
 QOS = """normal|30|gres/gpu=8
+long||
 other|2|gres/gpu=1"""
+NO_OPTIONS = dict.fromkeys(
+    ("partition", "gpu-partition", "account", "qos", "constraint", "gpu"), None
+)
 
 
 @pytest.fixture
@@ -67,8 +71,8 @@ def read(profile):
         for name in ("site.yaml", "config.yaml")
     )
     ours = {key: value for key, value in options.items() if key.startswith("slurm-attach-")}
-    written = ("partition", "gpu-partition", "account", "gpu")
-    return site["site"], {key: ours.get(f"slurm-attach-{key}") for key in written}, options["jobs"]
+    written = {key: ours.get(f"slurm-attach-{key}") for key in NO_OPTIONS}
+    return site["site"], written, options["jobs"]
 
 
 def test_setup_writes_what_slurm_answers_and_asks_nothing_with_yes(
@@ -78,7 +82,8 @@ def test_setup_writes_what_slurm_answers_and_asks_nothing_with_yes(
     answer = call("cluster", "setup", "--yes", typed=None)
     assert answer.code == 0, answer
     assert "  partition gpu: 10 nodes, 4 h200 on each of 8, 8 a100 on each of 2" in answer.out
-    assert "you may have at one time: 6 GPUs, 30 jobs in the queue" in answer.out
+    assert "  your account course: 6 GPUs, 40 jobs in the queue\n" in answer.out
+    assert "  your qos long: no limit\n" in answer.out
     site, options, jobs = read(profile)
     assert site == {
         "gpu": "h200",
@@ -88,7 +93,7 @@ def test_setup_writes_what_slurm_answers_and_asks_nothing_with_yes(
         "training_hours": 24,
         "longest_minutes": 720,
     }
-    assert options == {"partition": None, "gpu-partition": "gpu", "account": None, "gpu": "h200"}
+    assert options == NO_OPTIONS | {"gpu-partition": "gpu", "gpu": "h200"}
     assert jobs == 30
     # Comments and what setup does not know stay.
     after = (profile / "site.yaml").read_text(encoding="utf-8")
@@ -106,19 +111,23 @@ def test_setup_writes_what_slurm_answers_and_asks_nothing_with_yes(
     assert "has all of it already" in call("cluster", "setup", "--yes").out
 
 
-def test_setup_asks_what_slurm_does_not_tell_with_its_proposals(call, cluster, profile):
-    typed = b"\nfree\nnope\nlab\n"
+def test_setup_asks_what_slurm_does_not_tell_with_its_proposals(call, cluster, profile, tmp_path):
+    typed = b"\nfree\nnope\nlab\nlong\nold\n"
     answer = call("cluster", "setup", typed=typed)
     assert answer.code == 0, answer
     assert "no account 'nope'" in answer.out
-    site, options, _ = read(profile)
-    assert options == {"partition": None, "gpu-partition": "free", "account": "lab", "gpu": None}
+    site, options, jobs = read(profile)
+    chosen = {"gpu-partition": "free", "account": "lab", "qos": "long", "constraint": "old"}
+    assert options == NO_OPTIONS | chosen
+    assert jobs == 50  # of the account; those of another QOS do not count
+    asked = (tmp_path / "bin" / "asked").read_text(encoding="utf-8").strip().split("\n")
+    assert all("--account=lab --qos=long --constraint=old" in line for line in asked)
     assert (site["gpus_per_node"], site["max_gpus"], site["longest_minutes"]) == (2, 2, 1440)
     assert "has no data sheet here" in answer.out
 
 
 def test_without_accounting_and_with_one_partition_nothing_is_asked(call, answers, profile):
-    answers("sinfo", "all*|infinite|16|gpu:2|3")
+    answers("sinfo", "all*|infinite|16|gpu:2|3|(null)")
     answers("sbatch", script="exit 0")
     answer = call("cluster", "setup", typed=None)
     assert answer.code == 0, answer
@@ -168,10 +177,6 @@ def test_without_slurm_setup_says_so(call, profile, monkeypatch, tmp_path):
     says("no `sinfo` on the search path", where="cluster setup").check(
         call("cluster", "setup").one_line
     )
-
-
-def test_another_action_has_the_nearest_name(call):
-    says("no action 'setpu'", nearest="setup").check(call("cluster", "setpu").one_line)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import State, write_state
 from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
+from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
 from tests.support.submitted_job import submitted
 
@@ -33,14 +34,12 @@ def test_a_plan_has_a_line_for_each_paper_and_for_all_in_units_that_a_reader_tak
 ):
     """Hours were printed, such as 0.000248."""
     answer = call("plan", "--gpu", "0.001")
-    heading, *rows = (line.split("\t") for line in answer.lines if "\t" in line)
-    assert [row[0] for row in rows[:2]] == ["sample", "all"]
-    assert rows[2] == ["runs", "GPUs each", "hours each", "GPU-hours"]
-    assert [row[:2] for row in rows[3:]] == [["2 train_run", "1"], ["2 translate_run", "1"]]
+    heading, *rows = (re.split("   *", line) for line in answer.lines[:3])
+    assert [row[0] for row in rows] == ["sample", "all"]
     assert any(line.startswith("disk: ") and "free in results" in line for line in answer.lines)
     assert heading[4:6] == ["GPU time", "time left"]
     unit = re.compile(r"(< 1 s|[\d.,]+( s| min| h)?)( to [\d.,]+ (s|min|h))?")
-    assert all(unit.fullmatch(text) for row in rows[:2] for text in row[4:6])
+    assert all(unit.fullmatch(text) for row in rows for text in row[4:6])
     (wall,) = (line for line in answer.lines if line.startswith("wall time"))
     assert unit.search(wall)
     assert not (project / "results").exists()
@@ -63,9 +62,8 @@ def test_a_table_and_a_device_can_be_named(project, call):
     assert slow == pytest.approx(10 * best)
     # Half of the stated share is possible until something is measured.
     assert most == pytest.approx(2 * best)
-    assert "times: an estimate for one a100; nothing was measured" in (
-        call("plan", "sample_table1", "--gpu", "a100").err
-    )
+    lines = call("plan", "sample_table1", "--gpu", "a100").lines
+    assert "jobs on GPUs, expected on a100, tf32; not measured:" in lines
 
 
 def test_kinds_of_networks_can_be_measured_first_on_this_device(project, call):
@@ -102,6 +100,30 @@ def test_a_file_that_a_user_must_put_is_named_with_its_steps(project, call):
     lines = call("plan").lines
     assert "downloads: none; 1 files by hand: a.tar.gz" in lines
     assert "  a.tar.gz: ask for it" in lines
+    # What shows a run that waits for it says so.
+    needs = "needs a.tar.gz"
+    assert f"2 runs (2 not started: {needs})" in call("status").lines[0]
+    fields = json.loads(call("status", "--json").out)["papers"]["sample"]["runs"]
+    assert {run["reason"] for run in fields.values()} == {needs}
+    assert call("table", "sample_table1", "--partial").code == 0
+    assert f"not run: {needs}" in (project / "results/small/sample/table1.md").read_text()
+
+
+def test_a_plan_with_a_profile_says_what_a_start_with_it_asks_for(project, call):
+    profile = project / "workflow" / "profiles" / "ours"
+    profile.mkdir(parents=True)
+    site = "site: {gpu: a100, max_gpus: 4, gpus_per_node: 2, training_hours: 1}\ngpu_hours: 1"
+    (profile / "site.yaml").write_text(f"scale: small\nresults: there\n{site}\n", encoding="utf-8")
+    for name in ("ours", str(profile)):
+        content = planned(call, "--profile", name, "--gpu", "0.000000001")
+        assert {each["gpus"] for each in content["requests"] if each["rule"] == "train_run"} == {4}
+        assert "free in there" in call("plan", "--profile", name).out
+    assert "expected on a100, " in call("plan", "--profile", "ours").out
+    last = call("plan", "--profile", "ours", "--gpu", "0.000000001").lines
+    assert any("a start needs gpu_hours: " in line for line in last)
+    says("no profile with a site.yaml 'our'", where="--profile", nearest="ours").check(
+        call("plan", "--profile", "our").one_line
+    )
 
 
 @pytest.mark.slow
@@ -235,22 +257,14 @@ def test_a_time_has_the_unit_that_fits(seconds, days, text):
 ROWS = [("static", "1"), ("a run with a long name", "22")]
 
 
-def test_in_a_pipe_a_line_is_a_row(capsys):
+def test_columns_are_aligned_and_wrapped_on_a_terminal_alone(capsys, monkeypatch):
     print_columns(("run", "seeds"), ROWS)
-    assert capsys.readouterr().out == "run\tseeds\nstatic\t1\na run with a long name\t22\n"
-
-
-@pytest.mark.parametrize("width", [20, 80])
-def test_on_a_terminal_columns_are_aligned_and_fit(capsys, monkeypatch, width):
+    whole = ["run                     seeds", "static                  1", f"{ROWS[1][0]}  22"]
+    assert capsys.readouterr().out.split("\n")[:-1] == whole
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "20")
     print_columns(("run", "seeds"), ROWS)
-    # Without the letters that change the style of a text.
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).split("\n")
-    assert all(len(line) <= width for line in lines)
-    (first,) = (line for line in lines if line.startswith("static"))
-    assert lines[0].index("seeds") == first.index("1")
+    assert max(map(len, capsys.readouterr().out.split("\n"))) <= 20
 
 
 PAGES = [["a", "b"], ["a", "c"], ["a", "c"]]

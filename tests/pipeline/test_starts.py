@@ -108,6 +108,7 @@ def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
 
 
 PROFILE = ("snakemake", "--profile", "slurm")
+MORE = ("jobs on GPUs, expected on h200, fp16, tf32; not measured", "disk", "downloads")
 LOUD = ("--quiet", "host", "reason")
 ROW = (f"{TABLE}_row", "--config", "row=12/12")
 SITE = "site={max_gpus: 8, gpus_per_node: 4, training_hours: 1, cores_per_gpu: 3}"
@@ -116,7 +117,7 @@ SITE = "site={max_gpus: 8, gpus_per_node: 4, training_hours: 1, cores_per_gpu: 3
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (ROW, ("threads: 4", "gpu=1", "nodes=1", "runtime=67")),
+        (ROW, ("threads: 4", "gpu=1", "nodes=1", "runtime=104")),
         ((*ROW, "scale=tiny"), ("threads: 4", "gpu=1", "runtime=31")),
         # What a command line gives drops nothing else.
         ((*ROW, "--set-resources", "train_run:runtime=240"), ("gpu=1", "runtime=240")),
@@ -124,7 +125,7 @@ SITE = "site={max_gpus: 8, gpus_per_node: 4, training_hours: 1, cores_per_gpu: 3
         # More than this machine has.
         (
             (f"{TABLE}_row", "--config", "row=24/24", SITE, "matmul=exact"),
-            ("threads: 12", "gpu=4", "nodes=1"),
+            ("threads: 12", "gpu=8", "nodes=2"),
         ),
         ((*ROW, "device=cpu", "scale=tiny"), ("gpu=0",)),
     ],
@@ -146,10 +147,23 @@ def test_a_cluster_computes_at_the_scale_of_its_site_and_asks_before_thousands_o
     lines = printed.strip().split("\n")
     assert lines[1].startswith("fathom: scale paper (slurm/site.yaml): ")
     assert len(lines) < 80
-    assert re.search(r"\n +120 train_run +1 GPU ", printed)
+    table = [line for line in lines if line.startswith("  ") and "GPU-hours" in line]
+    trainings = [line.split()[0] for line in table if " train_run " in line]
+    assert sum(map(int, trainings)) == 120
+    assert all(any(line.startswith(f"fathom: {word}:") for line in lines) for word in MORE)
+    # `fathom plan` says the same of such a start.
+    plan = fresh.run("fathom", "plan", "all", "--profile", "slurm").split("\n")
+    assert {*table} < {*plan}
+    assert "66 trainings are left out:" in plan
     refused = fresh.run(*PROFILE, "all", code=1).strip().split("\n")[-1]
     says("all asks for", where="gpu_hours", remedy="into slurm/site.yaml").check(refused)
     assert not (fresh.folder / "results" / "cluster").exists()
+
+
+def test_a_cluster_measures_kinds_of_networks_in_one_job_with_a_gpu(fresh):
+    printed = fresh.run(*PROFILE, *LOUD, "-n", "calibrate")
+    assert jobs(printed) == {"calibrate": 1}
+    assert re.search(r"resources: .*\bgpu=1\b", printed)
 
 
 def test_a_table_that_waits_for_a_file_by_hand_is_refused_with_the_steps(fresh):

@@ -35,17 +35,23 @@ def text(tmp_path_factory):
 def trained(text, cluster, tmp_path):
     """A case with the real trainer, on nodes whose GPUs are stand-ins that torch does not see."""
     with copied(text, tmp_path / "broken", cluster) as made:
-        command = made.folder / ".venv" / "bin" / "fathom"
-        command.parent.mkdir(parents=True, exist_ok=True)
-        real = Path(sys.executable).parent / "fathom"
-        command.write_text(f'#!/bin/sh\nFATHOM_GPUS=0 exec {real} "$@"\n', encoding="utf-8")
-        command.chmod(0o755)
+        wrap(made, "FATHOM_GPUS=0")
         yield made
+
+
+def wrap(case: Case, variable: str = "") -> None:
+    """Let jobs call the real command by a script, whose torch a start does not see."""
+    command = case.folder / ".venv" / "bin" / "fathom"
+    command.parent.mkdir(parents=True, exist_ok=True)
+    real = Path(sys.executable).parent / "fathom"
+    command.write_text(f'#!/bin/sh\n{variable} exec {real} "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
 
 
 def test_a_job_whose_gpu_torch_does_not_see_is_refused_before_it_trains(text, cluster, tmp_path):
     """It trained on one core for days without a word."""
     with copied(text, tmp_path / "refused", cluster) as case:
+        wrap(case)
         printed = case.end(case.start(), 1)
         says("it asked for 1 GPU, and torch sees none").check(printed)
         assert not case.run.exists()

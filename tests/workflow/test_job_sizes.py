@@ -7,10 +7,12 @@ import pytest
 from fathom.config.switches import Site
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError
+from fathom.io.records import write_record
 from fathom.results.run_state import State, write_state
-from fathom.workflow.job_sizes import Sizes, request, shown
+from fathom.workflow.job_sizes import Sizes, between, hours_of, request
 from fathom.workflow.plan import LIKELIHOOD, TRAIN, TRANSLATE, WINDOW
 from tests.support.own_project import TABLE, targets
+from tests.support.run_files import write_training
 
 RUN = "latent_depth/m2o_diverse_12_12"
 EIGHT = Site(gpus_per_node=4, max_gpus=8)
@@ -22,9 +24,18 @@ def spec(tmp_path):
 
 
 def sizes(folder, scale="paper", on_cluster=True, gpus=1, **switches):
-    """Return the requests of a start, whose site is in a file of this name."""
-    given = from_plain({"site": {}}, "slurm/site.yaml")
-    return Sizes(replace(targets(folder, scale, **switches), gpus=gpus, given=given), on_cluster)
+    """Return the requests of a start on H200s, whose site is in a file of this name."""
+    made = replace(targets(folder, scale, **switches), gpus=gpus, ready_only=True)
+    made.project.given = from_plain({"site": {}}, "slurm/site.yaml")
+    return Sizes(made, on_cluster, "h200" if gpus else "cpu")
+
+
+def save(made, name, **state):
+    """Leave what a training of a run saves before it has ended."""
+    folder = made.targets.paths.run(made.targets.spec(name), 1)
+    folder.mkdir(parents=True)
+    place = {"attempt": 1, "host": "n1", "pid": 1, "job": "7"}
+    write_state(folder, State(state="saved", **place, **state))
 
 
 @pytest.mark.parametrize(
@@ -45,32 +56,27 @@ def sizes(folder, scale="paper", on_cluster=True, gpus=1, **switches):
     ],
 )
 def test_a_training_has_the_fewest_gpus_with_which_it_ends_in_time(spec, hours, site, asked):
-    made = request(spec, TRAIN, site, lambda *_: 3600 * hours)
-    gpus, nodes, cores, minutes = asked
-    assert (made.gpus, made.nodes, made.cores, made.minutes) == (gpus, nodes, cores, minutes)
-    assert made.gpu_hours == pytest.approx(hours)
+    made = request(spec, TRAIN, site, hours)
+    assert (made.gpus, made.nodes, made.cores, made.minutes) == asked
 
 
 @pytest.mark.parametrize("rule", [TRANSLATE, WINDOW, LIKELIHOOD])
 def test_all_other_rules_have_one_gpu(spec, rule):
-    made = request(spec, rule, EIGHT, lambda *_: 3600 * 50)
+    made = request(spec, rule, EIGHT, hours=50)
     assert (made.gpus, made.nodes) == (1, 1)
 
 
 @pytest.mark.parametrize(("shared", "gpus"), [(0, 8), (8, 8), (4, 4), (6, 2), (5, 1)])
 def test_a_training_has_gpus_that_share_its_updates_evenly(spec, shared, gpus):
-    assert request(spec, TRAIN, EIGHT, lambda *_: 690 * 3600, shared).gpus == gpus
+    assert request(spec, TRAIN, EIGHT, 690, shared).gpus == gpus
 
 
 def test_a_run_that_is_continued_has_gpus_that_share_what_its_first_attempt_shared(tmp_path):
     made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8, training_hours=1))
-    name = max(made.targets.built, key=lambda each: made._seconds(made.targets.spec(each), TRAIN))
+    name = max(made.targets.built, key=lambda each: made.plan.seconds(TRAIN, each, 1))
     spec = made.targets.spec(name)
     assert made.of(spec, TRAIN, 1).gpus == 8
-    folder = made.targets.paths.run(spec, 1)
-    folder.mkdir(parents=True)
-    place = {"attempt": 1, "host": "n1", "pid": 1, "job": "7"}
-    write_state(folder, State(state="saved", micro_batches=2, **place))
+    save(made, name, micro_batches=2)
     assert made.of(spec, TRAIN, 1).gpus == 2
     assert made.of(spec, TRAIN, 2).gpus == 8
 
@@ -84,6 +90,17 @@ def test_on_a_workstation_nothing_follows_from_the_site(tmp_path):
     made.refuse_hours("all")
 
 
+def test_gpus_and_limits_follow_from_the_longest_time_that_is_expected(tmp_path):
+    """A limit of half the time ends a search of windows, whose job then fails."""
+    made = sizes(tmp_path, site=Site(longest_minutes=100_000))
+    for rule in (TRAIN, WINDOW):
+        name = max(made.targets.built, key=lambda each: made.plan.seconds(rule, each, 1))
+        best, most = made.plan.seconds(rule, name, 1)
+        assert most == 2 * best
+        minutes = made.of(made.targets.spec(name), rule, 1).minutes
+        assert minutes == pytest.approx(1.5 * most / 60 + 30, abs=1)
+
+
 def test_without_gpus_a_job_has_one_core(tmp_path):
     made = sizes(tmp_path, "tiny", gpus=0, device="cpu", site=EIGHT)
     asked = made.of(made.targets.spec(RUN), TRAIN, 1)
@@ -95,11 +112,11 @@ def test_what_is_missing_is_asked_for_once_and_ended_jobs_are_not(tmp_path):
     made = sizes(tmp_path)
     runs = made.targets.artefact(TABLE).runs
     rules = [each.rule for each in made.missing(TABLE).values()]
+    assert hours_of(made.missing(TABLE).values()) > (1, 1)
     assert rules.count(TRAIN) == rules.count(TRANSLATE) == len(runs)
     spec = made.targets.spec(RUN)
-    for path in (made.targets.paths.training(spec, 1), made.targets.decodings_done(spec, 1)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+    write_training(spec, made.targets.paths)
+    write_record(made.targets.decodings_done(spec, 1), {})
     left = [each.rule for each in made.missing(TABLE).values()]
     assert left.count(TRAIN) == left.count(TRANSLATE) == len(runs) - 1
     # Runs of two tables are trained once.
@@ -107,25 +124,56 @@ def test_what_is_missing_is_asked_for_once_and_ended_jobs_are_not(tmp_path):
     assert {*made.missing(TABLE)} < {*whole}
 
 
-def test_the_table_of_requests_has_a_line_for_each_rule_and_number_of_gpus(tmp_path):
+def test_a_half_trained_run_counts_with_the_updates_after_its_last_save(tmp_path):
+    made = sizes(tmp_path)
+    path = made.targets.paths.training(made.targets.spec(RUN), 1)
+    whole = hours_of([made.missing(TABLE)[path]])
+    save(made, RUN, update=4_200, updates=14_000)
+    assert hours_of([made.missing(TABLE)[path]]) == pytest.approx([0.7 * each for each in whole])
+    [table] = [each for each in made.table(TABLE) if each["hours_each"][0] < 0.8 * whole[0]][:1]
+    assert table["rule"] == TRAIN
+
+
+def test_a_training_that_has_not_ended_after_its_last_update_is_missing(tmp_path):
+    made = sizes(tmp_path)
+    save(made, RUN, update=14_000, updates=14_000)
+    assert made.targets.paths.training(made.targets.spec(RUN), 1) in made.missing(TABLE)
+
+
+def test_what_is_trained_again_is_missing(tmp_path):
+    """A start with `retrain=stale` counted no GPU-hours."""
+    for again, count in ((None, 0), ("stale", 1)):
+        made = sizes(tmp_path, row="12/12", retrain=again)
+        write_training(made.targets.spec(RUN), made.targets.paths, recipe=0)
+        rules = [each.rule for each in made.missing(f"{TABLE}_row").values()]
+        assert rules.count(TRAIN) == count
+
+
+def test_the_table_of_requests_has_a_line_for_each_rule_length_and_number_of_gpus(tmp_path):
     made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8))
-    first, *lines, last = made.table("all")
-    assert first == "fathom: jobs on GPUs, expected on h200, fp16, tf32; not measured:"
-    counts = {tuple(line.split()[1:4]): int(line.split()[0]) for line in lines}
-    assert {key[1] for key in counts if key[0] == TRAIN} == {"1", "2", "4", "8"}
-    assert sum(counts.values()) == len(made.missing("all"))
+    first, *lines = made.lines("all")
+    assert first == "jobs on GPUs, expected on h200, fp16, tf32; not measured:"
+    [last] = [line for line in lines if line.startswith("  in all")]
+    rows = [line.split() for line in lines[: lines.index(last)]]
+    assert {row[2] for row in rows if row[1] == TRAIN} == {"1", "2", "4", "8"}
+    assert sum(int(row[0]) for row in rows) == len(made.missing("all"))
     assert "a start needs gpu_hours: " in last
-    assert not any("gpu_hours" in line for line in made.table(TABLE))
+    assert [line.partition(":")[0] for line in lines[lines.index(last) + 1 :]] == [
+        "disk",
+        "downloads",
+    ]
+    assert not any("gpu_hours" in line for line in made.lines(TABLE))
 
 
 def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
     made = sizes(tmp_path)
-    hours = sum(each.gpu_hours for each in made.missing("all").values())
+    best, hours = hours_of(made.missing("all").values())
+    assert hours == pytest.approx(2 * best)
     with pytest.raises(FathomError) as refused:
         made.refuse_hours("all")
     message = str(refused.value)
-    assert message.startswith(f"gpu_hours: all asks for {shown(hours)} GPU-hours (186 trainings, ")
-    assert "h200, fp16, tf32; not measured), more than 100; write gpu_hours: " in message
+    assert message.startswith(f"gpu_hours: all asks for {between((best, hours))} GPU-hours (")
+    assert "(120 trainings, h200, fp16, tf32; not measured), more than 100; write " in message
     assert " into slurm/site.yaml, or begin with " in message
     asked = int(message.partition("write gpu_hours: ")[2].split()[0])
     assert hours <= asked <= 1.1 * hours
@@ -137,7 +185,7 @@ def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
 
 
 def test_the_targets_of_a_start_are_added_up_without_what_they_share(tmp_path):
-    of_table = sum(each.gpu_hours for each in sizes(tmp_path).missing(TABLE).values())
+    _, of_table = hours_of(sizes(tmp_path).missing(TABLE).values())
     made = sizes(tmp_path, gpu_hours=int(of_table) + 1)
     for _ in range(3):
         made.refuse_hours(TABLE)
@@ -147,7 +195,12 @@ def test_the_targets_of_a_start_are_added_up_without_what_they_share(tmp_path):
 
 @pytest.mark.parametrize(
     ("hours", "text"),
-    [(0.01, "<0.1"), (0.44, "0.44"), (5.61, "5.6"), (20.5, "20"), (9267, "9,300")],
+    [
+        ((0.01, 0.02), "<0.1"),
+        ((0.01, 0.44), "<0.1 to 0.44"),
+        ((5.61, 20.5), "5.6 to 20"),
+        ((9267, 9267), "9,300"),
+    ],
 )
 def test_hours_have_two_digits_that_count(hours, text):
-    assert shown(hours) == text
+    assert between(hours) == text

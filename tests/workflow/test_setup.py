@@ -72,15 +72,15 @@ def test_a_site_has_its_place_where_a_command_line_does_not_change_it(site):
     path, config = site
     made = setup.begin(ROOT, config, head=False, cluster=True, files=[path])
     assert (made.scale, made.gpus, made.project.switches.site.max_gpus) == ("paper", 1, 8)
-    assert title(made).startswith(f"fathom: scale paper ({path}): the papers' own")
+    assert title(made).startswith(f"scale paper ({path}): the papers' own")
     os.environ.pop(setup.MODULE_VARIABLE)
     os.environ.pop(VARIABLE)
     # `--config scale=tiny site='{max_gpus: 2}'` gives text, and keeps the rest of the site.
     changed = config | {"scale": "tiny", "site": {"max_gpus": "2", "gpus_per_node": 4}}
     made = setup.begin(ROOT, changed, head=False, cluster=True, files=[path])
-    assert title(made).startswith("fathom: SCALE TINY (--config): ")
+    assert title(made).startswith("SCALE TINY (--config): ")
     assert made.project.switches.site.max_gpus == 2
-    places = {key: made.given.place("site", key) for key in ("max_gpus", "gpus_per_node")}
+    places = {key: made.project.given.place("site", key) for key in ("max_gpus", "gpus_per_node")}
     assert places == {
         "max_gpus": "--config: site.max_gpus",
         "gpus_per_node": f"{path}:5: site.gpus_per_node",

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
 from fathom.io.files import write_json
 from fathom.io.records import write_record
@@ -31,40 +32,29 @@ def finish(made, name, **content):
     write_record(path, {"recipe": RECIPE["training"]} | content)
 
 
-def test_a_target_says_every_training_that_is_missing(tmp_path):
+def test_a_target_says_how_many_trainings_are_missing(tmp_path):
     made = targets(tmp_path)
-    assert title(made).startswith("fathom: SCALE TINY (config/config.yaml): an eighth")
-    runs = made.artefact(TABLE).runs
-    count, folder = len(runs), made.spec(RUN).folder
-    # A long list is left out.
-    assert found(made, TABLE) == [
-        f"fathom: {TABLE}: 0 of {count} trainings found, {count} to train"
-    ]
-    for name in [name for name in runs if name != RUN][: count - MOST_NAMES]:
-        finish(made, name)
-    [line] = found(made, TABLE)
-    assert f"{count - MOST_NAMES} of {count} trainings found, {MOST_NAMES} to train: " in line
-    assert folder in line
+    assert title(made).startswith("SCALE TINY (config/config.yaml): an eighth")
+    count = len(made.artefact(TABLE).runs)
+    assert found(made, TABLE) == [f"{TABLE}: 0 of {count} trainings found, {count} to train"]
     finish(made, RUN)
-    assert folder not in found(made, TABLE)[0]
+    assert found(made, TABLE) == [f"{TABLE}: 1 of {count} trainings found, {count - 1} to train"]
     for target in ("compare", "claims"):
         assert "nothing will be trained" in found(made, target)[0]
+    assert found(targets(tmp_path, seeds=15, row="12/12"), ROW)[0].endswith("15 to train")
 
 
 def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
     made = targets(tmp_path)
     name = next(name for name in made.built if made.spec(name).start)
-    target = next(key for key, item in made.artefacts.items() if name in item.runs)
-    base = made.spec(made.project.start_name(name))
-    paths = [made.paths.training(spec, 1) for spec in (base, made.spec(name))]
-    made_in_order = [*_trainings(made, made.names_of(target)).values()]
-    assert made_in_order.index(paths[0]) < made_in_order.index(paths[1])
+    alone = replace(made, project=made.project.with_switches(Switches(scale="tiny", run=name)))
+    assert found(alone, "run") == ["run: 0 of 2 trainings found, 2 to train"]
 
 
 def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
     made = targets(tmp_path)
     finish(made, RUN, recipe=0)
-    older = "fathom: 1 trainings of an older recipe"
+    older = "1 trainings of an older recipe"
     assert found(made, TABLE)[1] == f"{older}: kept; --config retrain=stale"
     again = targets(tmp_path, retrain="stale")
     assert found(again, TABLE)[1] == f"{older}: trained again from nothing"
@@ -90,7 +80,8 @@ def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
     made = replace(targets(tmp_path, "paper"), ready_only=True)
     start.say_left_out(made, ["latent_depth", "latent_depth", TABLE])
     printed = capsys.readouterr().err.strip().split("\n")
-    assert printed == [*left_out(made, "latent_depth")]
+    lines = [*left_out(made, "latent_depth")]
+    assert [line.removeprefix("fathom: ") for line in printed] == lines
     assert printed[0] == "fathom: 34 trainings are left out:"
     assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
 
@@ -170,7 +161,7 @@ def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(workflow, 
     gone = {"host": platform.node(), "pid": os.getpid(), "start": 1, "locks": [version]}
     write_json(starts.HEADS / "gone.json", gone)
     lines = start.ready(workflow, Sizes(made, on_cluster=True), ROW)
-    assert "fathom: the lock of an earlier start, which is gone, is removed" in lines
+    assert "the lock of an earlier start, which is gone, is removed" in lines
     assert not any(starts.LOCKS.iterdir())
 
 
@@ -181,6 +172,30 @@ def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitt
     with pytest.raises(FathomError, match="gpu_hours: latent_depth asks for"):
         start.ready(workflow, Sizes(replace(made, gpus=1), on_cluster=True), "latent_depth")
     assert not starts.HEADS.exists()
+
+
+@pytest.mark.parametrize("version", ["2.13.0+cpu", "2.13.0", ""])
+def test_jobs_on_gpus_are_refused_where_their_torch_is_built_for_cpus(
+    workflow, tmp_path, monkeypatch, version
+):
+    """Each job refused by itself, one after the other. Of a wrapper nothing can be seen."""
+    environment = tmp_path / "environment"
+    command = environment / "bin" / "fathom"
+    command.parent.mkdir(parents=True)
+    command.touch(0o755)
+    if version:
+        torch = environment / "lib" / "python3.11" / "site-packages" / f"torch-{version}.dist-info"
+        torch.mkdir(parents=True)
+        (torch / "METADATA").write_text(f"Name: torch\nVersion: {version}\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
+    made = targets(tmp_path / "results", row="6/6")
+    start.ready(workflow, Sizes(made, on_cluster=True), ROW)  # without GPUs
+    sizes = Sizes(replace(made, gpus=1), on_cluster=True)
+    if version != "2.13.0+cpu":
+        start.ready(workflow, sizes, ROW)
+        return
+    with pytest.raises(FathomError, match=r"torch 2\.13\.0\+cpu .* for CPUs; make environment"):
+        start.ready(workflow, sizes, ROW)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +233,7 @@ def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
     assert times == sorted(times)
     assert times[-1] <= time.time() + 1
     assert old.stat().st_mtime == before
-    future = [f"fathom: {path}: dated" for path in (task, training, done, scores)]
+    future = [f"{path}: dated" for path in (task, training, done, scores)]
     assert [line[: len(start)] for line, start in zip(lines, future, strict=True)] == future
     assert list(set_back(tmp_path)) == []
 
@@ -229,7 +244,7 @@ def test_a_broken_link_has_no_date(tmp_path):
     future.with_name("circle.json").symlink_to("circle.json")
     assert list(set_back(tmp_path / "results")) == []
     (line,) = set_back(tmp_path)
-    assert line.startswith(f"fathom: {future}: dated 60.0 minutes in the future")
+    assert line.startswith(f"{future}: dated 60.0 minutes in the future")
 
 
 SNAKEFILE = """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
-from fathom.artefacts.needs import Needs
+from fathom.artefacts.needs import Needs, by_hand
 from fathom.artefacts.parameters import untrained_size
 from fathom.artefacts.table.comparison import ComparedTable, compare_table
 from fathom.artefacts.table.notes import first_notes
@@ -75,6 +75,7 @@ class Artefacts:
             identity=spec.identity,
             comparable=comparable,
             unproved=unproved,
+            needs=self.awaited(Needs(self.project, self.scale).texts(name)),
             unused=tuple(seed for seed in trained if seed not in seeds),
             decoding=partial(self.paths.decoding, spec),
             shown_as=self.project.datasets[spec.data.dataset].shown_as,
@@ -188,10 +189,16 @@ class Artefacts:
             stem=lambda _: "statistics",
             comparable=comparable,
             unproved=unproved,
+            needs=self.awaited([here]),
             shown_as=dataset.shown_as,
             text="" if comparable else dataset.title,
             by_construction=("sentences.train",) if drawn else (),
         )
+
+    def awaited(self, datasets: Iterable[str]) -> str:
+        """Return the name of the file that data sets wait for, which only the user can get."""
+        file = by_hand(self.project, self.paths, datasets)
+        return file.file if file else ""
 
     def _proof(self, dataset: str, trainings: Iterable[Path] = ()) -> tuple[str | None, str]:
         """Return the data set whose text a data set's is proved to be, or why it is not proved.

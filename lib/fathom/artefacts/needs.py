@@ -1,12 +1,16 @@
 """What each table and figure depends on: runs, measurements, decodings, corpora."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from fathom.config.figures import Figure
 from fathom.config.measurement_keys import ALWAYS_SCORED, is_metric
 from fathom.config.paper import Paper
+from fathom.config.paths import Paths
 from fathom.config.project import Project
+from fathom.config.schema.dataset import BuiltDataset
+from fathom.config.schema.source import ByHand, Source
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table, runs_by_row
 from fathom.io.errors import FathomError
@@ -151,6 +155,14 @@ class Needs:
         """Return the data set that this scale uses in the place of one that a paper names."""
         return self.project.scale(self.scale).datasets.get(name, name)
 
+    def texts(self, *runs: str) -> Iterator[str]:
+        """Yield the data sets of runs, of their pieces, and of the runs that they start from."""
+        for name in filter(
+            None, (name for run in runs for name in (self.project.start_name(run), run))
+        ):
+            text = self.project.run(name, self.scale).data
+            yield from filter(None, (text.dataset, text.pieces_of))
+
     def not_built(self, artefact: Artefact) -> str:
         """Return why an artefact cannot be made yet; empty where all of it can."""
         reasons: dict[str, list[str]] = {}
@@ -164,3 +176,22 @@ class Needs:
             f"{len(runs)} of {len(artefact.runs)} runs: {reason}" if runs else reason
             for reason, runs in reasons.items()
         )
+
+
+def sources_of(project: Project, datasets: Iterable[str]) -> list[Source]:
+    """Return the sources of data sets, each once."""
+    cards = (project.datasets[name] for name in datasets)
+    names = (name for card in cards if isinstance(card, BuiltDataset) for name in card.sources)
+    return [project.sources[name] for name in dict.fromkeys(names)]
+
+
+def by_hand(project: Project, paths: Paths, datasets: Iterable[str]) -> ByHand | None:
+    """Return the first file that data sets wait for since only the user can get it."""
+    for source in sources_of(project, datasets):
+        places = (
+            paths.source(source.name) / "source.json",
+            *map(paths.by_hand.joinpath, source.contents),
+        )
+        if isinstance(source, ByHand) and not any(place.exists() for place in places):
+            return source
+    return None

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from fathom.cli.options import open_project
 from fathom.cli.terminal import suggest
-from fathom.io.errors import unknown
+from fathom.config.load import open_project
 from fathom.workflow import cluster_setup
 from fathom.workflow.cluster_setup import Choice, Cluster
 
 PROFILE = Path("workflow") / "profiles" / "slurm"
-ACTIONS = ("setup",)
 
-Action = Annotated[str, typer.Argument(help="setup.")]
+Action = Annotated[Literal["setup"], typer.Argument(help="setup.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is proposed.")]
 
 
@@ -29,9 +27,7 @@ def cluster(action: Action, yes: Yes = False) -> None:
 
     Example: fathom cluster setup
     """
-    if action not in ACTIONS:
-        raise unknown("action", action, "cluster", ACTIONS)
-    project = open_project()
+    project = open_project(Path(), profile=PROFILE.name)
     found = cluster_setup.found()
     print(*found.lines(), sep="\n")
     choice = _choice(found, ask=not yes)
@@ -52,25 +48,27 @@ def _choice(found: Cluster, ask: bool) -> Choice:
     here = found.default.name
     # Where the default partition has GPUs, all jobs go there.
     gpu = here if here in with_gpus else next(iter(with_gpus), "")
-    if len(partitions) > 1:
-        here = _chosen("partition of jobs without a GPU", partitions, here, ask)
-    if len(with_gpus) > 1:
-        gpu = _chosen("partition of jobs with a GPU", with_gpus, gpu, ask)
-    kinds = [*partitions[gpu].gpus] if gpu else [""]
-    kind = _chosen("kind of GPU", kinds, kinds[0], ask) if len(kinds) > 1 else kinds[0]
-    account = ""
-    if len(found.accounts) > 1:
-        account = _chosen("account", ("", *found.accounts), "", ask)
-    return Choice(partitions[here], partitions.get(gpu), kind, account)
+    here = _chosen("partition of jobs without a GPU", partitions, here, ask)
+    gpu = _chosen("partition of jobs with a GPU", with_gpus, gpu, ask)
+    used = [partitions[name] for name in (here, gpu) if name]
+    kinds = [*used[1].gpus] if gpu else [""]
+    return Choice(
+        partition=used[0],
+        gpu_partition=partitions.get(gpu),
+        kind=_chosen("kind of GPU", kinds, kinds[0], ask),
+        account=_chosen("account", found.named("account"), "", ask),
+        qos=_chosen("qos", found.named("qos"), "", ask),
+        constraint=_chosen("constraint", {"": 0} | used[0].features | used[-1].features, "", ask),
+    )
 
 
 def _chosen(what: str, names: Iterable[str], proposed: str, ask: bool) -> str:
-    """Return a name that the user types, or the one that is proposed."""
+    """Return a name that the user types, or the one that is proposed; one name is not asked for."""
     names = [*names]
-    while ask:
+    while ask and len(names) > 1:
         shown = ", ".join(filter(None, names))
         typed = typer.prompt(f"{what} ({shown})", proposed, show_default=bool(proposed))
-        if typed in names:
+        if typed in (*names, proposed):
             return typed
         print(f"no {what} '{typed}'")
     return proposed

@@ -74,13 +74,18 @@ def open_project(check: bool | load.Check = False) -> Project:
 
 
 def open_scale(
-    scale: str | None, results: str | None = None, check: bool = False, of_results: bool = False
+    scale: str | None,
+    results: str | None = None,
+    check: bool = False,
+    of_results: bool = False,
+    profile: str | None = None,
 ) -> tuple[Project, Paths]:
     """Return the project, and the places of a scale's files; what is None is config.yaml's.
 
-    With `of_results`, a folder of results that the user names must exist.
+    With `of_results`, a folder of results that the user names must exist. `profile` as for
+    `load.open_project`.
     """
-    project = open_project(check)
+    project = load.open_project(Path(), check, profile)
     paths = load.open_paths(project, scale, results)
     if of_results and results is not None:
         require_results(paths)

@@ -47,25 +47,12 @@ def suggest(command: str) -> None:
 
 
 def print_columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows below their headings.
-
-    On a terminal long texts wrap inside their column. Elsewhere a line is a row, with tabs.
-    """
-    if not sys.stdout.isatty():
-        for row in (headings, *rows):
-            print("\t".join(row))
-        return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for heading in headings:
-        grid.add_column(Text(heading), overflow="fold")
+    """Print rows below their headings; a line that a terminal is too narrow for is wrapped."""
+    rows = [headings, *rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        grid.add_row(*map(Text, row))
-    Console(highlight=False).print(grid)
+        cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        print(wrapped("  ".join(cells).rstrip()))
 
 
 def wrapped(line: str) -> str:

@@ -8,7 +8,6 @@ import typer
 
 from fathom.cli.options import Json, Results, Scale, data_named, dataset_named, open_scale
 from fathom.cli.terminal import answer, report, suggest
-from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.schema.source import Source
 from fathom.io.errors import FathomError, nearest, without_secrets
 
@@ -53,13 +52,13 @@ def doctor(scale: Scale = None, as_json: Json = False) -> None:
 
     Example: fathom doctor --scale paper
     """
+    from fathom.artefacts.needs import Needs, sources_of
+
     project, paths = open_scale(scale)
-    texts = (project.datasets[spec.dataset] for spec in project.data_folders(paths.scale).values())
-    names = [name for text in texts if isinstance(text, BuiltDataset) for name in text.sources]
-    sources = [project.sources[name] for name in dict.fromkeys(names)]
+    needs = Needs(project, paths.scale)
     places = [
         (source, file, address)
-        for source in sources
+        for source in sources_of(project, needs.texts(*needs.runs))
         for file in source.contents
         for address in source.addresses(file)
     ]

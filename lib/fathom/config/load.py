@@ -10,7 +10,7 @@ from fathom.config.files import ConfigFiles
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.switches import VARIABLE, Switches, layers, merged, open_results
-from fathom.config.yaml_values import Value
+from fathom.config.yaml_values import Value, read
 from fathom.io.commands import PROJECT_VARIABLE
 from fathom.io.errors import FathomError, refuse, unknown
 from fathom.io.screen import say
@@ -32,11 +32,12 @@ def project_root(here: Path) -> Path:
     raise FathomError("no fathom project here", named or str(here), remedy)
 
 
-def open_project(here: Path, check: bool | Check = False) -> Project:
+def open_project(here: Path, check: bool | Check = False, profile: str | None = None) -> Project:
     """Return the project of a working folder, with its switches and those of a workflow around it.
 
     `check` also reads the runs and papers that are not asked for; a workflow has done so before its
-    jobs. Raises FathomError where there is no project, and Findings of config/.
+    jobs. `profile` is one of Snakemake's, by its name or folder, whose site.yaml comes last. Raises
+    FathomError where there is no project or profile, and Findings of config/.
     """
     root = project_root(here)
     code, package = root / "lib" / "fathom", Path(__file__).parents[1]
@@ -45,7 +46,17 @@ def open_project(here: Path, check: bool | Check = False) -> Project:
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
     check = VARIABLE not in os.environ and check
-    return load(root, check, layers(root, here.resolve()), here)
+    site = [] if profile is None else [read(_site(profile, root), root)]
+    return load(root, check, [*layers(root, here.resolve()), *site], here)
+
+
+def _site(profile: str, root: Path) -> Path:
+    """Return the site.yaml of a profile."""
+    profiles = {each.parent.name: each for each in root.glob("workflow/profiles/*/site.yaml")}
+    for place in (Path(profile) / "site.yaml", profiles.get(profile, root)):
+        if place.is_file():
+            return place
+    raise unknown("profile with a site.yaml", profile, "--profile", profiles)
 
 
 def open_paths(
@@ -102,6 +113,7 @@ def load(
         refuse(findings)
     # What is missing here is a finding already.
     project = Project(root, files, switches or Switches.model_construct())
+    project.given = values
     if check:
         from fathom.config import consistency
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.inventory import Inventory, kept
-from fathom.config.switches import Switches
+from fathom.config.switches import FILE, Switches
+from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, shortened, unknown
 
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
@@ -26,6 +27,8 @@ class Project(Inventory):
 
     def __init__(self, root: Path, files: ConfigFiles, switches: Switches):
         super().__init__(root, files, switches)
+        # The switches, each at its place.
+        self.given = Value({}, str(FILE))
         self.papers: Parts[Paper] = Parts(files.papers, self._paper)
         self.claims: Parts[Mapping[str, Claim]] = Parts(files.names("claims"), self._claims)
 

@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import subprocess
+from importlib.metadata import distributions
 from pathlib import Path
 
 from fathom.io.errors import FathomError
@@ -52,6 +53,15 @@ def job_is_live(job: str) -> bool | None:
     if state := re.search(r"\bJobState=([A-Z_]+)", done.stdout):
         return state[1] not in _ENDED
     return False if "invalid job id" in done.stderr.lower() else None
+
+
+def installed_torch(prefix: Path) -> str:
+    """Return the version of torch below a prefix, as of a virtual environment; or nothing.
+
+    Torch itself takes seconds to import.
+    """
+    places = map(str, prefix.glob("lib*/python3*/site-packages"))
+    return next((found.version for found in distributions(name="torch", path=[*places])), "")
 
 
 def processor() -> str:

@@ -4,16 +4,18 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from math import prod
 from pathlib import Path
 
 from fathom.config.demand import device_named
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
+from fathom.io.machine import installed_torch
+from fathom.workflow.plan import free_space, gigabytes
 
 OPTION = "slurm-attach-"
 _COMMANDS = ("sinfo", "sbatch")
@@ -37,6 +39,21 @@ class ListedPartition:
     nodes: int
     # GPUs of a node and how many nodes have them, by kind, the commonest first; "" for no kind.
     gpus: Mapping[str, tuple[int, int]]
+    features: dict[str, None]  # of nodes, for a constraint
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What an account or a quality of service lets this user have at one time."""
+
+    kind: str  # account or qos
+    name: str
+    gpus: int | None  # None for no limit
+    jobs: int | None  # in the queue
+
+    def __str__(self) -> str:
+        limits = {"GPUs": self.gpus, "jobs in the queue": self.jobs}
+        return ", ".join(f"{count} {what}" for what, count in limits.items() if count) or "no limit"
 
 
 @dataclass(frozen=True)
@@ -45,9 +62,7 @@ class Cluster:
 
     slurm: str  # its version, or empty
     partitions: tuple[ListedPartition, ...]
-    accounts: tuple[str, ...]  # none where there is no accounting, or it does not answer
-    most_submitted: int | None  # jobs of this user in the queue
-    most_gpus: int | None  # of this user at one time
+    limits: tuple[Limit, ...]  # none where there is no accounting, or it does not answer
 
     @property
     def default(self) -> ListedPartition:
@@ -60,6 +75,10 @@ class Cluster:
         found = [each for each in self.partitions if each.gpus]
         return sorted(found, key=lambda each: -max(map(prod, each.gpus.values())))
 
+    def named(self, kind: str) -> list[str]:
+        """Return the accounts of this user, or each qos."""
+        return [*dict.fromkeys(each.name for each in self.limits if each.kind == kind)]
+
     def lines(self) -> Iterator[str]:
         """Yield what was found, for the user."""
         yield f"Slurm {self.slurm or 'of an unknown version'}"
@@ -71,12 +90,8 @@ class Cluster:
             limit = f"{each.minutes:,} minutes" if each.minutes else "no limit"
             name = f"{each.name} (default)" if each.is_default else each.name
             yield f"  partition {name}: {each.nodes} nodes, {kinds or 'no GPUs'}, {limit}"
-        if self.accounts:
-            yield f"  your accounts: {', '.join(self.accounts)}"
-        if self.most_gpus or self.most_submitted:
-            limits = {"GPUs": self.most_gpus, "jobs in the queue": self.most_submitted}
-            words = ", ".join(f"{count} {what}" for what, count in limits.items() if count)
-            yield f"  you may have at one time: {words}"
+        for each in self.limits:
+            yield f"  your {each.kind} {each.name}: {each}"
 
 
 def found() -> Cluster:
@@ -88,31 +103,30 @@ def found() -> Cluster:
     if missing := [name for name in _COMMANDS if shutil.which(name) is None]:
         what = f"no `{missing[0]}` on the search path"
         raise FathomError(what, "cluster setup", "run it on a login node of the cluster")
-    rows = _rows(_answer("sinfo", "-a", "--noheader", "--format", "%P|%l|%c|%G|%D"))
-    rows = [row for row in rows if len(row) == 5 and row[4].isdecimal()]
+    rows = _rows(_answer("sinfo", "-a", "--noheader", "--format", "%P|%l|%c|%G|%D|%f"))
+    rows = [row for row in rows if len(row) == 6 and row[4].isdecimal()]
     if not rows:
         remedy = "wait until `sinfo -a` lists partitions here, and run it again"
         raise FathomError("Slurm lists no partitions", "sinfo", remedy)
     config = re.search(r"SLURM_VERSION\s*=\s*(\S+)", _answer("scontrol", "show", "config"))
-    accounts, most_submitted, most_gpus = _accounting()
-    return Cluster(
-        slurm=config[1] if config else "",
-        partitions=tuple(_partitions(rows)),
-        accounts=accounts,
-        most_submitted=most_submitted,
-        most_gpus=most_gpus,
-    )
+    limits = tuple(dict.fromkeys(_limits()))
+    return Cluster(config[1] if config else "", tuple(_partitions(rows)), limits)
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str] | None:
+    """Return how a command ended; None where it does not answer."""
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def _answer(*command: str) -> str:
     """Return what a command prints; nothing where it fails or is silent."""
-    try:
-        ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return "" if ended.returncode else ended.stdout
+    ended = _run(*command)
+    return ended.stdout if ended and not ended.returncode else ""
 
 
 def _rows(text: str) -> list[list[str]]:
@@ -141,6 +155,9 @@ def _partitions(rows: Iterable[list[str]]) -> Iterator[ListedPartition]:
             cores=min(int(row[2].rstrip("+") or 1) for row in counted),
             nodes=sum(int(row[4]) for row in alike),
             gpus=dict(sorted(gpus.items(), key=lambda item: -prod(item[1]))),
+            features=dict.fromkeys(
+                name for row in alike for name in row[5].split(",") if name not in ("", "(null)")
+            ),
         )
 
 
@@ -153,23 +170,19 @@ def _minutes(limit: str) -> int | None:
     return days * 1440 + hours * 60 + minutes
 
 
-def _accounting() -> tuple[tuple[str, ...], int | None, int | None]:
-    """Return this user's accounts, most jobs in the queue and most GPUs, as far as they are told.
-
-    The tightest limit counts: which account and quality of service a job has is not known here.
-    """
+def _limits() -> Iterator[Limit]:
+    """Yield the limits of each account of this user, and of each QOS that it may use."""
     user = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
     asked = ("sacctmgr", "-nP", "show")
     own = _rows(_answer(*asked, "assoc", f"user={user}", "format=account,qos,maxsubmit,maxtrespu"))
     own = [row for row in own if len(row) == 4]
     qos = {name for row in own for name in row[1].split(",") if name}
     every = _rows(_answer(*asked, "qos", "format=name,maxsubmitpu,maxtrespu")) if own else []
-    limits = [row[1:] for row in every if len(row) == 3 and row[0] in qos]
-    limits += [row[2:] for row in own]
-    submitted = [int(row[0]) for row in limits if row[0].isdecimal()]
-    gpus = [int(count) for row in limits for count in _LIMIT.findall(row[1])]
-    accounts = dict.fromkeys(row[0] for row in own if row[0])
-    return tuple(accounts), min(submitted, default=None), min(gpus, default=None)
+    rows = [("account", row[0], *row[2:]) for row in own]
+    rows += [("qos", *row) for row in every if len(row) == 3 and row[0] in qos]
+    for kind, name, jobs, gpus in rows:
+        most = min(map(int, _LIMIT.findall(gpus)), default=None)
+        yield Limit(kind, name, most, int(jobs) if jobs.isdecimal() else None)
 
 
 @dataclass(frozen=True)
@@ -179,7 +192,9 @@ class Choice:
     partition: ListedPartition
     gpu_partition: ListedPartition | None
     kind: str  # of GPU; empty where the partition has one kind, or none has a name
-    account: str  # empty for the cluster's own
+    account: str = ""  # empty for the cluster's own, as the next two
+    qos: str = ""
+    constraint: str = ""  # a feature that nodes must have
 
 
 @dataclass(frozen=True)
@@ -193,15 +208,20 @@ class Proposal:
 
 def proposal(cluster: Cluster, choice: Choice) -> Proposal:
     """Return what follows from a cluster and a choice."""
-    options: dict[str, int | str] = {"jobs": min(cluster.most_submitted or _JOBS, _JOBS)}
+    # The tightest limit counts: which account or QOS a job has that names none is not known here.
+    limits = [each for each in cluster.limits if getattr(choice, each.kind) in ("", each.name)]
+    jobs = min([_JOBS, *(each.jobs for each in limits if each.jobs)])
+    options: dict[str, int | str] = {"jobs": jobs}
     if not choice.partition.is_default:
         options[f"{OPTION}partition"] = choice.partition.name
-    if choice.account:
-        options[f"{OPTION}account"] = choice.account
-    words = [f"--account={choice.account}"] if choice.account else []
+    words = []
+    for name in ("account", "qos", "constraint"):
+        if value := getattr(choice, name):
+            options[f"{OPTION}{name}"] = value
+            words.append(f"--{name}={value}")
     of_cpu = [*words, f"--partition={choice.partition.name}", "--cpus-per-task=1", "--mem=3000"]
-    limits = [each.minutes for each in (choice.partition, choice.gpu_partition) if each]
-    minutes = min([_MINUTES, *filter(None, limits)])
+    longest = [each.minutes for each in (choice.partition, choice.gpu_partition) if each]
+    minutes = min([_MINUTES, *filter(None, longest)])
     site: dict[str, int | str] = {"longest_minutes": minutes}
     sizes = [("a job without a GPU", [*of_cpu, f"--time={minutes}"])]
     if where := choice.gpu_partition:
@@ -210,7 +230,7 @@ def proposal(cluster: Cluster, choice: Choice) -> Proposal:
         if len(where.gpus) > 1 and choice.kind:
             options[f"{OPTION}gpu"] = choice.kind
         on_node, nodes = where.gpus[choice.kind]
-        most = min(_MOST_GPUS, cluster.most_gpus or _MOST_GPUS, on_node * nodes)
+        most = min([_MOST_GPUS, on_node * nodes, *(each.gpus for each in limits if each.gpus)])
         cores = max(1, min(_CORES, where.cores // on_node))
         site |= {"gpus_per_node": on_node, "max_gpus": most, "cores_per_gpu": cores}
         if device := _data_sheet(choice.kind):
@@ -243,16 +263,10 @@ def checked(proposed: Proposal) -> tuple[Proposal, list[str]]:
     """
     lines = []
     for place, (size, words) in enumerate(proposed.sizes):
-        command = ["sbatch", "--test-only", *words, "--wrap", "true"]
-        try:
-            ended = subprocess.run(
-                command, capture_output=True, text=True, timeout=_PATIENCE, check=False
-            )
-        except subprocess.TimeoutExpired:
-            remedy = "wait until Slurm answers, and run it again"
-            raise FathomError(f"no answer in {_PATIENCE} s", "sbatch", remedy) from None
-        reason = ended.stderr.strip().split("\n")[-1].rpartition(": ")[2]
-        if ended.returncode == 0:
+        ended = _run("sbatch", "--test-only", *words, "--wrap", "true")
+        said = ended.stderr if ended else f"no answer in {_PATIENCE} s"
+        reason = said.strip().split("\n")[-1].rpartition(": ")[2]
+        if ended and ended.returncode == 0:
             lines.append(f"  sbatch takes {size}")
         elif place < 2:
             what = f"it refuses {size} ({reason}); it was asked for {' '.join(words)}"
@@ -260,8 +274,7 @@ def checked(proposed: Proposal) -> tuple[Proposal, list[str]]:
             raise FathomError(what, "sbatch", remedy)
         else:
             lines.append(f"  sbatch refuses {size} ({reason})")
-            most = 2 ** (place - 2)
-            site = proposed.site | {"max_gpus": most}
+            site = proposed.site | {"max_gpus": 2 ** (place - 2)}
             return Proposal(site, proposed.options, proposed.sizes[:place]), lines
     return proposed, lines
 
@@ -297,17 +310,12 @@ def edited(text: str, values: Mapping[str, int | str]) -> str:
 
 def remarks(proposed: Proposal, results: Path) -> Iterator[str]:
     """Yield what else a user must know before the first start."""
-    try:
-        torch = version("torch")
-    except PackageNotFoundError:
-        torch = ""
-    if "gpus_per_node" in proposed.site and (not torch or "+cpu" in torch):
+    torch = installed_torch(Path(sys.prefix))
+    if "gpus_per_node" in proposed.site and (not torch or torch.endswith("+cpu")):
         build = f"torch {torch} is a build for CPUs" if torch else "torch is not installed"
         yield f"{build}, so no job would use a GPU: make environment"
     if "gpus_per_node" in proposed.site and "gpu" not in proposed.site:
         yield "this kind of GPU has no data sheet here: hours are those of `site.gpu` in site.yaml"
-    places = (results.absolute(), *results.absolute().parents)
-    place = next(each for each in places if each.exists())
-    yield f"results: {results} has {shutil.disk_usage(place).free / 1e9:,.0f} GB free"
+    yield f"results: {results} has {gigabytes(free_space(results))} free"
     if scratch := os.environ.get("SCRATCH"):
         yield f"  for scratch write into site.yaml: results: {scratch}/fathom"

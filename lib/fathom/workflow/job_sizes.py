@@ -1,26 +1,28 @@
-"""What the jobs of a run ask a cluster for: GPUs, nodes, cores, memory and time.
+"""What jobs ask a cluster for, and what a start or a plan says of it.
 
-All of it follows from the run and the site, so that no option of a command line drops a GPU.
+All of it follows from the run, the site and the plan, so that no option of a command line drops a
+GPU. Of a time that is a range, the longest counts: it is the safe choice until it is measured.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from fathom.config.demand import arithmetic_of, memory_of_run
 from fathom.config.spec import Spec
 from fathom.config.switches import Site
 from fathom.io.errors import FathomError
 from fathom.results.run_state import read_state
-from fathom.workflow.plan import TRAIN, Plan
+from fathom.workflow.plan import DEFAULT, RULES, TRAIN, DeviceJob, Plan
 from fathom.workflow.targets import ALL, Targets
 
-# Seconds of a run's job of a rule on one device.
-Rates = Callable[[Spec, str], float]
-# A limit is this many times the expected time, and so many minutes more for what comes before.
+# A limit is this many times the longest expected time, and so many minutes more.
 _MARGIN, _BEFORE = 1.5, 30
+# Hours from which a training is in another group of the table.
+_LENGTHS = (1, 24)
 # GPU-hours that a start may ask for where the user names no number.
 UNASKED = 100
 
@@ -34,8 +36,6 @@ class Request:
     cores: int  # of each node
     memory_mb: int  # of a node's first process
     minutes: int
-    hours: float  # that it is expected to take
-    rule: str
 
     @property
     def resources(self) -> dict[str, int]:
@@ -43,22 +43,18 @@ class Request:
         memory = {"mem_mb": self.memory_mb, "runtime": self.minutes}
         return {"gpu": self.gpus, "nodes": self.nodes} | memory
 
-    @property
-    def gpu_hours(self) -> float:
-        """The GPU-hours that it is expected to take."""
-        return self.gpus * self.hours
 
-
-def request(spec: Spec, rule: str, site: Site, rates: Rates, shared: int = 0) -> Request:
+def request(spec: Spec, rule: str, site: Site, hours: float, shared: int = 0) -> Request:
     """Return what a job of a run asks for.
 
     A training has the fewest GPUs of 1, 2, 4, … with which it takes `training_hours` at most. All
     other jobs have one.
 
     Args:
+        hours: on one device, at most.
         shared: micro-batches of the run's updates, which its GPUs must share evenly; 0 for any.
     """
-    hours, gpus, nodes = rates(spec, rule) / 3600, 1, 1
+    gpus, nodes = 1, 1
     while (
         rule == TRAIN
         and hours / gpus > site.training_hours
@@ -68,15 +64,12 @@ def request(spec: Spec, rule: str, site: Site, rates: Rates, shared: int = 0) ->
         gpus *= 2
     while gpus > nodes * site.gpus_per_node:
         nodes *= 2
-    hours, on_node = hours / gpus, gpus // nodes
     return Request(
         gpus=gpus,
         nodes=nodes,
-        cores=site.cores_per_gpu * on_node,
+        cores=site.cores_per_gpu * gpus // nodes,
         memory_mb=memory_of_run(spec),
-        minutes=min(site.longest_minutes, ceil(60 * _MARGIN * hours) + _BEFORE),
-        hours=hours,
-        rule=rule,
+        minutes=min(site.longest_minutes, ceil(60 * _MARGIN * hours / gpus) + _BEFORE),
     )
 
 
@@ -86,72 +79,109 @@ class Sizes:
 
     targets: Targets
     on_cluster: bool
+    gpu: str | None = None  # of which times are expected, as of `Plan`
     # What the targets of this start lack, by file.
-    begun: dict[Path, Request] = field(default_factory=dict, compare=False)
+    begun: dict[Path, DeviceJob] = field(default_factory=dict, compare=False)
 
     @property
     def site(self) -> Site:
         """The cluster."""
         return self.targets.project.switches.site
 
+    @cached_property
+    def plan(self) -> Plan:
+        """The expected times."""
+        return Plan(self.targets, self.gpu)
+
+    @cached_property
+    def _built(self) -> dict[str, str]:
+        """The names by which runs are asked for, by the run that is trained."""
+        return {self.targets.spec(name).name: name for name in self.targets.built}
+
     def of(self, spec: Spec, rule: str, seed: int) -> Request:
         """Return what a job of a run and seed asks for."""
-        gpus = self.targets.gpus
         if not self.on_cluster:
-            memory, minutes = memory_of_run(spec), self.site.longest_minutes
-            return Request(gpus, 1, 1, memory, minutes, hours=0.0, rule=rule)
-        if not gpus:
+            memory = memory_of_run(spec)
+            return Request(self.targets.gpus, 1, 1, memory, self.site.longest_minutes)
+        longest = self.plan.seconds(rule, self._built[spec.name], seed)[1] / 3600
+        if not self.targets.gpus:
             site = self.site.model_copy(update={"max_gpus": 1})
-            return replace(request(spec, rule, site, self._seconds), gpus=0, cores=1)
+            return replace(request(spec, rule, site, longest), gpus=0, cores=1)
         shared = self.targets.project.switches.micro_batches
         if not shared and (state := read_state(self.targets.paths.run(spec, seed))):
             shared = state.micro_batches
-        return request(spec, rule, self.site, self._seconds, shared)
+        return request(spec, rule, self.site, longest, shared)
 
-    def missing(self, target: str) -> dict[Path, Request]:
-        """Return the requests of the GPU jobs whose file a target lacks, by the file."""
-        trainings = self._plan.trainings(self.targets.names_of(target)).values()
-        jobs = [*(each.job for each in trainings), *self._plan.others(target)]
-        return {
-            job.path: self.of(self.targets.spec(self._built[job.run]), job.rule, job.seed)
-            for job in jobs
-            if not job.path.exists()
-        }
+    def gpus_of(self, job: DeviceJob) -> int:
+        """Return the GPUs that a planned job asks for."""
+        return self.of(self.targets.spec(self._built[job.run]), job.rule, job.seed).gpus
 
-    def table(self, target: str) -> list[str]:
-        """Return the requests of what a target lacks as lines, without a cluster none."""
-        requests = self.missing(target) if self.on_cluster and self.targets.gpus else {}
-        groups: dict[tuple[str, int], list[Request]] = {}
-        for each in requests.values():
-            groups.setdefault((each.rule, each.gpus), []).append(each)
-        lines = []
-        for (rule, gpus), each in groups.items():
-            hours = [shown(bound(one.hours for one in each)) for bound in (min, max)]
-            spent = shown(sum(one.gpu_hours for one in each))
-            words = f"{len(each):7,} {rule:18}  {gpus} GPU{'s' * (gpus > 1):1}"
-            lines.append(f"{words}  {' to '.join(dict.fromkeys(hours)):>12} h each")
-            lines[-1] += f"  {spent:>6} GPU-hours"
-        if not lines:
-            return []
-        if (spent := sum(each.gpu_hours for each in requests.values())) > self.limit:
-            lines.append(f"  {shown(spent)} GPU-hours: a start needs {self._key(spent)}")
-        return [f"fathom: jobs on GPUs, expected on {self.expected_on}:", *lines]
+    def hours_each(self, job: DeviceJob) -> tuple[float, float]:
+        """Return the hours that a planned job has left on its GPUs, at best and at most."""
+        best, most = job.hours_left
+        return best / self.gpus_of(job), most / self.gpus_of(job)
+
+    def missing(self, target: str) -> dict[Path, DeviceJob]:
+        """Return the jobs on GPUs whose file a target lacks, in whole or in part, by the file."""
+        jobs = self.plan.jobs(target) if self.on_cluster and self.targets.gpus else ()
+        return {job.path: job for job in jobs if job.left}
+
+    def table(self, target: str) -> list[dict[str, Any]]:
+        """Return what a target asks of a cluster: the jobs of each rule, trainings by their length.
+
+        Hours are those that are left, at best and at most.
+        """
+        groups: dict[tuple[int, int, int], list[DeviceJob]] = {}
+        for job in self.missing(target).values():
+            longest = self.hours_each(job)[1] if job.rule == TRAIN else 0
+            length = sum(longest >= hours for hours in _LENGTHS)
+            groups.setdefault((RULES.index(job.rule), length, self.gpus_of(job)), []).append(job)
+        return [
+            {
+                "rule": RULES[rule],
+                "jobs": len(jobs),
+                "gpus": gpus,
+                "hours_each": [
+                    min(job.hours_left[0] for job in jobs) / gpus,
+                    max(job.hours_left[1] for job in jobs) / gpus,
+                ],
+                "gpu_hours": hours_of(jobs),
+            }
+            for (rule, _, gpus), jobs in sorted(groups.items())
+        ]
+
+    def lines(self, target: str) -> Iterator[str]:
+        """Yield what a user must know before a start: jobs, GPU-hours, disk, downloads."""
+        unit = "core" if self.gpu == "cpu" else "GPU"
+        if jobs := self.missing(target).values():
+            yield f"jobs on {unit}s, expected on {self._expected_on(jobs)}:"
+            for each in self.table(target):
+                yield (
+                    f"{each['jobs']:7,} {each['rule']:18}  {each['gpus']} {unit}"
+                    f"{'s' * (each['gpus'] > 1):1}  {between(each['hours_each']):>14} h each"
+                    f"  {between(each['gpu_hours']):>14} {unit}-hours"
+                )
+            spent = hours_of(jobs)
+            refused = self.targets.ready_only and spent[1] > self.limit
+            needs = f": a start needs {self._key(spent)}" if refused else ""
+            yield f"  in all {between(spent)} {unit}-hours{needs}"
+        if runs := self.targets.names_of(target):
+            yield self.plan.disk(runs)
+            yield from self.plan.fetched(runs)
 
     def refuse_hours(self, target: str) -> None:
         """Refuse a start whose targets lack more GPU-hours than the user allows.
 
         Raises:
-            FathomError: If they do; it names the key to write, and a table that is allowed.
+            FathomError: If they may; it names the key to write, and a table that is allowed.
         """
-        if not self.on_cluster:
-            return
         self.begun.update(self.missing(target))
-        hours = sum(each.gpu_hours for each in self.begun.values())
-        if hours <= self.limit:
+        hours = hours_of(self.begun.values())
+        if hours[1] <= self.limit:
             return
         trainings = sum(each.rule == TRAIN for each in self.begun.values())
-        what = f"{target} asks for {shown(hours)} GPU-hours"
-        what += f" ({trainings} trainings, {self.expected_on}), more than {self.limit}"
+        which = f"{trainings} trainings, {self._expected_on(self.begun.values())}"
+        what = f"{target} asks for {between(hours)} GPU-hours ({which}), more than {self.limit}"
         remedy = f"write {self._key(hours)}{self._smaller(target)}"
         raise FathomError(what, "gpu_hours", remedy)
 
@@ -160,61 +190,49 @@ class Sizes:
         """The most GPU-hours of a start."""
         return self.targets.project.switches.gpu_hours or UNASKED
 
-    def _key(self, hours: float) -> str:
+    def _key(self, hours: tuple[float, float]) -> str:
         """Return what a user writes for so many hours, and where."""
-        step = 10 ** max(len(str(int(hours))) - 2, 0)
-        place = self.targets.given.at(("site",)).file
-        return f"gpu_hours: {step * ceil(hours / step)} into {place}"
+        step = 10 ** max(len(str(int(hours[1]))) - 2, 0)
+        place = self.targets.project.given.at(("site",)).file
+        return f"gpu_hours: {step * ceil(hours[1] / step)} into {place}"
 
     def _smaller(self, target: str) -> str:
         """Return the words that name the cheapest table of a target that is allowed."""
-        papers = [name for name in self.targets.project.papers if target in (ALL, name)]
-        tables = [
-            name
+        costs = {
+            name: hours_of(self.missing(name).values())
             for name in self.targets.tables
             if name not in self.targets.artefacts_not_built
-            and self.targets.artefacts[name].paper.name in papers
-        ]
-        costs = {
-            name: sum(each.gpu_hours for each in self.missing(name).values()) for name in tables
+            and target in (ALL, self.targets.artefacts[name].paper.name)
         }
-        allowed = {name: hours for name, hours in costs.items() if 0 < hours <= self.limit}
+        allowed = {name: hours for name, hours in costs.items() if 0 < hours[1] <= self.limit}
         if not allowed:
             return ""
-        name = min(allowed, key=allowed.__getitem__)
-        return f", or begin with {name} ({shown(allowed[name])} GPU-hours)"
+        name = min(allowed, key=lambda name: allowed[name][1])
+        return f", or begin with {name} ({between(allowed[name])} GPU-hours)"
 
-    @property
-    def expected_on(self) -> str:
-        """The device and arithmetic of which hours are expected, and by what."""
+    def _expected_on(self, jobs: Iterable[DeviceJob]) -> str:
+        """Return the device and arithmetic of which the hours of jobs are expected, and by what."""
         tf32 = self.targets.project.switches.matmul == "tf32"
-        used = {arithmetic_of(self.targets.spec(name), tf32) for name in self.targets.built}
-        measured = len(self._plan.measured)
-        by = f"by {measured} trainings here" if measured else "not measured"
-        return f"{self.site.gpu}, {', '.join(sorted(used))}; {by}"
-
-    # Times
-
-    @cached_property
-    def _plan(self) -> Plan:
-        return Plan(self.targets, self.site.gpu if self.targets.gpus else "cpu")
-
-    @cached_property
-    def _built(self) -> dict[str, str]:
-        """The names by which runs are asked for, by the run that is trained."""
-        return {self.targets.spec(name).name: name for name in self.targets.built}
-
-    def _seconds(self, spec: Spec, rule: str) -> float:
-        """Return how long a job is expected to take on one device, of all seeds at most."""
-        name = self._built[spec.name]
-        if rule != TRAIN:
-            return self._plan.seconds_after(rule, name)
-        planned = self._plan.trainings([name])
-        return max(each.job.seconds for (run, _), each in planned.items() if run == spec.name)
+        specs = (self.targets.spec(name) for name in {self._built[job.run] for job in jobs})
+        used = {arithmetic_of(spec, tf32) for spec in specs}
+        measured = [f"{len(self.plan.measured)} trainings here"] if self.plan.measured else []
+        measured += [f"{len(self.plan.rates)} rates of --calibrate"] if self.plan.rates else []
+        by = f"by {' and '.join(measured)}" if measured else "not measured"
+        return f"{self.gpu or DEFAULT}, {', '.join(sorted(used))}; {by}"
 
 
-def shown(number: float) -> str:
-    """Return a number of hours with two digits that count."""
+def hours_of(jobs: Iterable[DeviceJob]) -> tuple[float, float]:
+    """Return the hours on one device that jobs have left together, at best and at most."""
+    hours = [job.hours_left for job in jobs]
+    return sum(best for best, _ in hours), sum(most for _, most in hours)
+
+
+def between(hours: Iterable[float]) -> str:
+    """Return hours at best and at most, once where they are alike, with two digits that count."""
+    return " to ".join(dict.fromkeys(map(_shown, hours)))
+
+
+def _shown(number: float) -> str:
     if number < 0.1:
         return "<0.1"
     rounded = float(f"{number:.2g}")

@@ -4,18 +4,21 @@ Hours are an estimate by what binds of arithmetic, memory and launches on a devi
 to `SLOWEST` times as much. What was measured replaces it: the trainings here, or else rates.json.
 """
 
-from collections.abc import Iterable, Mapping
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from fathom.artefacts.needs import sources_of
 from fathom.config import demand
 from fathom.config.demand import DEVICES, SENTENCE, SLOWEST, Device, entries_of, kind_of
 from fathom.config.measurement_keys import SCORES, is_metric
 from fathom.config.schema.dataset import BuiltDataset
-from fathom.config.schema.source import LocalFiles, Source
+from fathom.config.schema.source import ByHand, LocalFiles, Source
 from fathom.config.spec import Spec
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
@@ -59,14 +62,12 @@ class DeviceJob:
     path: Path  # the last file that it makes
     seconds: float
     slowest: float  # seconds at most; the same once it is measured
-    left: float = 1.0  # the share that is not made yet
-    gpus: int = 1
+    left: float = 1.0  # the share that is not made yet; of a training, by its last saved update
 
     @property
     def hours_left(self) -> tuple[float, float]:
-        """GPU-hours until it is made, and at most."""
-        share = self.gpus * self.left / 3600
-        return share * self.seconds, share * self.slowest
+        """Hours on one device until it is made, and at most."""
+        return self.left * self.seconds / 3600, self.left * self.slowest / 3600
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,16 @@ class Plan:
         dataset = self.targets.project.datasets[spec.data.dataset]
         return dataset.lines(split) if isinstance(dataset, BuiltDataset) else None
 
-    def _seconds(self, name: str, seed: int) -> tuple[float, float]:
-        """Return how long a training takes or took, and at most, by what is measured."""
+    def seconds(self, rule: str, name: str, seed: int, split: str = "valid") -> tuple[float, float]:
+        """Return how long a job takes or took on a device, and at most, by what is measured.
+
+        What comes after a training is never measured. It is slower than estimates as trainings of
+        its kind. `split` is that of a likelihood.
+        """
         updates = self._costs[name].updates
+        if rule != TRAIN:
+            seconds = self._seconds_after(rule, name, split)
+            return seconds, SLOWEST * seconds
         if measured := self.measured.get((name, seed)):
             return measured * updates, measured * updates
         seconds = self._estimates[name] * self._factor(name) * updates
@@ -167,17 +175,26 @@ class Plan:
     def _planned(self, name: str, seed: int) -> Planned:
         spec, known = self._specs[name], self._costs[name]
         state = run_state(self.targets.paths.run(spec, seed))
-        made = known.updates if state.ended else state.update or 0
-        left = max(0.0, 1 - made / known.updates)
+        updates = state.updates or known.updates
+        # Of what has not ended, an update is left at least.
+        left = 0.0 if state.ended else max(1, updates - (state.update or 0)) / updates
+        if state.ended and self._again(name, seed):
+            left = 1.0
         path = self.targets.paths.training(spec, seed)
-        seconds = self._seconds(name, seed)
+        seconds = self.seconds(TRAIN, name, seed)
         return Planned(known, state, DeviceJob(TRAIN, spec.name, seed, path, *seconds, left))
 
-    def others(self, target: str) -> list[DeviceJob]:
-        """Return the jobs of a target after its trainings: translations, windows, likelihoods.
+    def _again(self, name: str, seed: int) -> bool:
+        """Return whether a finished training is trained again from nothing."""
+        return bool(self.targets.retrain(self._specs[name], seed))
 
-        Their times are never measured. They are slower than estimates as trainings of their kind.
-        """
+    def jobs(self, target: str) -> list[DeviceJob]:
+        """Return the jobs on devices of a target: its trainings, then those after them."""
+        trainings = self.trainings(self.targets.names_of(target)).values()
+        return [*(each.job for each in trainings), *self.others(target)]
+
+    def others(self, target: str) -> list[DeviceJob]:
+        """Return the jobs of a target after its trainings: translations, windows, likelihoods."""
         names = {
             self.targets.paths.run(spec, seed) / "measurements": (name, seed)
             for name, spec in self._specs.items()
@@ -199,14 +216,17 @@ class Plan:
                 jobs[key] = asked, made
         return [
             DeviceJob(
-                rule, self._specs[name].name, seed, path, seconds, SLOWEST * seconds, not made
+                rule,
+                self._specs[name].name,
+                seed,
+                path,
+                *self.seconds(rule, name, seed, *words[:1]),
+                left=not made or self._again(name, seed),
             )
             for (rule, name, seed, words), (path, made) in jobs.items()
-            for seconds in (self.seconds_after(rule, name, *words[:1]),)
         ]
 
-    def seconds_after(self, rule: str, name: str, split: str = "valid") -> float:
-        """Return how long a job after a training takes; `split` is that of a likelihood."""
+    def _seconds_after(self, rule: str, name: str, split: str) -> float:
         spec, of_each = self._specs[name], entries_of(self._specs[name])
         held_out = {split: self._lines(spec, split) or 0 for split in ("valid", "test")}
         if rule == LIKELIHOOD:
@@ -248,19 +268,46 @@ class Plan:
 
     def downloads(self, names: Iterable[str]) -> list[Source]:
         """Return the sources that runs need and that are not there, nor put by hand."""
-        project, paths = self.targets.project, self.targets.paths
-        datasets = (project.datasets[self._specs[name].data.dataset] for name in names)
-        built = (dataset for dataset in datasets if isinstance(dataset, BuiltDataset))
-        sources = dict.fromkeys(source for dataset in built for source in dataset.sources)
+        paths = self.targets.paths
         return [
-            project.sources[source]
-            for source in sources
-            if not (paths.source(source) / "source.json").exists()
-            and not isinstance(project.sources[source], LocalFiles)
-            and not all(
-                (paths.by_hand / file).exists() for file in project.sources[source].contents
-            )
+            source
+            for source in sources_of(self.targets.project, self.targets.texts(*names))
+            if not (paths.source(source.name) / "source.json").exists()
+            and not isinstance(source, LocalFiles)
+            and not all((paths.by_hand / file).exists() for file in source.contents)
         ]
+
+    def fetched(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield what is downloaded for runs, and each file that the user must put by hand."""
+        sources = self.downloads(names)
+        by_hand = [source for source in sources if isinstance(source, ByHand)]
+        fetched = [source for source in sources if not isinstance(source, ByHand)]
+        line = f"downloads: {len(fetched) or 'none'}"
+        if fetched:
+            known = [source.about for source in fetched if source.about is not None]
+            about = "about " if any(source.size is None for source in fetched) else ""
+            line += f", {about}{gigabytes(sum(known))}"
+            unknown = len(fetched) - len(known)
+            line += f" and {unknown} of unknown size" if unknown else ""
+        if by_hand:
+            line += f"; {len(by_hand)} files by hand: {', '.join(each.file for each in by_hand)}"
+        yield line
+        yield from (f"  {each.file}: {each.steps}" for each in by_hand)
+
+    def disk(self, names: Iterable[str]) -> str:
+        """Return what trainings still write, the run that writes most, and the room for it."""
+        sizes: Counter[str] = Counter()
+        for (run, _), each in self.trainings(names).items():
+            sizes[run] += 0 if each.state.ended else each.cost.disk
+        if not sizes.total():
+            return "disk: nothing more"
+        [(most, size)] = sizes.most_common(1)
+        free, results = free_space(self.targets.paths.results), self.targets.paths.results
+        room = "" if sizes.total() < free else "; not enough"
+        return (
+            f"disk: {gigabytes(sizes.total())}, of which {most} takes most ({gigabytes(size)}); "
+            f"{gigabytes(free)} free in {results}{room}"
+        )
 
     def first(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Return the rows that papers' tables say are trained first, where any run is left."""
@@ -300,6 +347,18 @@ def saved_weights(spec: Spec, updates: int) -> int:
     every = spec.training.save_every or spec.training.validate_every
     kept = spec.training.keep_weights
     return min(kept, updates // every) if isinstance(every, int) else kept
+
+
+def free_space(folder: Path) -> int:
+    """Return the bytes that are free where a folder is, or will be."""
+    places = (folder.absolute(), *folder.absolute().parents)
+    return shutil.disk_usage(next(each for each in places if each.is_dir())).free
+
+
+def gigabytes(size: float) -> str:
+    """Return bytes in GB with three digits that count."""
+    number = size / 1e9
+    return f"{number:,.3g} GB" if number < 100 else f"{number:,.0f} GB"
 
 
 def rates(path: Path) -> list[dict[str, Any]]:

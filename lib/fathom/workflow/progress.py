@@ -79,6 +79,7 @@ class Progress:
     job: Queued | None = None  # on a cluster
     log: Path | None = None  # what it printed, of a training that failed or is stale
     note: str = ""  # that a plugin's code has changed since it ended
+    needs: str = ""  # the file that only the user can get, where nothing was trained without it
 
     @property
     def seconds_left(self) -> float | None:
@@ -89,8 +90,9 @@ class Progress:
 
     @property
     def reason(self) -> str:
-        """Why it waits, was stopped or has failed; may be empty."""
-        return self.state.reason or (str(self.job) if self.job else "")
+        """Why it waits, has not started, was stopped or has failed; may be empty."""
+        needs = f"needs {self.needs}" if self.needs else ""
+        return self.state.reason or (str(self.job) if self.job else needs)
 
     @cached_property
     def last_lines(self) -> list[str]:
@@ -118,7 +120,7 @@ class Progress:
             text += f", no sign of life for {duration(state.silent or 0)}"
         if self.kind == STALE:
             text += f": {state.holder} has ended without a word; the next start resumes it"
-        elif self.kind not in (RUNNING, WAITING, NOT_STARTED, "finished") and self.reason:
+        elif self.kind not in (RUNNING, WAITING, "finished") and self.reason:
             text += f": {self.reason}"
         text += f"; {self.note}" if self.note else ""
         return f"{text}; its lines: {self.log}" if self.log else text
@@ -164,8 +166,8 @@ class Progresses:
         """The jobs that wait and are not of a training that `of` was called for."""
         return [job for job in self.jobs if job.waits and job.title not in self._matched]
 
-    def of(self, spec: Spec, seed: int) -> Progress:
-        """Return how a training goes."""
+    def of(self, spec: Spec, seed: int, needs: str = "") -> Progress:
+        """Return how a training goes; `needs` is the file that its text waits for."""
         folder = self.paths.run(spec, seed)
         state = run_state.run_state(folder)
         file = self.paths.training(spec, seed).resolve()
@@ -180,7 +182,8 @@ class Progresses:
         logs += [Path(job.lines)] if job else []
         logs = [path for path in logs if kind in (FAILED, STALE) and path.is_file()]
         log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
-        return Progress(kind, state, updates, pace, job, log, note)
+        needs = needs if kind == NOT_STARTED else ""
+        return Progress(kind, state, updates, pace, job, log, note, needs)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
         if state.ended or state.kind == RUNNING:
@@ -212,9 +215,10 @@ class Overview:
         }
         for name in needs.runs:
             spec = artefacts.project.spec(name, artefacts.scale)
+            awaited = artefacts.awaited(needs.texts(name))
             for seed in artefacts.seeds_of(name):
                 label = name if seed == 1 else f"{name} seed {seed}"
-                self._trained[spec.paper][label] = self._progresses.of(spec, seed)
+                self._trained[spec.paper][label] = self._progresses.of(spec, seed, awaited)
         self._cells = _verdicts(artefacts.paths.compare, papers)
         # A study has no printed cells.
         self._compared = not all(map(artefacts.project.files.is_study, papers))
@@ -241,7 +245,9 @@ class Overview:
             done = [there for name, there in self._drawn[paper].items() if name.startswith(verb)]
             parts.append(f"{sum(done)} of {len(done)} {verb}s")
         trained = self._trained[paper]
-        kinds = Counter(progress.kind for progress in trained.values())
+        kinds = Counter(
+            f"{each.kind}: {each.reason}" if each.needs else each.kind for each in trained.values()
+        )
         parts.append(f"{len(trained)} runs" + (f" ({_counted(kinds)})" if kinds else ""))
         return ", ".join(parts)
 

@@ -83,7 +83,6 @@ def begin(
         switches.scale,
         paths,
         gpus_for(switches.device, cluster),
-        merged([read(project / FILE, project), *given]),
         ready_only=True,
     )
 

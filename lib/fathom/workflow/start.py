@@ -5,6 +5,7 @@ And what Snakemake is kept from: jobs that run at every start, and looks for job
 
 import os
 import re
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,14 +16,14 @@ from typing import Any
 
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
+from fathom.io.errors import FathomError
+from fathom.io.machine import installed_torch
 from fathom.workflow import starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.plan import TRAIN
 from fathom.workflow.targets import ALL, CLAIMS, READING, Targets
 
 EXECUTOR = "slurm-attach"
-# Names in a line; `fathom list runs` has all of them.
-MOST_NAMES = 3
 # The files whose dates Snakemake compares, and by how many seconds clocks of machines may differ.
 _MADE = (
     "sources/*/*.json",
@@ -41,11 +42,11 @@ _DEFAULT_LIMIT = (100, 1)
 
 def title(targets: Targets) -> str:
     """Return the first line of every start: its scale, and where that is written."""
-    scale, place = targets.project.scale(targets.scale), targets.given.at(("scale",)).file
+    scale, place = targets.project.scale(targets.scale), targets.project.given.at(("scale",)).file
     name = targets.scale
     # Whoever meant the papers' trainings shall see it before hours have passed.
     shown = f"SCALE {name.upper()}" if scale.cuts_down else f"scale {name}"
-    return f"fathom: {shown} ({place}): {scale.title.removeprefix(f'{name}: ')}"
+    return f"{shown} ({place}): {scale.title.removeprefix(f'{name}: ')}"
 
 
 def found(targets: Targets, target: str) -> list[str]:
@@ -54,34 +55,25 @@ def found(targets: Targets, target: str) -> list[str]:
     Raises:
         FathomError: If the target cannot be made.
     """
-    trainings = _trainings(targets, targets.names_of(target))
+    trainings = {*_trainings(targets, target)}
     if not trainings:
         what = "claims" if target == CLAIMS else "cells"
         note = f"; {what} without a result say `not run`" if target in READING else ""
-        return [f"fathom: {target}: nothing will be trained{note}"]
-    missing = [label for label, path in trainings.items() if not path.exists()]
-    line = (
-        f"fathom: {target}: {len(trainings) - len(missing)} of {len(trainings)} trainings found, "
-        f"{len(missing)} to train"
-    )
-    names = ", ".join(missing if len(missing) <= MOST_NAMES else ())
-    printed = [f"{line}: {names}" if names else line, *_stale(targets, target)]
-    return [*printed, *left_out(targets, target)]
+        return [f"{target}: nothing will be trained{note}"]
+    missing = sum(not path.exists() for path in trainings)
+    ended = len(trainings) - missing
+    line = f"{target}: {ended} of {len(trainings)} trainings found, {missing} to train"
+    return [line, *_stale(targets, target), *left_out(targets, target)]
 
 
-def _trainings(targets: Targets, names: list[str]) -> dict[str, Path]:
-    """Return training.json by `<run>-<hash8>`, with the seed where it is not 1.
-
-    A run comes after the run that it starts from.
-    """
-    trainings = {}
-    for name in names:
-        for trained in targets.with_start(name):
-            spec = targets.spec(trained)
-            for seed in targets.seeds(name):
-                label = spec.folder if seed == 1 else f"{spec.folder} seed {seed}"
-                trainings[f"{spec.paper}/{label}"] = targets.paths.training(spec, seed)
-    return trainings
+def _trainings(targets: Targets, target: str) -> list[Path]:
+    """Return the training.json of each training of a target, and of those that runs start from."""
+    return [
+        targets.paths.training(targets.spec(trained), seed)
+        for name in targets.names_of(target)
+        for trained in targets.with_start(name)
+        for seed in targets.seeds(name)
+    ]
 
 
 def _stale(targets: Targets, target: str) -> Iterator[str]:
@@ -95,7 +87,7 @@ def _stale(targets: Targets, target: str) -> Iterator[str]:
     if stale:
         again = targets.project.switches.retrain == "stale"
         verdict = "trained again from nothing" if again else "kept; --config retrain=stale"
-        yield f"fathom: {len(stale)} trainings of an older recipe: {verdict}"
+        yield f"{len(stale)} trainings of an older recipe: {verdict}"
 
 
 def left_out(targets: Targets, target: str) -> Iterator[str]:
@@ -110,18 +102,18 @@ def left_out(targets: Targets, target: str) -> Iterator[str]:
             of_text = reason if name in targets.waiting else reason.split("; ")[0]
             reasons[of_text] += len(targets.seeds(name))
     if reasons:
-        yield f"fathom: {reasons.total()} trainings are left out:"
+        yield f"{reasons.total()} trainings are left out:"
     yield from (f"  {count}: {reason}" for reason, count in reasons.items())
     of_papers = [each for each in targets.artefacts.values() if each.paper.name in papers]
     without = [each.target for each in of_papers if each.target in targets.artefacts_not_built]
     if without:
-        yield f"fathom: tables and figures that are left out: {', '.join(without)}"
+        yield f"tables and figures that are left out: {', '.join(without)}"
 
 
 def say(lines: Iterable[str]) -> None:
     """Print lines for the user, where Snakemake prints its own."""
     for line in lines:
-        screen.say(line)
+        screen.say(line if line.startswith(" ") else f"fathom: {line}")
 
 
 def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
@@ -130,11 +122,9 @@ def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
 
 
 def announce(workflow: Any, sizes: Sizes, target: str) -> None:
-    """Print what a target finds and what a start asks for, before it is refused or begins.
-
-    `workflow` and errors as of `ready`.
-    """
-    say([*found(sizes.targets, target), *sizes.table(target)])
+    """Print what a target finds and what a start asks for, before it is refused or begins."""
+    say(found(sizes.targets, target))
+    say(sizes.lines(target) if sizes.on_cluster else ())
     say(ready(workflow, sizes, target))
 
 
@@ -144,16 +134,18 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
-        FathomError: If what is missing takes more GPU-hours than the user allows.
+        FathomError: If what is missing takes more GPU-hours than the user allows, or jobs ask for
+            GPUs that their torch cannot use.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
     targets = sizes.targets
     sizes.refuse_hours(target)
-    trainings = _trainings(targets, targets.names_of(target)).values()
-    missing = [path for path in trainings if not path.exists()]
+    if sizes.begun:
+        require_cuda()
+    missing = [path for path in _trainings(targets, target) if not path.exists()]
     stop = _HOW_TO_STOP_HERE if missing else ()
-    if _is_on_slurm(workflow) and target not in READING:
+    if workflow.executor_plugin.name == EXECUTOR and target not in READING:
         stop = (
             "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
             f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
@@ -162,7 +154,24 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
-    return [f"fathom: {line}" for line in (*entered, *stop) if is_first]
+    return [*entered, *stop] if is_first else []
+
+
+def require_cuda() -> None:
+    """Refuse jobs on GPUs whose torch is built for CPUs, as far as that can be seen from here.
+
+    The torch is that of the environment of the `fathom` which jobs will run. Each job would refuse
+    by itself, one after the other.
+
+    Raises:
+        FathomError: If it is a build for CPUs.
+    """
+    command = shutil.which("fathom")
+    torch = installed_torch(Path(command).parents[1]) if command else ""
+    if torch.endswith("+cpu"):
+        what = f"jobs ask for GPUs, and torch {torch} beside {command} is built for CPUs"
+        remedy = "make environment without TORCH_INDEX, or start with --config device=cpu"
+        raise FathomError(what, "start", remedy)
 
 
 _HOW_TO_STOP_HERE = (
@@ -175,11 +184,6 @@ _HOW_TO_STOP_HERE = (
 def _enter() -> tuple[str, ...]:
     """Record this process once, and return what is printed of other starts."""
     return tuple(starts.enter())
-
-
-def _is_on_slurm(workflow: Any) -> bool:
-    """Return whether jobs are submitted by the executor of the profile `slurm`."""
-    return workflow.executor_plugin.name == EXECUTOR
 
 
 def require_even_devices(workflow: Any, targets: Targets) -> None:
@@ -223,7 +227,7 @@ def set_back(results: Path) -> Iterator[str]:
             with suppress(FileNotFoundError):
                 os.utime(path)
             minutes = (date - now) / 60
-            yield f"fathom: {path}: dated {minutes:.1f} minutes in the future, dated now"
+            yield f"{path}: dated {minutes:.1f} minutes in the future, dated now"
 
 
 def lift_limits_of_this_machine(workflow: Any) -> None:

@@ -90,14 +90,9 @@ def add_trainings(above: Path, trainings: Iterable[Path]) -> None:
                 path.unlink()
     made = {str(path.absolute()) for path in trainings}
     if made:
-        made |= set(map(str, trainings_here(above)))
+        before = read_or_empty(_mine(above / STARTS))
+        made |= {*before["trainings"]} if _is_ours(before) else set()
         _record(_mine(above / STARTS), {"trainings": sorted(made)})
-
-
-def trainings_here(above: Path) -> set[Path]:
-    """Return the trainings that this start will make."""
-    record = read_or_empty(_mine(above / STARTS))
-    return set(map(Path, record["trainings"])) if _is_ours(record) else set()
 
 
 def trainings_of_all(above: Path) -> set[Path]:

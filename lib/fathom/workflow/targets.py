@@ -2,21 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import filter as fitting
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.needs import Artefact, Needs
+from fathom.artefacts.needs import Artefact, Needs, by_hand
 from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
-from fathom.config.schema.dataset import BuiltDataset, Dataset
-from fathom.config.schema.source import ByHand
+from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
-from fathom.config.switches import FILE
-from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, nearest, unknown
 from fathom.io.records import identity, read_record, short
 from fathom.results.recipe import RECIPE
@@ -28,7 +25,7 @@ ENDINGS = {
     "figure": (".csv", ".pdf", ".png"),
 }
 ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
-STATISTICS, ROW, RUN = "data_statistics", "_row", "run"
+STATISTICS, CALIBRATE, ROW, RUN = "data_statistics", "calibrate", "_row", "run"
 # Targets that read what exists and wait for nothing.
 READING = (COMPARE, CLAIMS, PAGE)
 TRAINING = "training"
@@ -44,8 +41,6 @@ class Targets(Needs):
 
     paths: Paths
     gpus: int = 0  # GPUs that a training asks Snakemake for
-    # The switches, each at its place.
-    given: Value = field(default_factory=lambda: Value({}, str(FILE)), compare=False)
     # Whether what waits for a file that only the user can get is left out, as a start does.
     ready_only: bool = False
 
@@ -55,7 +50,16 @@ class Targets(Needs):
     def names(self) -> tuple[str, ...]:
         """Every target that a user can type."""
         rows = tuple(f"{target}{ROW}" for target in self.tables)
-        return (ALL, *READING, STATISTICS, RUN, *self.project.papers, *self.artefacts, *rows)
+        return (
+            ALL,
+            *READING,
+            STATISTICS,
+            CALIBRATE,
+            RUN,
+            *self.project.papers,
+            *self.artefacts,
+            *rows,
+        )
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
@@ -81,15 +85,12 @@ class Targets(Needs):
     def artefacts_not_built(self) -> dict[str, str]:
         """Why a table or figure cannot be made yet, by target; what is built is left out."""
         reasons = {
-            name: self.not_built(item) or self._step(item) for name, item in self.artefacts.items()
+            name: self.not_built(item)
+            or next((self.waiting[run] for run in item.runs if run in self.waiting), "")
+            or self._step(map(self.dataset, item.corpora))
+            for name, item in self.artefacts.items()
         }
         return {name: reason for name, reason in reasons.items() if reason}
-
-    def _step(self, artefact: Artefact) -> str:
-        """Return what the user must do before a table or figure can be made."""
-        runs = (self.waiting.get(name) for name in artefact.runs)
-        texts = (self._steps.get(self.dataset(name)) for name in artefact.corpora)
-        return next(filter(None, (*runs, *texts)), "")
 
     def artefacts_of(self, target: str) -> list[Artefact]:
         """Return the tables and figures of a target that can be made."""
@@ -117,7 +118,7 @@ class Targets(Needs):
                 raise FathomError(f"{each}={value} has no effect", target, remedy)
         if target == ALL:
             return list(self.built)
-        if target in (*READING, STATISTICS):
+        if target in (*READING, STATISTICS, CALIBRATE):
             return []
         if target in self.project.papers:
             return self._runs_of_paper(target)
@@ -180,26 +181,13 @@ class Targets(Needs):
     @cached_property
     def waiting(self) -> dict[str, str]:
         """What the user must do before a run can be trained, by its full name, for a start."""
-        steps = {}
-        for name in self.runs if self._steps else ():
-            texts = [self.project.run(each, self.scale).data for each in self.with_start(name)]
-            sets = (used for text in texts for used in (text.dataset, text.pieces_of))
-            if step := next((self._steps[used] for used in sets if used in self._steps), ""):
-                steps[name] = step
-        return steps
+        steps = {name: self._step(self.texts(name)) for name in self.runs}
+        return {name: step for name, step in steps.items() if step}
 
-    @cached_property
-    def _steps(self) -> dict[str, str]:
-        """What the user must do before a data set can be made, by its name, for a start."""
-        steps, sources = {}, self.project.sources
-        for name, card in self.project.datasets.items() if self.ready_only else ():
-            for source in card.sources if isinstance(card, BuiltDataset) else ():
-                file, there = sources[source], self.paths.source(source) / "source.json"
-                if isinstance(file, ByHand) and not there.exists():
-                    place = self.paths.by_hand / file.file
-                    if not place.exists():
-                        steps[name] = f"put {file.file} into {place.parent}: {file.steps}"
-        return steps
+    def _step(self, datasets: Iterable[str]) -> str:
+        """Return what the user must do before data sets can be made, for a start."""
+        file = by_hand(self.project, self.paths, datasets) if self.ready_only else None
+        return f"put {file.file} into {self.paths.by_hand}: {file.steps}" if file else ""
 
     @cached_property
     def built(self) -> tuple[str, ...]:

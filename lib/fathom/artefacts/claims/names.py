@@ -175,8 +175,8 @@ def curve(
             words.append(reason)
         else:
             by_seed[seed] = _points(points, what.drawn.axes)
-    outcomes = [reason for reason in words if reason not in (*_AWAITED, NOT_HERE)]
-    missing = [reason for reason in words if reason in _AWAITED]
+    outcomes = [reason for reason in words if not reason.startswith((*_AWAITED, NOT_HERE))]
+    missing = [reason for reason in words if reason.startswith(_AWAITED)]
     lost = lost_words(outcomes, len(by_seed) + len(outcomes) + len(missing))
     term = Term(what.name, worst=worst, source=source, lost=lost, awaited=len(missing))
     if not by_seed and outcomes and not missing:

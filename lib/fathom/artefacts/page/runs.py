@@ -11,7 +11,7 @@ from typing import Any
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.deviations import applying
 from fathom.artefacts.table.comparison import ComparedTable
-from fathom.artefacts.table.sources import NOT_RUN, ResultSource
+from fathom.artefacts.table.sources import ResultSource
 from fathom.config.deviations import Deviation
 from fathom.config.paper import Paper
 from fathom.config.schedules import highest_rate
@@ -117,7 +117,7 @@ class PageRun:
     def words(self) -> str:
         """How it ended, where it has no number of nats."""
         kinds = dict.fromkeys(item.file.outcome.kind for item in self.ended if item.file)
-        return ", ".join(kind.replace("_", " ") for kind in kinds) or NOT_RUN
+        return ", ".join(kind.replace("_", " ") for kind in kinds) or self.source.missing()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from fathom.artefacts.claims.language import Reference, outcomes
 from fathom.artefacts.claims.names import places
 from fathom.artefacts.page.runs import PageRun
 from fathom.artefacts.page.tables import PageTable, minus
-from fathom.artefacts.table.sources import NOT_RUN
 from fathom.artefacts.table.view import ShownCell, label
 from fathom.results.measurements import FINISHED
 from fathom.results.training_record import in_tf32
@@ -88,7 +87,7 @@ def _facts(run: PageRun) -> dict[str, str]:
     updates = sorted(file.outcome.update for file in files)
     tf32 = ", TF32" if any(in_tf32(file.device) for file in files) else ""
     return {
-        "here": f"{', '.join(words)} of {len(run.trainings)}" if files else NOT_RUN,
+        "here": f"{', '.join(words)} of {len(run.trainings)}" if files else run.source.missing(),
         "nats below unigram": minus(f"{nats:.2f}") if (nats := run.below_unigram) else "",
         "depth": run.source.layers,
         "width": str(run.spec.model.width),

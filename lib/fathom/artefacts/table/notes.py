@@ -67,7 +67,7 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
     yield from _metric_notes(results, compared)
     yield from _spread_notes(results)
     yield from _against_notes(compared)
-    if any(result.words == NOT_RUN for result in results):
+    if any(result.words.partition(":")[0] == NOT_RUN for result in results):
         yield f"{NOT_RUN}: the run was not trained."
     if compared.table.settings.unequal:
         unequal = compared.table.settings.unequal

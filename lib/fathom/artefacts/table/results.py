@@ -94,7 +94,8 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
             return replace(_with_value(bare, [SeedNumber(float(size))], ""), seeds=0, awaited=0)
     if not numbers or len(numbers) < len(without):
         untrained = [Reading(words=NOT_RUN)] * (seeds - len(outcomes))
-        return _without_value(bare, [*without, *untrained])
+        found = _without_value(bare, [*without, *untrained])
+        return replace(found, words=source.missing()) if found.words == NOT_RUN else found
 
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {seeds} seeds: {words}" for words, count in counts.items()]

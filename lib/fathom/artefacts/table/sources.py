@@ -4,7 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,6 +66,7 @@ class ResultSource:
     identity: str = ""  # SHA-256 that its files must have; empty accepts any
     comparable: bool = False  # whether all of its settings are the paper's
     unproved: str = ""  # why its text is not known to be the paper's, where counts could prove it
+    needs: str = ""  # the file that its text waits for, which only the user can get
     unused: tuple[int, ...] = ()  # further seeds with which the run was trained
     # The folder of a decoding by seed, split and gates; None for a corpus.
     decoding: Callable[[int, str, str], Path] | None = None
@@ -80,6 +81,10 @@ class ResultSource:
     # The parameters of its network, as far as they are known without a training.
     untrained_size: Callable[[], int | None] = lambda: None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def missing(self, words: str = NOT_RUN) -> str:
+        """Return words for what it does not have, with the file that it waits for."""
+        return f"{words}: needs {self.needs}" if self.needs else words
 
     @property
     def unused_words(self) -> str:
@@ -188,7 +193,8 @@ class ResultSource:
         if training is None and (measured.parents[1] / measured.name).is_file():
             raise FathomError("no such file", str(measured), again(measured))
         if training is None:
-            return unmeasured if seed == CORPUS else Reading(NOT_RUN)
+            waiting = replace(unmeasured, words=self.missing(NOT_MEASURED))
+            return waiting if seed == CORPUS else Reading(NOT_RUN)
         files = sorted(path.parent.glob(f"{_HASH.sub('', path.stem)}-????????.json"))
         if _HASH.search(path.stem) and files:
             detail = f"{self.name} seed {seed}: {files[0].stem}, but config asks for {path.stem}"

@@ -117,7 +117,8 @@ def judge(
 
 def _judge_number(reported: Reported, result: CellResult, allowed: float, scale: str) -> Verdict:
     if result.words.startswith(NOT_RUN):
-        where = result.words.removeprefix(NOT_RUN).strip(" ()")
+        where = result.words.removeprefix(NOT_RUN)
+        where = where.strip(" ()") if where.startswith(" (") else where.removeprefix(": ")
         return Verdict(NOT_RUN, "; ".join(filter(None, (where, result.note))))
     unmeasured = result.words.startswith(MISSING)
     if result.cell.kind == "corpus" and unmeasured:
