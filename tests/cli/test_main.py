@@ -320,7 +320,7 @@ def test_the_project_is_found_from_a_folder_below_it_and_may_be_named(
     found, paths = open_scale(None)
     assert (found.root, paths.results) == (project, Path("results")), "below the working folder"
     monkeypatch.setenv("FATHOM_PROJECT", "")
-    assert call("--project", str(project), "list", "papers").lines[1] == "sample\tA Sample Paper"
+    assert call("--project", str(project), "list", "papers").lines[1] == "sample  A Sample Paper"
 
 
 def test_outside_of_a_clone_the_config_of_the_package_is_used(tmp_path, monkeypatch):

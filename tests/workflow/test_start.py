@@ -18,7 +18,7 @@ from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
 from fathom.workflow import start, starts
 from fathom.workflow.job_sizes import Sizes
-from fathom.workflow.start import MOST_NAMES, _trainings, found, left_out, set_back, title
+from fathom.workflow.start import found, left_out, set_back, title
 from fathom.workflow.targets import READING
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
 
