@@ -168,9 +168,9 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
     (path,) = paths.results.glob(pattern)
     path.unlink()
     for make, remove, what, remedy in (
-        (path.mkdir, path.rmdir, "not a file", "fathom repair"),
+        (path.mkdir, path.rmdir, "a folder, not a file", "fathom repair"),
         (lambda: os.mkfifo(path), path.unlink, "not a file", command),
-        (lambda: path.symlink_to("gone"), path.unlink, "no such file", command),
+        (lambda: path.symlink_to("gone"), path.unlink, "a link to nothing", command),
     ):
         make()
         findings = verify([paths.results]).findings

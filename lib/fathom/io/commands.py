@@ -8,11 +8,17 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json
+
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The end of the names of records of tables, figures and pages.
 DRAWN = ".drawn.json"
 PAGE, LISTS = "page", ("compare", "claims")
+# The folder of learning curves, whose records have the names that were drawn under this key; and
+# the record of the report that Snakemake writes.
+CURVES, NAMES, REPORT = "curves", "names", "report"
 # By the record of a folder of data.
 _DATA = {
     "corpus.json": "prepare",
@@ -29,7 +35,7 @@ _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 VERBS = (
     "fetch", "prepare", "statistics", "subwords", "encode", "repair", "train", "translate",
     "score", "likelihood", "gates", "sharing", "best-window", "prune",
-    "table", "figure", "compare", "claims", "page",
+    "table", "figure", "curves", "compare", "claims", "page",
 )  # fmt: skip
 
 
@@ -68,7 +74,8 @@ def again(path: Path, record: Path | None = None) -> str:
     """
     stage = stage_of(record or path)
     if stage is None:
-        return "make it with the stage that writes it"
+        reported = (record or path).name == f"{REPORT}{DRAWN}"
+        return "run snakemake --report again" if reported else "run what writes it"
     return shlex.join(("fathom", *(stage.repairs if path.is_dir() else stage).typed))
 
 
@@ -78,7 +85,7 @@ def stage_of(path: Path) -> Stage | None:
     if path.name in _DATA:
         return Stage(path.parents[2], (_DATA[path.name], path.parent.name))
     if path.name.endswith(DRAWN):
-        return _of_artefact(path)
+        return None if path.name == f"{REPORT}{DRAWN}" else _of_artefact(path)
     for at in range(len(parts) - 1, -1, -1):
         rest = parts[at + 1 :]
         if parts[at] == "runs" and len(rest) > 3:
@@ -99,6 +106,11 @@ def _of_artefact(record: Path) -> Stage:
     name, folder = record.name.removesuffix(DRAWN), record.parent
     if name in LISTS:
         return Stage(folder.parent, (name, "--scale", folder.name))
+    if folder.name == CURVES:
+        # Without names they are only moved aside.
+        names = _names(record)
+        words = (CURVES, *names) if names else ("repair",)
+        return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
     if name == PAGE:
         words = (PAGE, folder.name)
     else:
@@ -106,6 +118,17 @@ def _of_artefact(record: Path) -> Stage:
         verb = "table" if any(map(Path.exists, of_tables)) else "figure"
         words = (verb, f"{folder.name}_{name}", "--partial")
     return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
+
+
+def _names(record: Path) -> list[str]:
+    """Return the names that learning curves were drawn for; none where the record is damaged."""
+    try:
+        names = read_json(record).get(NAMES)
+    except (FathomError, OSError):
+        names = None
+    listed = names if isinstance(names, list) else []
+    # An option in a record from elsewhere would be run.
+    return [name for name in listed if isinstance(name, str) and not name.startswith("-")]
 
 
 def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:

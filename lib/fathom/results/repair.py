@@ -92,6 +92,9 @@ def _action(path: Path, verified: Verified, project: Project, train_again: bool)
     if stage is None:
         return None
     aside = () if path in verified.older else (path,)
+    if not stage.run and stage.words[0] == "repair":
+        stem = path.name.split(".")[0]
+        return Action(tuple(sorted(path.parent.glob(f"{stem}.*"))))  # of learning curves of nobody
     if not stage.run or stage.words[0] not in ("repair", "train"):
         return Action(aside, stage.typed)
     folder = stage.results.joinpath("runs", stage.run, stage.seed)

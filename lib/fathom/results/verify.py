@@ -8,8 +8,8 @@ from typing import Any
 from fathom.config.yaml_values import read
 from fathom.io.commands import DRAWN, VERBS, again, stage_of
 from fathom.io.errors import FathomError, shortened
-from fathom.io.files import sha256
-from fathom.io.records import CHANGED, MISSING, Recorded, identity, read_record, short
+from fathom.io.files import MISSING, sha256
+from fathom.io.records import CHANGED, Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
 from fathom.results.run_state import STATE_FILE, read_state
 from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS

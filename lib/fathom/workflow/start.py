@@ -3,6 +3,7 @@
 And what Snakemake is kept from: jobs that run at every start, and looks for jobs without end.
 """
 
+import atexit
 import os
 import re
 import time
@@ -13,8 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fathom.artefacts.rendering import write_drawn
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
+from fathom.io.commands import REPORT
 from fathom.workflow import starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.plan import TRAIN
@@ -44,6 +47,29 @@ def title(targets: Targets) -> str:
     title = targets.project.scale(targets.scale).title.removeprefix(f"{targets.scale}: ")
     place = targets.given.at(("scale",)).file
     return f"fathom: scale {targets.scale} ({place}): {title}"
+
+
+def record_report(top: Path) -> None:
+    """Record the report in a scale's folder when this process ends, if it has written it.
+
+    Snakemake calls nothing after `--report`.
+    """
+    report = top / f"{REPORT}.html"
+    before = _changed(report)
+
+    def record() -> None:
+        if _changed(report) not in (None, before):
+            text = report.read_text(encoding="utf-8")
+            # It has a copy of each file that it names.
+            shown = (path for path in top.rglob("*.*") if str(path) in text and path != report)
+            write_drawn(report.with_suffix(""), [report], filter(Path.is_file, shown))
+
+    atexit.register(record)
+
+
+def _changed(path: Path) -> int | None:
+    """Return when a file was written; None where there is none."""
+    return path.stat().st_mtime_ns if path.is_file() else None
 
 
 def found(targets: Targets, target: str) -> list[str]:
