@@ -100,6 +100,12 @@ def test_a_run_that_has_not_ended_or_is_damaged_is_not_packed(trained, tmp_path)
     assert not (tmp_path / "run.tar.gz").exists()
 
 
+LINKS = {
+    b"link": (tarfile.SYMTYPE, "/etc/passwd"),
+    b"hard link": (tarfile.LNKTYPE, "a later member"),
+}
+
+
 def rewritten(archive, change):
     """Write an archive again with other members."""
     with tarfile.open(archive) as tar:
@@ -109,8 +115,8 @@ def rewritten(archive, change):
         for name, content in members.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
-            if content == b"link":
-                entry.type, entry.linkname, entry.size = tarfile.SYMTYPE, "/etc/passwd", 0
+            if content in LINKS:
+                entry.type, entry.linkname, entry.size = *LINKS[content], 0
             tar.addfile(entry, io.BytesIO(content))
 
 
@@ -120,6 +126,7 @@ CHANGES = {
     "added": lambda members: members.update({"more.txt": b"more"}),
     "outside": lambda members: members.update({"../outside": b"!"}),
     "link": lambda members: members.update({"metrics.tsv": b"link"}),
+    "link to nothing": lambda members: members.update({"metrics.tsv": b"hard link"}),
 }
 
 

@@ -15,6 +15,7 @@ from fathom.io.files import read_json
 PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The end of the names of records of tables, figures and pages.
 DRAWN = ".drawn.json"
+BEFORE = "before_last.pt"
 PAGE, LISTS = "page", ("compare", "claims")
 # The folder of learning curves, whose records have the names that were drawn under this key; and
 # the record of the report that Snakemake writes.
@@ -97,6 +98,14 @@ def stage_of(path: Path) -> Stage | None:
     return None
 
 
+def record_of(drawn: Path) -> Path:
+    """Return the record of a file that people read; that of a page is in the paper's folder."""
+    name, folder = drawn.stem.removesuffix("_seeds"), drawn.parent
+    if folder.name != CURVES and (folder / name).is_dir():
+        return folder / name / f"{PAGE}{DRAWN}"
+    return folder / f"{'compare' if name == 'deviations' else name}{DRAWN}"
+
+
 def _of_artefact(record: Path) -> Stage:
     """Return what draws a table, figure, page or list of a scale again, by the place of its record.
 
@@ -139,7 +148,8 @@ def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
     def verb(name: str, *options: str) -> Stage:
         return Stage(results, (name, run, "--seed", seed, *options), run, seed)
 
-    if place in ("training.json", "checkpoints"):
+    # Of before_last.pt a training that has ended makes no other.
+    if place == "training.json" or (place == "checkpoints" and inner[:1] != [BEFORE]):
         return verb("train")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")

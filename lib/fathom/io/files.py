@@ -17,10 +17,10 @@ from typing import IO
 from fathom.io.errors import FathomError
 
 # What Python raises for an archive that is damaged, besides an OSError without a number. A header
-# of gzip that is cut off is a TypeError.
+# of gzip that is cut off is a TypeError, a link to a member that is not there a KeyError.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError,
-    NotImplementedError, ValueError, OverflowError, struct.error, TypeError,
+    NotImplementedError, ValueError, OverflowError, struct.error, TypeError, KeyError,
 )  # fmt: skip
 MISSING = "no such file"
 # What a killed writer leaves: `.<name>.<process>.part`.

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 
 from fathom.config.project import Project
-from fathom.io.commands import Stage, stage_of
+from fathom.io.commands import BEFORE, Stage, stage_of
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.results import training_record
@@ -29,8 +29,7 @@ from fathom.results.training_record import (
 )
 from fathom.results.verify import SET_ASIDE, Verified
 
-# The states from which a training resumes, the newest first.
-LAST, BEFORE = "last.pt", "before_last.pt"
+LAST = "last.pt"
 
 
 @dataclass(frozen=True)
