@@ -11,7 +11,7 @@ import pytest
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.io.records import hashes, write_record
+from fathom.io.records import hashes, identity, write_record
 from fathom.io.seals import sealed
 from fathom.results import archive as archives
 from fathom.results.archive import (
@@ -152,7 +152,13 @@ def test_a_cut_off_archive_is_refused(archive, elsewhere, share):
 def test_what_is_not_an_archive_is_refused(archive, tmp_path):
     with pytest.raises(FathomError, match="the archive of a single run"), opened_tree(archive):
         pass
-    record = read(archive).model_dump(mode="json", by_alias=True) | {"sha256": "0"}
+    record = read(archive).model_dump(mode="json", by_alias=True) | {"scale": "\x1b[31m"}
+    sealed_again = json.dumps(record | {"sha256": identity(record)}).encode()
+    rewritten(archive, lambda members: members.update({RECORD: sealed_again}))
+    with pytest.raises(FathomError, match=r"scale: .* does not match") as caught:
+        read(archive)
+    assert str(caught.value).isprintable()
+    record["sha256"] = "0"
     for text in (json.dumps(record).encode(), b"[1]", b""):
         rewritten(archive, lambda members, text=text: members.update({RECORD: text}))
         with pytest.raises(FathomError, match="not an archive of `fathom pack`"):

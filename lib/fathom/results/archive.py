@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.section import Section, Seed
+from fathom.config.schema.section import Name, Section, Seed
 from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest, refuse
@@ -63,7 +63,7 @@ class ArchiveRecord(BaseModel):
     model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
-    scale: str
+    scale: Name  # is printed
     recipe: dict[str, int]  # of the training, or of the code that packed all results
     run: PackedRun | None = None  # None for all results of a scale
     files: dict[str, str]  # SHA-256 by path from the folder of the run, or of the results
