@@ -176,7 +176,7 @@ def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own
             assert call("repair", GATED).code == 0
             (aside,) = results.glob(f"damaged/*/runs/sample/{GATED}-*/1/metrics.tsv")
             assert str(aside.parents[5].relative_to(results.parent)) in call("clean", "parts").out
-        answer = call("curves", RUN, GATED)
+        answer = call("curves", f"sample/{RUN}", GATED)
         assert answer.code == 0
         note = f"curves: left out: {GATED}, seed 1: metrics.tsv is damaged or lost (fathom repair "
         assert note in answer.err

@@ -80,4 +80,4 @@ def test_a_command_names_another_folder_of_results_in_quotes(tmp_path):
 
 
 def test_a_file_elsewhere_has_no_command():
-    assert again(Path("somewhere") / "last.pt") == "run what writes it"
+    assert again(Path("somewhere") / "last.pt") == "make it with the stage that writes it"

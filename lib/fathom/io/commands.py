@@ -75,8 +75,9 @@ def again(path: Path, record: Path | None = None) -> str:
     """
     stage = stage_of(record or path)
     if stage is None:
-        reported = (record or path).name == f"{REPORT}{DRAWN}"
-        return "run snakemake --report again" if reported else "run what writes it"
+        if (record or path).name == f"{REPORT}{DRAWN}":
+            return "run snakemake --report again"
+        return "make it with the stage that writes it"
     return shlex.join(("fathom", *(stage.repairs if path.is_dir() else stage).typed))
 
 

@@ -79,7 +79,7 @@ def _shared(task: str, languages: list[str], record: Path) -> dict[str, int]:
         split: [f"{task}/{split}.{language}" for language in languages] for split in (TRAIN, TEST)
     }
     recorded = Recorded.of(record)
-    if not all(recorded.path(name).is_file() for group in names.values() for name in group):
+    if not all(is_there(recorded.path(name)) for group in names.values() for name in group):
         return {}
     tests = [recorded.lines(name) for name in names[TEST]]
     # Training text may be too large for memory.
