@@ -28,6 +28,7 @@ from fathom.decode import ready
 from fathom.decode.open_run import OpenRun
 from fathom.io import metrics
 from fathom.io.errors import FathomError, brief
+from fathom.io.files import is_there
 from fathom.io.screen import say
 from fathom.results import measurements
 from fathom.results.run_state import run_state
@@ -188,7 +189,7 @@ class Run:
         rules = SCORES, *plugins.names("metrics")
         files = [MeasurementFile(*where, rule, split, self._gates).path for rule in rules]
         ready.require_made(files[0], self._command("score", split))
-        made = (self._source.read(path, self.seed) for path in files if path.is_file())
+        made = (self._source.read(path, self.seed) for path in files if is_there(path))
         return _frame(chain.from_iterable(map(measurements.rows, made)))
 
     def curves(self) -> "DataFrame":

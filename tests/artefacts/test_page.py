@@ -1,6 +1,7 @@
 """The page of a paper: each part of it, and the whole page of the project's own papers."""
 
 import hashlib
+import os
 import re
 from base64 import b64encode
 from dataclasses import replace
@@ -419,6 +420,9 @@ def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path,
     (prepared / "deu/train.eng").unlink()
     without_text = data(tmp_path)
     assert (without_text["tasks"][0]["counts"]["test"], without_text["sides"]) == (2, [])
+    os.mkfifo(prepared / "deu/train.eng")
+    with refused("not a file", where="train.eng", remedy="fathom prepare"):
+        data(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,26 @@ def test_equal_trees_end_with_0_and_others_with_1(tmp_path, call):
 def place(own, summarised):
     """The results of a project with two runs."""
     return own(summarised) / "results"
+
+
+def test_what_is_packed_names_no_host_no_process_and_no_folder_of_the_packer(place, call, tmp_path):
+    """attempts.json, state.json and training.json had the host, the job and the process."""
+    results = ("--results", str(place.resolve()))
+    for words in (("table", "sample_table1"), ("compare",), ("claims",)):
+        assert call(*words, *results).code == 0
+    trained = json.loads(next(place.glob("runs/sample/static*/1/training.json")).read_bytes())
+    assert {"start", "end", "ended_as"} < {*trained["attempts"][0]}
+    for words in ((RUN,), ()):
+        archive = tmp_path / f"{len(words)}.tar.gz"
+        assert call("pack", *words, "--out", str(archive), *results).code == 0
+        with tarfile.open(archive) as tar:
+            files = {entry.name: tar.extractfile(entry).read() for entry in tar}
+        assert not {"attempts.json", "state.json", "train.log"} & {
+            Path(name).name for name in files
+        }
+        for name, content in files.items():
+            for private in (b'"host"', b'"pid"', b'"job"', bytes(tmp_path)):
+                assert private not in content, (name, private)
 
 
 def test_results_that_fit_are_counted(place, call):

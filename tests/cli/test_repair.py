@@ -13,12 +13,15 @@ import pytest
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.seals import checked_seal
+from tests.cli.conftest import invoke
 from tests.support.damage import empty, flip, replace_by_folder
-from tests.support.small_project import GATED, RUN
+from tests.support.small_project import GATED, OWN, RUN, STUDY, adopting, use_study
 
 DAMAGES = (flip, empty, Path.unlink, replace_by_folder)
 # Each kind of file that `verify` compares, below the results.
 KINDS = (
+    "sources/*/source.json", "sources/*/[be]*", "corpora/mine-*/corpus.json",
+    "corpora/mine-*/statistics.json", "corpora/mine-*/bos/*",
     "subwords/*/subwords.json", "subwords/*/*.model", "subwords/*/*.vocab",
     "subwords/*/dictionary.*.txt",
     "tensors/*/tensors.json", "tensors/*/dictionary.*.txt", "tensors/*/*/*.bin",
@@ -31,22 +34,38 @@ KINDS = (
     "runs/*/gated*/1/decodings/*/sentences.*.gz",
     "runs/*/gated*/1/measurements/training.json", "runs/*/gated*/1/measurements/scores.*.json",
     "runs/*/gated*/1/measurements/gates.json",
+    "runs/mine/*/1/checkpoints/update_6.pt", "runs/mine/*/1/checkpoints/before_last.pt",
+    "runs/mine/*/1/window/*/test.6/decoding.json", "runs/mine/*/1/window/*/test.6/bos.txt",
+    "runs/mine/*/1/measurements/window.*.json", "runs/mine/*/1/measurements/likelihood.*.json",
     "small/sample/table1.csv", "small/sample/table1_seeds.csv", "small/sample/table1.md",
     "small/sample/table1.tex", "small/sample/table1.html", "small/sample/table1.drawn.json",
     "small/sample/figure1.*", "small/compare.*", "small/claims.*", "small/deviations.md",
+    "small/mine.html", "small/mine/page.drawn.json", "small/curves/*.svg",
+    "small/curves/*.csv", "small/curves/*.drawn.json",
 )  # fmt: skip
-# What nobody needs, or only the training itself; and text, which the small project cannot prepare.
+OF_TEXT = ("prepare", "statistics", "subwords", "encode")
+OF_RUN = ("train", "translate", "score", "best-window", "likelihood")
+# What nobody needs, or only the training itself; text, which the small project cannot prepare; and
+# what is there twice, of another run.
 HARMLESS = (
-    "*/lock", "*/train.log", "*/attempts.json", "*/times.tsv", "*/asked-*.json", "corpora/*",
-    "small/curves/*",
+    "*/lock", "*/train.log", "*/attempts.json", "*/times.tsv", "*/asked-*.json",
+    "*/window/*/scores.tsv", "corpora/small-*", "runs/mine/*", "small/mine/*",
 )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
 def drawn(summarised, after):
-    """A project with two runs from training to everything that is drawn."""
+    """A project with two runs and one of adopted text, from sources to everything drawn."""
+    folder = after(summarised)
+    invoke(folder, adopting(folder))
+    use_study(folder)
     table, figure = ("table", "sample_table1"), ("figure", "sample_figure1")
-    return after(summarised, table, figure, ("compare",), ("claims",))
+    of_text = (("fetch", "mine_bos"), *((verb, STUDY) for verb in OF_TEXT))
+    of_run = ((verb, OWN) for verb in OF_RUN)
+    curves = ("curves", f"sample/{RUN}", GATED)
+    of_all = (("compare",), ("claims",), ("page", STUDY), curves)
+    invoke(folder, *of_text, *of_run, table, figure, *of_all)
+    return folder
 
 
 def whole_weights(results):
@@ -128,7 +147,8 @@ def test_damages_at_once_are_each_named_and_those_of_records_too_are_mended(own,
     assert call("verify").code == 0
     (last,) = results.glob("runs/*/gated*/1/checkpoints/last.pt")
     assert last.exists()
-    assert sum((before - whole_weights(results)).values()) == 1, "the file that was flipped"
+    flipped = sum(path.suffix == ".pt" for path in named)
+    assert sum((before - whole_weights(results)).values()) == flipped
 
 
 def test_a_dry_run_prints_what_would_be_done_and_changes_nothing(own, drawn, call):
@@ -156,7 +176,7 @@ def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own
             assert call("repair", GATED).code == 0
             (aside,) = results.glob(f"damaged/*/runs/sample/{GATED}-*/1/metrics.tsv")
             assert str(aside.parents[5].relative_to(results.parent)) in call("clean", "parts").out
-        answer = call("curves", RUN, GATED)
+        answer = call("curves", f"sample/{RUN}", GATED)
         assert answer.code == 0
         note = f"curves: left out: {GATED}, seed 1: metrics.tsv is damaged or lost (fathom repair "
         assert note in answer.err

@@ -913,7 +913,7 @@ def test_a_folder_in_the_place_of_reported_cells_is_one_finding(edited, findings
     path.mkdir()
     (finding,) = findings()
     path.rmdir()
-    assert (finding.where, finding.what) == (f"config/{CSV}", "this is not a file")
+    assert (finding.where, finding.what) == (f"config/{CSV}", "a folder, not a file")
 
 
 def test_what_is_no_project_is_refused(tmp_path):

@@ -49,40 +49,25 @@ def test_wanted_members_are_read_in_order(pack):
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "..\\x", "C:\\x"])
-def test_a_member_that_points_outside_is_refused_though_it_is_not_wanted(pack, name):
+def test_a_member_that_points_outside_is_a_name_and_writes_nothing(pack, tmp_path, name):
     path = pack({"fine.txt": b"fine", name: b"x"})
-    for read in (check, lambda path: members(path, lambda name: name == "fine.txt")):
-        with pytest.raises(FathomError, match="points outside the archive") as caught:
-            read(path)
-        assert str(caught.value).isprintable()
-
-
-LINK = "a link that points outside"
+    before = {*tmp_path.rglob("*")}
+    check(path)
+    assert [content for _, content in members(path)] == [b"fine", b"x"]
+    assert {*tmp_path.rglob("*")} == before
 
 
 @pytest.mark.parametrize(
-    ("pack", "kind", "target", "words"),
+    ("pack", "kind"),
     [
-        *((tar_with, tarfile.SYMTYPE, target, LINK) for target in ("/etc/passwd", "../../x")),
-        (tar_with, tarfile.SYMTYPE, "../b", None),
-        # A hard link is seen from the archive's top.
-        (tar_with, tarfile.LNKTYPE, "b", None),
-        (tar_with, tarfile.LNKTYPE, "../b", LINK),
-        *((zip_with, stat.S_IFLNK, target, LINK) for target in ("b/../../../x", "C:\\x")),
-        (zip_with, stat.S_IFLNK, "./b/../../c", None),
-        *((tar_with, kind, "", "is a device") for kind in (tarfile.CHRTYPE, tarfile.FIFOTYPE)),
-        *((zip_with, kind, "", "is a device") for kind in (stat.S_IFBLK, stat.S_IFSOCK)),
+        (tar_with, tarfile.SYMTYPE), (tar_with, tarfile.LNKTYPE), (tar_with, tarfile.CHRTYPE),
+        (tar_with, tarfile.FIFOTYPE), (zip_with, stat.S_IFLNK), (zip_with, stat.S_IFSOCK),
     ],
-)
-def test_no_link_is_followed_and_what_points_outside_or_is_a_device_is_refused(
-    tmp_path, pack, kind, target, words
-):
-    path = pack(tmp_path / f"a.{pack.__name__[:3]}", kind, "a/link", target)
-    if words is None:
-        assert members(path) == []
-    else:
-        with pytest.raises(FathomError, match=words):
-            check(path)
+)  # fmt: skip
+def test_no_link_is_followed_and_no_device_is_read(tmp_path, pack, kind):
+    path = pack(tmp_path / f"a.{pack.__name__[:3]}", kind, "a/link", "/etc/passwd")
+    check(path)
+    assert members(path) == []
 
 
 def test_a_bomb_is_refused_before_it_is_read(pack):

@@ -156,7 +156,7 @@ def test_what_is_missing_is_named(paths, tmp_path):
         likelihood(write_trained(PLAIN, paths, "diverged"), "valid", "plain")
     run = write_trained(PLAIN, paths)
     (run.checkpoints / "last.pt").unlink()
-    with refused("no such checkpoint"):
+    with refused("no such file"):
         likelihood(TrainedRun(PLAIN, 1, paths, CPU), "valid", "plain")
 
 

@@ -48,11 +48,11 @@ def test_the_weights_that_are_decoded_must_be_there(tmp_path):
     with refused("no such file", where="training.json"):
         ready.require_weights(SPEC, 1, paths)
     paths.training(SPEC, 1).mkdir(parents=True)
-    with refused("not a file", where="training.json", remedy="fathom repair"):
+    with refused("a folder, not a file", where="training.json", remedy="fathom repair"):
         ready.require_weights(SPEC, 1, paths)
     paths.training(SPEC, 1).rmdir()
     write_training(SPEC, paths)
-    with refused("no such checkpoint", where="last.pt"):
+    with refused("no such file", where="last.pt"):
         ready.require_weights(SPEC, 1, paths)
     folder = paths.run(SPEC, 1) / "checkpoints"
     folder.mkdir()

@@ -182,7 +182,7 @@ def test_missing_weights_are_one_clear_error_and_leave_nothing(paths):
     run = write_trained(PLAIN, paths)
     decode(run)
     (run.checkpoints / "last.pt").unlink()
-    with refused("no such checkpoint"):
+    with refused("no such file"):
         decode(TrainedRun(PLAIN, 1, paths, CPU))
     assert not (paths.decoding(PLAIN, 1, "test", "plain") / "decoding.json").exists()
 

@@ -89,6 +89,8 @@ def test_json_is_the_same_bytes_for_equal_values_and_refuses_numbers_that_it_has
         (b'{"a":' * 99999, "not JSON"),
         (b"[]", "not a JSON object"),
         ("a pipe", "not a file"),
+        ("a folder", "a folder, not a file"),
+        ("a link", "a link to nothing"),
     ],
 )
 def test_a_file_that_is_not_a_json_object_is_named_with_what_makes_it_again(
@@ -98,6 +100,10 @@ def test_a_file_that_is_not_a_json_object_is_named_with_what_makes_it_again(
     path = tmp_path / "a.json"
     if content == "a pipe":
         os.mkfifo(path)
+    elif content == "a folder":
+        path.mkdir()
+    elif content == "a link":
+        path.symlink_to("nothing")
     elif content is not None:
         path.write_bytes(content)
     with refused(what, where=path, remedy="fathom prepare small"):

@@ -29,6 +29,7 @@ from fathom.io.locks import (
 )
 from tests.support.refused import refused
 from tests.support.small_corpus import silent
+from tests.support.small_disk import small_disk
 
 FORK = multiprocessing.get_context("fork")
 
@@ -216,6 +217,17 @@ def test_a_lock_that_fails_otherwise_names_its_file(tmp_path, flock_fails):
     with pytest.raises(OSError, match="lock") as caught, only_writer(tmp_path, silent):
         pass
     assert caught.value.filename == str(tmp_path / LOCK)
+
+
+def test_a_full_disk_leaves_no_holder_that_keeps_others_out(tmp_path):
+    """A name that was cut off locked the folder until the user deleted it."""
+    with small_disk(tmp_path / "disk") as disk:
+        disk.limit(10)
+        with pytest.raises(OSError, match="too large"), only_writer(disk.folder, silent):
+            pass
+        disk.free()
+        with only_writer(disk.folder, silent):
+            pass
 
 
 def test_what_killed_writers_left_anywhere_below_is_deleted(tmp_path):

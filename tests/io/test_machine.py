@@ -45,6 +45,8 @@ def test_a_processors_name_is_the_systems_or_else_the_architecture(
     [
         (MemoryError(), True),
         (torch.OutOfMemoryError("CUDA out of memory"), True),
+        (ImportError("libtorch_cpu.so: failed to map segment from shared object"), True),
+        (ImportError("no module named torch"), False),
         (RuntimeError("sizes differ"), False),
         (ValueError("memory"), False),
     ],

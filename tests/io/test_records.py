@@ -132,7 +132,7 @@ def test_a_pipe_is_refused_and_not_waited_for_and_so_is_a_file_that_was_not_reco
     files = Recorded.of(record)
     (record.parent / "a.txt").unlink()
     os.mkfifo(record.parent / "a.txt")
-    with refused("no such file"):
+    with refused("not a file"):
         files.read("a.txt")
     (record.parent / "new.txt").write_text("new")
     with refused("not among the files of tensors.json"):

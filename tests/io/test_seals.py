@@ -52,7 +52,7 @@ def test_flipped_bits_are_refused(path):
         (lambda content: content + b"\n", "without the checksum"),
         (lambda content: b"", "without the checksum"),
         (lambda content: b"0" * 63, "without the checksum"),
-        (None, "no such checkpoint"),
+        (None, "no such file"),
     ],
 )
 def test_a_file_that_does_not_end_in_its_seal_is_refused(path, damaged, what):

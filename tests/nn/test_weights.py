@@ -45,7 +45,7 @@ def test_weights_come_back_to_the_bit(saved):
 
 
 def test_a_missing_file_is_told(tmp_path):
-    with refused("no such checkpoint"):
+    with refused("no such file"):
         read_checkpoint(tmp_path / "last.pt")
 
 

@@ -11,7 +11,7 @@ import pytest
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.io.records import hashes, write_record
+from fathom.io.records import hashes, identity, write_record
 from fathom.io.seals import sealed
 from fathom.results import archive as archives
 from fathom.results.archive import (
@@ -100,6 +100,12 @@ def test_a_run_that_has_not_ended_or_is_damaged_is_not_packed(trained, tmp_path)
     assert not (tmp_path / "run.tar.gz").exists()
 
 
+LINKS = {
+    b"link": (tarfile.SYMTYPE, "/etc/passwd"),
+    b"hard link": (tarfile.LNKTYPE, "a later member"),
+}
+
+
 def rewritten(archive, change):
     """Write an archive again with other members."""
     with tarfile.open(archive) as tar:
@@ -109,8 +115,8 @@ def rewritten(archive, change):
         for name, content in members.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
-            if content == b"link":
-                entry.type, entry.linkname, entry.size = tarfile.SYMTYPE, "/etc/passwd", 0
+            if content in LINKS:
+                entry.type, entry.linkname, entry.size = *LINKS[content], 0
             tar.addfile(entry, io.BytesIO(content))
 
 
@@ -120,6 +126,7 @@ CHANGES = {
     "added": lambda members: members.update({"more.txt": b"more"}),
     "outside": lambda members: members.update({"../outside": b"!"}),
     "link": lambda members: members.update({"metrics.tsv": b"link"}),
+    "link to nothing": lambda members: members.update({"metrics.tsv": b"hard link"}),
 }
 
 
@@ -145,7 +152,13 @@ def test_a_cut_off_archive_is_refused(archive, elsewhere, share):
 def test_what_is_not_an_archive_is_refused(archive, tmp_path):
     with pytest.raises(FathomError, match="the archive of a single run"), opened_tree(archive):
         pass
-    record = read(archive).model_dump(mode="json", by_alias=True) | {"sha256": "0"}
+    record = read(archive).model_dump(mode="json", by_alias=True) | {"scale": "\x1b[31m"}
+    sealed_again = json.dumps(record | {"sha256": identity(record)}).encode()
+    rewritten(archive, lambda members: members.update({RECORD: sealed_again}))
+    with pytest.raises(FathomError, match=r"scale: .* does not match") as caught:
+        read(archive)
+    assert str(caught.value).isprintable()
+    record["sha256"] = "0"
     for text in (json.dumps(record).encode(), b"[1]", b""):
         rewritten(archive, lambda members, text=text: members.update({RECORD: text}))
         with pytest.raises(FathomError, match="not an archive of `fathom pack`"):

@@ -104,7 +104,7 @@ CHANGES = [
     ("runs/*/*/1/decodings/*/scoring.json", edit, "fathom score"),
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
     ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
-    ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom train"),
+    ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom repair"),
     ("runs/*/*/1/spec.yaml", edit, "fathom repair"),
     ("corpora/*/corpus.json", edit, "fathom prepare"),
     ("subwords/*/subwords.json", edit, "fathom subwords"),
@@ -168,9 +168,9 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
     (path,) = paths.results.glob(pattern)
     path.unlink()
     for make, remove, what, remedy in (
-        (path.mkdir, path.rmdir, "not a file", "fathom repair"),
+        (path.mkdir, path.rmdir, "a folder, not a file", "fathom repair"),
         (lambda: os.mkfifo(path), path.unlink, "not a file", command),
-        (lambda: path.symlink_to("gone"), path.unlink, "no such file", command),
+        (lambda: path.symlink_to("gone"), path.unlink, "a link to nothing", command),
     ):
         make()
         findings = verify([paths.results]).findings
@@ -261,6 +261,24 @@ def test_what_was_drawn_is_compared_with_its_record_and_with_its_inputs(paths):
     write_record(scores, read_record(scores) | {"reason": "scored again"})
     (finding,) = verify([paths.results]).findings.values()
     says(f"older than {scores}", where="table1.drawn.json", remedy=command).check(finding)
+
+
+def test_a_record_of_what_was_drawn_that_is_missing_is_named(paths):
+    """Nothing compared the files that it had."""
+    table, page = paths.artefact("paper", "table1", "md"), paths.page("paper")
+    for path in (table, table.with_name("figure1.csv"), page, paths.top / "compare.html"):
+        write_text(path, "20.5")
+    for stem, file in (("figure1", table.with_name("figure1.csv")), ("page", page)):
+        write_drawn(table.with_name(stem), [file], [])
+    write_drawn(paths.top / "compare", [paths.top / "compare.html"], [])
+    (finding,) = verify([paths.results]).findings.values()
+    command = "fathom table paper_table1 --partial --scale tiny"
+    says("nothing says what table1.md", where="table1.drawn.json", remedy=command).check(finding)
+    write_drawn(table.with_suffix(""), [table], [])
+    assert verify([paths.results]).findings == {}
+    table.with_name("page.drawn.json").unlink()
+    (finding,) = verify([paths.results]).findings.values()
+    says(where="page.drawn.json", remedy="fathom page paper --scale tiny").check(finding)
 
 
 def test_a_damaged_record_says_that_what_it_names_cannot_be_compared(paths):

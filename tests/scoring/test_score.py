@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import os
 
 import numpy as np
 import pytest
@@ -278,6 +279,15 @@ def test_equal_references_have_equal_counts_whatever_was_translated(folder):
     assert not np.array_equal(bos.counts, kor.counts)
     assert bos.references.shape == (6, 6)
     assert not np.array_equal(bos.references[:-1], bos.references[1:])
+
+
+def test_counts_in_whose_place_no_file_is_are_refused(folder):
+    path = sentences.path_of(folder, "bos")
+    for make, what in ((os.mkfifo, "not a file"), (lambda p: p.symlink_to("gone"), "a link to")):
+        path.unlink()
+        make(path)
+        with refused(what, where=path.name, remedy="fathom score paper/small-12345678"):
+            sentences.read(folder, "bos")
 
 
 def test_counts_that_scoring_did_not_write_are_refused(folder):

@@ -4,12 +4,13 @@ Paper `sample` has a static run, one with latent layers, a table and a figure; t
 is the only one. The methods' cards and columns.yaml are the real ones.
 """
 
+import random
 import shutil
 from pathlib import Path
 
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from tests.support.small_corpus import record_corpus, write_corpus
+from tests.support.small_corpus import record_corpus, words, write_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN, GATED = "static_2_2", "gated_2_2"
@@ -135,6 +136,36 @@ def write_config(folder: Path) -> Path:
                 lines[number] = new if line.startswith(start) else lines[number]
         path.write_text("\n".join(lines), encoding="utf-8")
     return folder
+
+
+# Text of two files is adopted as this study, whose run is small and saves weights for a window.
+STUDY, OWN = "mine", "mine/static_2_2"
+_STUDY = {
+    "{algorithm: unigram, joint: 2000}": "{algorithm: bpe, joint: 80}",
+    "seeds: 3": "seeds: 1",
+    "{like: sample/static_2_2}": (
+        "{like: sample/static_2_2, training: {updates: 6, validate_every: 1, keep_weights: 3},"
+        " decoding: {window: 2}}"
+    ),
+}
+
+
+def adopting(folder: Path) -> tuple[str, ...]:
+    """Write two files of parallel text and return the verb that makes them a study."""
+    dice, names = random.Random(3), []
+    for code in ("bos", "eng"):
+        lines = (f"{words(code, 1 + n % 7, dice)} {n}\n" for n in range(120))
+        (folder / f"my.{code}").write_text("".join(lines), encoding="utf-8")
+        names.append(f"my.{code}")
+    options = ("--languages", "bos-eng", "--hold-out", "9+9", "--like", f"sample/{RUN}")
+    return ("adopt", STUDY, "--text", *names, *options)
+
+
+def use_study(folder: Path) -> None:
+    """Name the adopted study in config, and make its run small."""
+    replace_all(folder / STUDY / "study.yaml", _STUDY)
+    with open(folder / "config" / "config.yaml", "a", encoding="utf-8") as config:
+        config.write(f"papers: [{STUDY}]\n")
 
 
 def in_pieces(folder: Path, dataset: str) -> None:

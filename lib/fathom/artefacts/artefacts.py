@@ -24,7 +24,7 @@ from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table, setting_numbers
 from fathom.io.errors import FathomError
-from fathom.io.files import sha256
+from fathom.io.files import is_there, sha256
 from fathom.io.records import read_record
 
 NAMED = 3  # missing runs that a message names
@@ -144,11 +144,11 @@ class Artefacts:
         artefact, missing = needs.of(paper, spec), {}
         for cell in artefact.cells:
             for seed, path in self.source(cell.source).files(cell.key).items():
-                if not path.is_file():
+                if not is_there(path):
                     missing[cell.source if seed == CORPUS else f"{cell.source} seed {seed}"] = None
         for name in artefact.series:
             for run in self.run(name).trainings:
-                if not (run.folder / "training.json").is_file():
+                if not is_there(run.folder / "training.json"):
                     missing[f"{run.name} seed {run.seed}"] = None
         if not missing:
             return
@@ -210,7 +210,7 @@ class Artefacts:
             return None, ""
         folder = self.paths.corpus_named(card.corpus_folder(self.project.sources))
         path = folder / "corpus.json"
-        found = read_record(path).get("proof", {}).get("found", {}) if path.is_file() else {}
+        found = read_record(path).get("proof", {}).get("found", {}) if is_there(path) else {}
         doubt = card.proof.doubt(found)
         if not doubt and any(_text_read(each) != sha256(path) for each in trainings):
             doubt = f"its training read other text than {folder.name} has now; train it again"
@@ -253,7 +253,7 @@ class Artefacts:
 
 def _text_read(training: Path) -> str:
     """Return the SHA-256 of the corpus.json of a training's text; empty where nothing says it."""
-    return read_record(training).get("corpus_sha256", "") if training.is_file() else ""
+    return read_record(training).get("corpus_sha256", "") if is_there(training) else ""
 
 
 def _hard_gates(spec: Spec) -> str:

@@ -18,6 +18,7 @@ from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
 from fathom.io import metrics
 from fathom.io.errors import FathomError
+from fathom.io.files import is_there
 from fathom.io.metrics import Row
 from fathom.results import training_record
 
@@ -142,11 +143,11 @@ def curve(label: str, source: ResultSource) -> LearningCurve:
         except SeriesLost as error:
             lost.append(f"{label}, seed {seed}: {error.note}")
             continue
-        rows = metrics.read(path) if path.is_file() else []
+        rows = metrics.read(path) if is_there(path) else []
         training, validation = (_points(rows, column) for column in ("nll", "valid_nll"))
         if training or validation:
             unigram, words, record = None, "has not ended", path.with_name("training.json")
-            if record.is_file():
+            if is_there(record):
                 file = training_record.read(record)
                 unigram = file.unigram_nll
                 words = "" if file.outcome.finished else file.outcome.words

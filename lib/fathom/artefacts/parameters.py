@@ -19,6 +19,7 @@ from fathom.config.schema.table import DIFFERENCE
 from fathom.config.spec import Spec, full_name
 from fathom.config.tables import Cell, Table
 from fathom.io.errors import FathomError, unknown
+from fathom.io.files import is_there
 from fathom.io.records import read_record
 
 KEY = "parameters"
@@ -149,7 +150,7 @@ def untrained_size(project: Project, paths: Paths, name: str) -> int | None:
     """
     spec = project.spec(name, paths.scale)
     record = paths.tensors(spec.data) / "tensors.json"
-    if record.is_file():
+    if is_there(record):
         sizes = [*read_record(record)["dictionaries"].values()]
         return network_size(spec, sizes[0], sizes[-1])
     if not project.comparable(name, paths.scale):

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.io.commands import DRAWN
+from fathom.io.commands import DRAWN, NAMES
 from fathom.io.files import sha256, write_text
 from fathom.io.records import write_record
 from fathom.results.measurements import SCHEMA
@@ -92,19 +92,23 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, An
     write_text(path, text.getvalue())
 
 
-def write_drawn(stem: Path, files: Iterable[Path], inputs: Iterable[Path]) -> None:
+def write_drawn(
+    stem: Path, files: Iterable[Path], inputs: Iterable[Path], names: Sequence[str] = ()
+) -> None:
     """Write the record of what was drawn.
 
     Args:
         stem: the record's path without its suffix.
         files: what was written.
         inputs: the files of results that it was drawn from.
+        names: what a user named, where the record's place does not say it.
     """
     record = stem.with_name(f"{stem.name}{DRAWN}")
     content: dict[str, Any] = {"schema": SCHEMA, "commit": commit(PACKAGE)}
     for key, paths in (("files", files), (INPUTS, inputs)):
         places = {Path(os.path.relpath(path, record.parent)).as_posix(): path for path in paths}
         content[key] = {name: sha256(places[name]) for name in sorted(places)}
+    content |= {NAMES: names} if names else {}
     write_record(record, content)
 
 

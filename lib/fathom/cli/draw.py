@@ -211,6 +211,10 @@ def curves(
     path = artefacts.paths.curves(stem)
     write_csv(path.with_suffix(".csv"), COLUMNS, rows(started))
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", started))
+    files = [path.with_suffix(suffix) for suffix in (".csv", ".svg")]
+    # In full, so that a name that comes later makes none of them ambiguous.
+    in_full = [title] if title in names else [*labels]
+    write_drawn(path, files, artefacts.files_read, in_full)
     report(f"curves: {path}.svg, csv")
     if tensorboard is not None:
         for source in (artefacts.source(item.run) for item in started):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathom.config.spec import DataSpec, Spec
+from fathom.io.commands import CURVES
 from fathom.io.records import identity, short
 
 
@@ -154,7 +155,7 @@ class Paths:
 
     def curves(self, name: str) -> Path:
         """Return the common path, without suffix, of learning curves."""
-        return self.top / "curves" / name
+        return self.top / CURVES / name
 
     @property
     def compare(self) -> Path:

@@ -13,6 +13,7 @@ from fathom.config.schema.table import DIFFERENCE, WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
 from fathom.config.yaml_values import name_of
 from fathom.io.errors import FathomError, closest, nearest, refuse
+from fathom.io.files import why_no_file
 
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
@@ -173,10 +174,11 @@ def _lines(path: Path, name: str) -> Iterator[Reported | FathomError]:
     """
     try:
         # Excel begins a file with a mark that no one sees.
+        if reason := why_no_file(path):
+            raise FathomError(reason, name, "copy the paper's numbers into it")
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else "this is not a file"
-        raise FathomError(what, name, "copy the paper's numbers into it") from None
+        raise FathomError(f"cannot be read ({error.strerror})", name, "restore the file") from None
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, name, "save it as UTF-8") from None

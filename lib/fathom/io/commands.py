@@ -8,11 +8,18 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from fathom.io.errors import FathomError
+from fathom.io.files import read_json
+
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The end of the names of records of tables, figures and pages.
 DRAWN = ".drawn.json"
+BEFORE = "before_last.pt"
 PAGE, LISTS = "page", ("compare", "claims")
+# The folder of learning curves, whose records have the names that were drawn under this key; and
+# the record of the report that Snakemake writes.
+CURVES, NAMES, REPORT = "curves", "names", "report"
 # By the record of a folder of data.
 _DATA = {
     "corpus.json": "prepare",
@@ -29,7 +36,7 @@ _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 VERBS = (
     "fetch", "prepare", "statistics", "subwords", "encode", "repair", "train", "translate",
     "score", "likelihood", "gates", "sharing", "best-window", "prune",
-    "table", "figure", "compare", "claims", "page",
+    "table", "figure", "curves", "compare", "claims", "page",
 )  # fmt: skip
 
 
@@ -68,6 +75,8 @@ def again(path: Path, record: Path | None = None) -> str:
     """
     stage = stage_of(record or path)
     if stage is None:
+        if (record or path).name == f"{REPORT}{DRAWN}":
+            return "run snakemake --report again"
         return "make it with the stage that writes it"
     return shlex.join(("fathom", *(stage.repairs if path.is_dir() else stage).typed))
 
@@ -78,7 +87,7 @@ def stage_of(path: Path) -> Stage | None:
     if path.name in _DATA:
         return Stage(path.parents[2], (_DATA[path.name], path.parent.name))
     if path.name.endswith(DRAWN):
-        return _of_artefact(path)
+        return None if path.name == f"{REPORT}{DRAWN}" else _of_artefact(path)
     for at in range(len(parts) - 1, -1, -1):
         rest = parts[at + 1 :]
         if parts[at] == "runs" and len(rest) > 3:
@@ -90,6 +99,14 @@ def stage_of(path: Path) -> Stage | None:
     return None
 
 
+def record_of(drawn: Path) -> Path:
+    """Return the record of a file that people read; that of a page is in the paper's folder."""
+    name, folder = drawn.stem.removesuffix("_seeds"), drawn.parent
+    if folder.name != CURVES and (folder / name).is_dir():
+        return folder / name / f"{PAGE}{DRAWN}"
+    return folder / f"{'compare' if name == 'deviations' else name}{DRAWN}"
+
+
 def _of_artefact(record: Path) -> Stage:
     """Return what draws a table, figure, page or list of a scale again, by the place of its record.
 
@@ -99,6 +116,11 @@ def _of_artefact(record: Path) -> Stage:
     name, folder = record.name.removesuffix(DRAWN), record.parent
     if name in LISTS:
         return Stage(folder.parent, (name, "--scale", folder.name))
+    if folder.name == CURVES:
+        # Without names they are only moved aside.
+        names = _names(record)
+        words = (CURVES, *names) if names else ("repair",)
+        return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
     if name == PAGE:
         words = (PAGE, folder.name)
     else:
@@ -106,6 +128,17 @@ def _of_artefact(record: Path) -> Stage:
         verb = "table" if any(map(Path.exists, of_tables)) else "figure"
         words = (verb, f"{folder.name}_{name}", "--partial")
     return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
+
+
+def _names(record: Path) -> list[str]:
+    """Return the names that learning curves were drawn for; none where the record is damaged."""
+    try:
+        names = read_json(record).get(NAMES)
+    except (FathomError, OSError):
+        names = None
+    listed = names if isinstance(names, list) else []
+    # An option in a record from elsewhere would be run.
+    return [name for name in listed if isinstance(name, str) and not name.startswith("-")]
 
 
 def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
@@ -116,7 +149,8 @@ def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
     def verb(name: str, *options: str) -> Stage:
         return Stage(results, (name, run, "--seed", seed, *options), run, seed)
 
-    if place in ("training.json", "checkpoints"):
+    # Of before_last.pt a training that has ended makes no other.
+    if place == "training.json" or (place == "checkpoints" and inner[:1] != [BEFORE]):
         return verb("train")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")

@@ -16,11 +16,13 @@ from typing import IO
 
 from fathom.io.errors import FathomError
 
-# What Python raises for an archive that is damaged, besides an OSError without a number.
+# What Python raises for an archive that is damaged, besides an OSError without a number. A header
+# of gzip that is cut off is a TypeError, a link to a member that is not there a KeyError.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError,
-    NotImplementedError, ValueError, OverflowError, struct.error,
+    NotImplementedError, ValueError, OverflowError, struct.error, TypeError, KeyError,
 )  # fmt: skip
+MISSING = "no such file"
 # What a killed writer leaves: `.<name>.<process>.part`.
 _PARTS = ".*.[0-9]*.part"
 
@@ -112,11 +114,9 @@ def write_json(path: Path, value: object) -> None:
 
 def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
     """Read a JSON file whose top level is an object, or refuse it; `remedy` makes it again."""
-    require_no_pipe(path, remedy)
+    require_file(path, remedy)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FathomError("no such file", str(path), remedy) from None
     except (ValueError, RecursionError) as error:
         raise FathomError(f"not JSON ({error})", str(path), remedy) from None
     if not isinstance(value, dict):
@@ -124,10 +124,25 @@ def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
     return value
 
 
-def require_no_pipe(path: Path, remedy: str) -> None:
-    """Refuse a folder, and a pipe, whose end would be waited for; the file may be missing."""
-    if path.exists() and not path.is_file():
-        raise FathomError("not a file", str(path), remedy)
+def is_there(path: Path) -> bool:
+    """Return whether anything is in the place of a file; its reader refuses what is no file."""
+    return os.path.lexists(path)
+
+
+def require_file(path: Path, remedy: str) -> None:
+    """Refuse a place where no file is; all readers say in the same words what is there."""
+    if reason := why_no_file(path):
+        raise FathomError(reason, str(path), remedy)
+
+
+def why_no_file(path: Path) -> str:
+    """Return what is in the place of a file; nothing where a file is."""
+    if path.is_file():
+        return ""
+    if path.exists():
+        # The end of a pipe would be waited for.
+        return "a folder, not a file" if path.is_dir() else "not a file"
+    return "a link to nothing" if path.is_symlink() else MISSING
 
 
 def sha256(path: Path, algorithm: str = "sha256") -> str:

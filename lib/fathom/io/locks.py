@@ -108,6 +108,10 @@ def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
             os.fsync(stream.fileno())
     except FileExistsError:
         return False
+    except OSError:
+        # Of a full disk: a name that is cut off would keep everybody out.
+        path.unlink(missing_ok=True)
+        raise
     return True
 
 

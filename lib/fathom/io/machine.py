@@ -89,11 +89,13 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Return whether a device or the machine had no memory left.
 
     torch's class for a full GPU is recognised by its name: torch is not imported here. A full
-    machine is a RuntimeError of torch like many others.
+    machine is a RuntimeError of torch like many others, or an ImportError where torch itself does
+    not fit, as in a job with a limit.
     """
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    words = {RuntimeError: "can't allocate memory", ImportError: "failed to map segment"}
+    return any(isinstance(error, kind) and text in str(error) for kind, text in words.items())
 
 
 def fault_of_machine(error: Exception) -> FathomError | None:

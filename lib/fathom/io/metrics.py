@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.files import appending, naming, write_lines
+from fathom.io.files import appending, naming, require_file, write_lines
 
 Row = dict[str, float | None]
 
@@ -60,6 +60,7 @@ class Metrics:
 
 def read(path: Path) -> list[Row]:
     """Return the rows of a metrics file; an empty field is None, a damaged row is refused."""
+    require_file(path, again(path))
     first, *lines = path.read_bytes().split(b"\n")[:-1] or [b""]
     columns = tuple(first.decode("utf-8", "replace").split("\t"))
     rows = [_row(line, columns) for line in lines]

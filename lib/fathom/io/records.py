@@ -13,10 +13,9 @@ from typing import Any
 
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.files import read_json, sha256, write_json
+from fathom.io.files import read_json, sha256, why_no_file, write_json
 
 HASH = "record_sha256"
-MISSING = "no such file"
 CHANGED = "not the file that was recorded"
 
 
@@ -111,8 +110,8 @@ class Recorded:
 
     def unfit(self, name: str) -> str | None:
         """Return why a recorded file cannot be used, or None if it can."""
-        if not self.path(name).is_file():
-            return MISSING
+        if reason := why_no_file(self.path(name)):
+            return reason
         return None if sha256(self.path(name)) == self.files[name] else CHANGED
 
 

@@ -14,7 +14,7 @@ from typing import IO
 
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.files import replacing
+from fathom.io.files import replacing, require_file
 
 DIGITS = 64
 # A zip file ends in the length of its comment, two bytes, the low one first.
@@ -36,8 +36,7 @@ def sealed(path: Path) -> Iterator[IO[bytes]]:
 
 def checked_seal(path: Path) -> str:
     """Return the SHA-256 of a sealed file, whose seal must be there and fit."""
-    if not path.is_file():
-        raise FathomError("no such checkpoint", str(path), again(path))
+    require_file(path, again(path))
     digest, left = hashlib.sha256(), path.stat().st_size - DIGITS
     with open(path, "rb") as stream:
         while left > 0 and (chunk := stream.read(min(left, _CHUNK))):

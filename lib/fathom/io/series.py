@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.files import naming, replacing
+from fathom.io.files import naming, replacing, require_file
 
 Row = tuple[int, tuple[str, ...], float]
 FIRST, LAST = "update", "value"
 _GZIP = 31  # zlib's code for a gzip member with its checksum, in the largest window.
 _CHUNK = 1 << 16
-_REMEDY = "delete the run's folder and train it again"
 
 
 def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
@@ -35,7 +35,7 @@ def append(path: Path, axes: tuple[str, ...], rows: Iterable[Row]) -> None:
         lines.insert(0, header)
     elif _header(path) != header:
         what = f"columns '{_header(path)}' where '{header}' is to be written"
-        raise FathomError(what.replace("\t", " "), str(path), _REMEDY)
+        raise FathomError(what.replace("\t", " "), str(path), "move the file away, and train on")
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path), open(path, "ab") as stream:
         stream.write(_packed(lines))
@@ -66,16 +66,14 @@ def cut(path: Path, update: int) -> bool:
 
 def read(path: Path) -> dict[str, list]:
     """Return the columns by name: updates as integers, labels as text, values or None."""
-    try:
-        packed = path.read_bytes()
-    except FileNotFoundError:
-        raise FathomError("no such file", str(path), "train the run: fathom train") from None
+    require_file(path, again(path))
+    packed = path.read_bytes()
     lines, seen = [], 0
     for _, end, more in _members(packed):
         lines += more
         seen = end
     if seen < len(packed) or not lines:
-        raise FathomError(f"damaged after {len(lines)} lines", str(path), _REMEDY)
+        raise FathomError(f"damaged after {len(lines)} lines", str(path), again(path))
     names, *rows = (line.split("\t") for line in lines)
     columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     columns[FIRST] = [int(text) for text in columns[FIRST]]

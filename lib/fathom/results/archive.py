@@ -20,11 +20,11 @@ from pydantic import BaseModel, Field
 
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.section import Section, Seed
+from fathom.config.schema.section import Name, Section, Seed
 from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest, refuse
-from fathom.io.files import BROKEN_ARCHIVE, read_json, replacing, sha256
+from fathom.io.files import BROKEN_ARCHIVE, read_json, replacing, require_file, sha256
 from fathom.io.records import CHANGED, HASH, Recorded, hashes, identity, read_record
 from fathom.results import training_record
 from fathom.results.clean import folders_in_use
@@ -37,10 +37,11 @@ from fathom.results.verify import verify
 RECORD = "archive.json"
 SUFFIX = ".tar.gz"
 AGAIN = "copy the archive again, or pack again"
-_OF_A_PROCESS = ("lock", "lock.holder")
+# What names the host, its users' folders or a job.
+_OF_A_PROCESS = ("lock", "lock.holder", "attempts.json", "state.json", "train.log")
 # Of a run: how it was trained, its series, measurements and hypotheses.
 _OF_A_RUN = (
-    "training.json", "spec.yaml", "attempts.json", "metrics.tsv", "times.tsv",
+    "training.json", "spec.yaml", "metrics.tsv", "times.tsv",
     "diagnostics/**/*", "measurements/**/*", "decodings/**/*", "window/**/*",
 )  # fmt: skip
 # Of a corpus: what was counted. Its text has licences, and everyone can prepare it.
@@ -62,7 +63,7 @@ class ArchiveRecord(BaseModel):
     model_config = Section.model_config
 
     schema_: Literal[2] = Field(default=SCHEMA, alias="schema")
-    scale: str
+    scale: Name  # is printed
     recipe: dict[str, int]  # of the training, or of the code that packed all results
     run: PackedRun | None = None  # None for all results of a scale
     files: dict[str, str]  # SHA-256 by path from the folder of the run, or of the results
@@ -74,8 +75,8 @@ class ArchiveRecord(BaseModel):
 def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> ArchiveRecord:
     """Write a finished run to an archive.
 
-    Logs, series, measurements, translations and the weights that may be decoded are in it; states
-    from which a training resumes are not.
+    Series, measurements, translations and the weights that may be decoded are in it. Left out are
+    states from which a training resumes, and what names the machine.
     """
     folder = paths.run(spec, seed)
     training = training_record.read(paths.training(spec, seed))
@@ -100,7 +101,7 @@ def pack_run(spec: Spec, seed: int, paths: Paths, archive: Path) -> ArchiveRecor
 
 
 def _is_lasting(name: Path) -> bool:
-    """Return whether a file is not hidden, and not a lock of a process."""
+    """Return whether a file is not hidden, and not of a process and its machine."""
     return name.name not in _OF_A_PROCESS and not any(part[0] == "." for part in name.parts)
 
 
@@ -190,8 +191,7 @@ def read(archive: Path) -> ArchiveRecord:
     Raises:
         FathomError: If the file is missing or damaged, or not an archive of `fathom pack`.
     """
-    if not archive.is_file():
-        raise FathomError("no such file", str(archive), "give an archive of `fathom pack`")
+    require_file(archive, "give an archive of `fathom pack`")
     with _opened(archive) as tar:
         entry = tar.next()
         stream = tar.extractfile(entry) if entry is not None and entry.name == RECORD else None
@@ -279,9 +279,7 @@ def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) 
         raise FathomError(what, where, f"compare sources: fathom verify {run.name}")
     folder = paths.run(spec, run.seed)
     if folder.exists():
-        raise FathomError(
-            "the run is here already", str(folder), "delete this folder to replace it"
-        )
+        raise FathomError("the run is here already", str(folder), "unpack it with --results")
     return folder
 
 

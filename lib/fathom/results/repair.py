@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 
 from fathom.config.project import Project
-from fathom.io.commands import Stage, stage_of
+from fathom.io.commands import BEFORE, Stage, stage_of
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.results import training_record
@@ -29,8 +29,7 @@ from fathom.results.training_record import (
 )
 from fathom.results.verify import SET_ASIDE, Verified
 
-# The states from which a training resumes, the newest first.
-LAST, BEFORE = "last.pt", "before_last.pt"
+LAST = "last.pt"
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,9 @@ def _action(path: Path, verified: Verified, project: Project, train_again: bool)
     if stage is None:
         return None
     aside = () if path in verified.older else (path,)
+    if not stage.run and stage.words[0] == "repair":
+        stem = path.name.split(".")[0]
+        return Action(tuple(sorted(path.parent.glob(f"{stem}.*"))))  # of learning curves of nobody
     if not stage.run or stage.words[0] not in ("repair", "train"):
         return Action(aside, stage.typed)
     folder = stage.results.joinpath("runs", stage.run, stage.seed)

@@ -15,6 +15,7 @@ from fathom.config.spec import Spec
 from fathom.config.yaml_values import as_blocks
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
+from fathom.io.files import is_there
 from fathom.io.records import Recorded, read_record, write_record
 from fathom.results import measurements
 from fathom.results.measurements import (
@@ -97,7 +98,7 @@ class TrainingRecord(BaseModel):
     totals: Totals
     device: dict[str, Any]  # what it ran on, by property
     versions: dict[str, str]  # of packages
-    attempts: list[dict[str, Any]]  # where each began and how it ended, the oldest first
+    attempts: list[dict[str, Any]]  # when each began and how it ended, the oldest first
     corpus_sha256: str  # of the corpus.json of the text that was encoded
     tensors_sha256: str  # of tensors.json, which names and hashes the encoded text
     files: dict[str, str]  # SHA-256 of settings, series and, where it finished, weights
@@ -135,7 +136,7 @@ def record_loss(path: Path, reason: str) -> None:
 
 def lost_files(folder: Path) -> dict[str, str]:
     """Return why files of a training are lost, by their path from its folder."""
-    return read_record(folder / LOST)["lost"] if (folder / LOST).is_file() else {}
+    return read_record(folder / LOST)["lost"] if is_there(folder / LOST) else {}
 
 
 def read(path: Path) -> TrainingRecord:

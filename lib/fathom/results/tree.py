@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fathom.io.errors import FathomError
+from fathom.io.files import is_there
 from fathom.results import measurements, training_record
 from fathom.results.measurements import Measurements, Record
 from fathom.results.training_record import TrainingRecord
@@ -63,7 +64,7 @@ def read_run(folder: Path) -> RunResults | None:
         FathomError: If a record is damaged, or of another version.
     """
     path = folder / "training.json"
-    if not path.is_file():
+    if not is_there(path):
         return None
     name = f"{folder.parts[-3]}/{_HASH.sub('', folder.parent.name)}"
     files = {

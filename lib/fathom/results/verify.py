@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.yaml_values import read
-from fathom.io.commands import DRAWN, VERBS, again, stage_of
+from fathom.io.commands import DRAWN, VERBS, again, record_of, stage_of
 from fathom.io.errors import FathomError, shortened
-from fathom.io.files import sha256
-from fathom.io.records import CHANGED, MISSING, Recorded, identity, read_record, short
+from fathom.io.files import MISSING, sha256
+from fathom.io.records import CHANGED, Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal
 from fathom.results.run_state import STATE_FILE, read_state
 from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS
@@ -25,6 +25,8 @@ SET_ASIDE = "damaged"
 # The key of a record of what was drawn: SHA-256 of files of results, by path from its folder.
 INPUTS = "inputs"
 NOT_DRAWN = "not the file that was drawn"
+# Of files that people read.
+PUBLISHED = (".csv", ".md", ".tex", ".html", ".png", ".pdf", ".svg")
 # What `fathom pack` leaves out of all results, by record: the beginning of files' names.
 _LEFT_OUT = {CORPUS: "", TRAINING: WEIGHTS}
 _Records = dict[Path, dict[str, Any]]
@@ -77,6 +79,7 @@ def verify(folders: Iterable[Path]) -> Verified:
             findings[path] = FathomError(what, str(path), again(path))
     _compare_files(records, verified)
     _compare_drawn(records, verified)
+    _find_unrecorded(records, verified)
     _find_measurements(records, findings)
     _gather_left_out(records, verified)
     _compare_text(records, verified)
@@ -126,6 +129,16 @@ def _compare_drawn(records: _Records, verified: Verified) -> None:
             what = f"older than {inputs.path(changed[0])}{more}"
             verified.older.add(record)
             verified.findings[record] = FathomError(what, str(record), again(record))
+
+
+def _find_unrecorded(records: _Records, verified: Verified) -> None:
+    """Find records that are missing of what was drawn in a folder where others are."""
+    for folder in {record.parent for record in records if record.name.endswith(DRAWN)}:
+        for path in folder.iterdir():
+            record = record_of(path)
+            if path.suffix in PUBLISHED and path not in verified.files and not record.exists():
+                what = f"{MISSING}; nothing says what {path.name} was drawn from"
+                verified.findings[record] = FathomError(what, str(record), again(record))
 
 
 def _find_measurements(records: _Records, findings: dict[Path, FathomError]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fathom.io.files import replacing
+from fathom.io.files import is_there, replacing
 from fathom.io.records import Recorded
 from fathom.scoring.metrics import Metric, Statistics, named
 
@@ -65,7 +65,7 @@ def read(folder: Path, task: str) -> SentenceCounts | None:
         FathomError: If the file is not the one that was written when the decoding was scored.
     """
     path = path_of(folder, task)
-    if not path.is_file():
+    if not is_there(path):
         return None
     Recorded.of(folder / "scoring.json").require(path.name)
     with gzip.open(path, "rt", encoding="utf-8") as stream:

@@ -216,7 +216,7 @@ class Training:
             raise SystemExit(1)
         updates = f"{first:.0f} and {last:.0f}" if first != last else f"{first:.0f}, each its own"
         what = f"processes have different checkpoints, of updates {updates}"
-        remedy = "give all hosts one folder of results, or delete the checkpoints that are wrong"
+        remedy = "give all hosts one folder of results, or move wrong checkpoints away"
         raise FathomError(what, str(self.checkpoints), remedy)
 
     def save(self) -> None:

@@ -66,6 +66,12 @@ class Attempt:
         self.write()
 
     @property
+    def published(self) -> list[dict[str, Any]]:
+        """The attempts as training.json has them: without host, process, job and command."""
+        places = host_facts().keys()
+        return [{key: each[key] for key in each if key not in places} for each in self.all]
+
+    @property
     def recipe(self) -> int:
         """The lowest recipe of the attempts: a resumed training has no later one."""
         return min(map(recipe_of, self.all))

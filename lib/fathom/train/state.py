@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from fathom.config.spec import StartSpec
+from fathom.io.commands import BEFORE
 from fathom.io.errors import FathomError
 from fathom.nn.weights import (
     LAST,
@@ -21,7 +22,7 @@ from fathom.nn.weights import (
 from fathom.results import training_record
 from fathom.results.training_record import Ended
 
-FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
+FRESH, NEWEST = "fresh.pt", LAST
 # The end of the names of files that are whole, and are made again.
 REPLACED = ".replaced"
 # Part of the names of all parameters that belong to a method.

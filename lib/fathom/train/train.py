@@ -148,7 +148,7 @@ def _train(
             training.save()
         patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
         content = described(training) | origin | {"files": hashes(folder, *patterns)}
-        content |= {"attempts": attempt.all, "recipe": attempt.recipe}
+        content |= {"attempts": attempt.published, "recipe": attempt.recipe}
         content |= {"outcome": outcome.model_dump()}
         training_record.write_ended(folder / "training.json", content, spec, seed)
         # After training.json: whoever reads that a training has ended finds how.

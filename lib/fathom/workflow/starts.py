@@ -123,7 +123,7 @@ def _is_gone(path: Path) -> bool:
         return True
     if record["host"] != platform.node():
         return False
-    return started(int(record["pid"])) != record["start"]
+    return not isinstance(pid := record["pid"], int) or started(pid) != record["start"]
 
 
 def _record(path: Path, content: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from fathom.config.paths import Paths
 from fathom.config.schema.dataset import Dataset
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.errors import FathomError, nearest, unknown
+from fathom.io.files import is_there
 from fathom.io.records import identity, read_record, short
 from fathom.results.recipe import RECIPE
 from fathom.results.tree import SEEDS
@@ -263,7 +264,7 @@ class Targets(Needs):
     def _recorded_recipe(self, spec: Spec, seed: int) -> int:
         """Return the recipe of a finished training; today's of one that has not finished."""
         path = self.paths.training(spec, seed)
-        return int(read_record(path)["recipe"]) if path.is_file() else RECIPE[TRAINING]
+        return int(read_record(path)["recipe"]) if is_there(path) else RECIPE[TRAINING]
 
     def is_stale(self, spec: Spec, seed: int) -> bool:
         """Return whether a finished training has an older recipe than today's."""

@@ -27,6 +27,7 @@ from fathom.config.schema.figures import (
 from fathom.io import metrics
 from fathom.io import series as packed
 from fathom.io.errors import FathomError, nearest
+from fathom.io.files import is_there
 from fathom.results.measurements import Measurements
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class RunFiles:
 
     def _metrics(self) -> list[dict[str, float | None]]:
         path = self.source.recorded(self.seed, "metrics.tsv")
-        return metrics.read(path) if path.is_file() else []
+        return metrics.read(path) if is_there(path) else []
 
     def _metric(self, name: str) -> "DataFrame | None":
         from pandas import DataFrame
@@ -207,7 +208,7 @@ class RunFiles:
         from pandas import DataFrame
 
         path = self.source.recorded(self.seed, f"diagnostics/{name}.tsv.gz")
-        if not path.is_file():
+        if not is_there(path):
             return None
         return DataFrame(packed.read(path)).astype({VALUE: float})
 

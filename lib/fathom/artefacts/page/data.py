@@ -14,6 +14,7 @@ from fathom.config.paper import Paper
 from fathom.config.schema.dataset import SPLITS
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
+from fathom.io.files import is_there
 from fathom.io.records import Recorded, read_record
 
 TRAIN, TEST = SPLITS[0], SPLITS[-1]
@@ -40,7 +41,7 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[dic
         dataset = project.datasets[needs.dataset(name)]
         folder = artefacts.paths.corpus_named(dataset.corpus_folder(project.sources))
         path, sources, tasks = folder / "corpus.json", [], []
-        if path.is_file():
+        if is_there(path):
             corpus = read_record(path)
             try:
                 sources = [{key: row[key] for key in _OF_A_SOURCE} for row in corpus["sources"]]
@@ -78,7 +79,7 @@ def _shared(task: str, languages: list[str], record: Path) -> dict[str, int]:
         split: [f"{task}/{split}.{language}" for language in languages] for split in (TRAIN, TEST)
     }
     recorded = Recorded.of(record)
-    if not all(recorded.path(name).is_file() for group in names.values() for name in group):
+    if not all(is_there(recorded.path(name)) for group in names.values() for name in group):
         return {}
     tests = [recorded.lines(name) for name in names[TEST]]
     # Training text may be too large for memory.

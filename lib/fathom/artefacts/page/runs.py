@@ -17,6 +17,7 @@ from fathom.config.paper import Paper
 from fathom.config.schedules import highest_rate
 from fathom.config.show import Setting, describe
 from fathom.config.spec import Spec, full_name
+from fathom.io.files import is_there
 from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord, device_seconds
 
@@ -172,7 +173,7 @@ def runs_of(
 def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
     spec, paths = artefacts.project.spec(name, artefacts.scale), artefacts.paths
     path = paths.training(spec, seed)
-    file = training_record.read(path) if path.is_file() else None
+    file = training_record.read(path) if is_there(path) else None
     return PageTraining(seed, path.parent, file)
 
 

@@ -1,6 +1,5 @@
 """The runs and corpora that cells read, and the measurements in their files."""
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fathom.config.measurement_keys import SCORES, rule_of, words_of
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
+from fathom.io.files import is_there
 from fathom.io.records import Recorded, read_record
 from fathom.results.measurements import FINISHED, Measurements, Number, Record, mean_words, read
 from fathom.results.recipe import stale
@@ -96,7 +96,7 @@ class ResultSource:
     def tf32_words(self) -> str:
         """Which seeds were trained in TF32, in words; empty unless others were not."""
         paths = {seed: folder.parent / "training.json" for seed, folder in self.folders.items()}
-        records = {seed: read_record(path) for seed, path in paths.items() if path.is_file()}
+        records = {seed: read_record(path) for seed, path in paths.items() if is_there(path)}
         seeds = [seed for seed, record in records.items() if in_tf32(record["device"])]
         mixed = 0 < len(seeds) < len(records)
         return f"trained in TF32 with seed {', '.join(map(str, seeds))} alone" if mixed else ""
@@ -128,7 +128,7 @@ class ResultSource:
             FathomError: If training.json is not as it was written.
         """
         record = self.folders[seed].parent / "training.json"
-        if os.path.lexists(record):
+        if is_there(record):
             files = Recorded.of(record)
             if name in files.files or files.path(name).exists():
                 try:
@@ -156,8 +156,7 @@ class ResultSource:
         Raises:
             FathomError: If the file is damaged, or belongs to another run or seed.
         """
-        there = os.path.lexists(path)  # a link to nothing is no measurement that is not there yet
-        return self.kept(path, lambda: self._checked(path, seed) if there else None)
+        return self.kept(path, lambda: self._checked(path, seed) if is_there(path) else None)
 
     @property
     def files_read(self) -> list[Path]:
@@ -203,7 +202,7 @@ class ResultSource:
 
     def _checked(self, path: Path, seed: int) -> Measurements:
         training = self.folders[seed].parent / "training.json"
-        if training.is_file():
+        if is_there(training):
             read_record(training)  # what says how the run ended must be as it was written
         file = read(path)
         expected = (self.identity or file.identity, seed or file.seed)
