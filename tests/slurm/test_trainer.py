@@ -67,7 +67,7 @@ def change(path: Path, old: str, new: str) -> None:
 def train_longer(folder: Path) -> None:
     """Let the run train for more updates."""
     scales = folder / "config/papers/latent_depth/scales.yaml"
-    change(scales, "m2o_diverse: 300,", f"m2o_diverse: {MANY},")
+    change(scales, "m2o_diverse: 300, beta", f"m2o_diverse: {MANY}, beta")
 
 
 @contextmanager
