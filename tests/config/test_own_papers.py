@@ -2,9 +2,11 @@
 
 import pytest
 
+from fathom.config.files import ConfigFiles
 from fathom.config.reported import read
 from fathom.config.schema.run import Outcome
 from tests.support.own_project import PAPERS
+from tests.support.refused import says
 from tests.support.specs import ROOT
 
 RELATED = ("aze", "bel", "glg", "slk", "tur", "rus", "por", "ces")
@@ -148,3 +150,11 @@ def test_first_weights_of_masked_language_models_keep_berts_share_of_their_width
             wanted = 0.02 * (768 / model.width) ** 0.5
             assert model.initial_deviation == pytest.approx(wanted, rel=0.01), (scale, name)
     assert len(names) == 12
+
+
+@pytest.mark.parametrize("name", ["curves", "logs"])
+def test_a_paper_is_not_called_as_a_folder_of_every_scale(tmp_path, name):
+    """Its tables were taken for learning curves."""
+    (tmp_path / "config" / "papers" / name).mkdir(parents=True)
+    found = [*ConfigFiles(tmp_path).faults()]
+    says("every scale has a folder of this name", where=f"config/papers/{name}").check(found)

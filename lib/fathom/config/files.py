@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from fathom.config import plugins, study
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.yaml_values import Value, name_of, read
+from fathom.io.commands import CURVES
 from fathom.io.errors import FathomError, findings_in, nearest
 
 _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
@@ -151,6 +152,9 @@ class ConfigFiles:
     def faults(self) -> Iterator[FathomError]:
         """Read all files; yield what cannot be read, and what nothing reads."""
         yield from self._taken.values()
+        for name in sorted({CURVES, "logs"} & self.folders.keys()):
+            what = "every scale has a folder of this name in its results"
+            yield FathomError(what, self.name_of(self.folders[name]), "choose another name")
         yield from self._unread()
         for kind in self._paths:
             yield from self.all(kind).faults()
