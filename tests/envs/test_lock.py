@@ -34,7 +34,7 @@ from envs.lock import (
 ROOT = Path(__file__).resolve().parents[2]
 ENVS = ROOT / "envs"
 # Listed though nothing imports them: builders, commands, plugins, and what pandas writes with.
-COMMANDS = {"setuptools", "wheel", "snakemake", "pyright", "pytest-xdist", "ruff", "snakefmt"}
+COMMANDS = {"setuptools", "wheel", "pyright", "pytest-xdist", "ruff", "snakefmt"}
 DERIVED = {"fathom.yaml": conda_file, "fathom.post-deploy.sh": post_deploy}
 LISTS = lists()
 
