@@ -30,4 +30,4 @@ def test_the_tutorials_commands_run_in_their_order_and_leave_what_it_names(finis
     shutil.copytree(finished.folder, project.folder, symlinks=True)
     printed = project.shell(script)
     assert [name for name in LEFT if not Path(project.folder, name).is_file()] == []
-    assert "1 of 2 trainings found, 1 to train: sweep/dropout_0_3" in printed
+    assert "sweep: 1 of 2 trainings found, 1 to train" in printed
