@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.peer import goals
 from benchmarks.peer.results import Table, all_numbers, described, markdown
-from docs.evidence import IMAGES, ROOT, replaced
+from docs.evidence import ROOT, replaced
 from fathom.io.files import read_json, write_json
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -101,7 +101,7 @@ def main() -> None:
         text = replaced(text, part, written)
     PAGE.write_text(text, encoding="utf-8")
     for picture in pictures(bench):
-        shutil.copy(picture, IMAGES / copied(picture))
+        shutil.copy(picture, ROOT / "docs" / "images" / copied(picture))
 
 
 if __name__ == "__main__":

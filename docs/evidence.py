@@ -29,11 +29,10 @@ from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
 
 ROOT = Path(__file__).parents[1]
-KEPT, IMAGES = ROOT / "docs" / "results", ROOT / "docs" / "images"
+KEPT = ROOT / "docs" / "results"
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE = ROOT / "docs" / "results.md"
 RUNS = "runs.csv"
-PICTURE, PICTURED = "figure4.png", "tiny"  # of the README, and its scale
 # Files that are kept as they are, and the pages of papers without their links to runs.
 FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
 SCALES = ("tiny", SCALE, "deep")
@@ -64,8 +63,6 @@ def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
         copy = folder / path.relative_to(top)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    if scale == PICTURED:
-        shutil.copy(top / PAPER / PICTURE, IMAGES)
     left_out = []
     for page in (top / f"{paper}.html" for paper in project.papers):
         if page.is_file():

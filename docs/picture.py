@@ -91,7 +91,7 @@ def take(page: Path, stem: Path) -> None:
             copy = asked(page.resolve(), Path(folder), _BOX)
             (found,) = _FOUND.findall(photograph(copy.as_uri(), file, WIDTH, LOWEST, dark))
         left, top, right, bottom = json.loads(found)["box"]
-        box = (left - EDGE, top - EDGE, right + EDGE, bottom + EDGE)
+        box = (left - EDGE, top - EDGE, right + EDGE, bottom + EDGE // 2)
         Image.open(file).convert("RGB").crop(box).quantize(COLOURS).save(file, optimize=True)
 
 

@@ -149,9 +149,9 @@ def test_a_file_outside_of_docs_has_a_page_with_its_text_and_a_room_one_of_its_m
 
 def test_links_of_pictures_lead_to_places_of_the_site_too():
     """The README's picture is a <picture>, light and dark."""
-    text = '<source srcset="docs/images/figure4.png"><img src="docs/images/figure4.png">'
+    text = '<source srcset="docs/images/page_dark.png"><img src="docs/images/page_light.png">'
     linked = site.linked(text, ROOT, "index.md")
-    assert linked == '<source srcset="images/figure4.png"><img src="images/figure4.png">'
+    assert linked == '<source srcset="images/page_dark.png"><img src="images/page_light.png">'
 
 
 def test_a_link_to_what_papers_leave_open_leads_to_the_page_of_all():
