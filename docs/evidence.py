@@ -67,6 +67,7 @@ def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
     for page in (top / f"{paper}.html" for paper in project.papers):
         if page.is_file():
             text = _TO_RUNS.sub(r"\1", page.read_text(encoding="utf-8"))
+            text = text.replace(f" results={results}", "")  # the folder is nobody else's
             size = len(text.encode())
             if scale in LADDERS and size > LARGE:
                 left_out.append({"name": page.name, "megabytes": f"{size / 1e6:.1f}"})

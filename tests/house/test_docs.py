@@ -266,6 +266,7 @@ def test_the_kept_results_are_small_complete_and_can_be_compared():
     invoke(ROOT, [*map(str, words)])
     for page in evidence.KEPT.glob("*/*.html"):
         text = page.read_text(encoding="utf-8")
+        assert "results=/" not in text, f"{page} names a folder of the machine that made it"
         links = set(re.findall(r'(?:href|src)="(?!#|data:|https?://|mailto:)([^"#]*)', text))
         assert {link for link in links if not (page.parent / link).is_file()} == set(), page
 
