@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from docs.picture import BROWSER, look
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged, judged
 from fathom.artefacts.claims.truths import Evidence
@@ -32,6 +31,7 @@ from fathom.io.files import write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.results.measurements import Number, Record
 from fathom.results.training_record import TrainingRecord, restore_measured
+from tests.support.browser import measured, needs_chromium
 from tests.support.filled_table import fill
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
@@ -589,9 +589,18 @@ def test_a_page_with_a_table_of_five_seeds_is_small(ran):
 
 
 LOOK = """
+const links = [...page.querySelectorAll('a[href^="#"]')]
+const names = links.map(link => link.getAttribute('href').slice(1))
+const found = {
+  width: window.innerWidth,
+  dark: window.matchMedia('(prefers-color-scheme: dark)').matches,
+  overflow: page.body.scrollWidth - window.innerWidth,
+  missing: names.filter(name => name !== 'closed' && !page.getElementById(name)),
+  points: [],
+}
 for (const view of ['gains', 'numbers']) {
-  document.getElementById(`view-${view}`).checked = true
-  for (const grid of document.querySelectorAll('table.grid')) {
+  page.getElementById(`view-${view}`).checked = true
+  for (const grid of page.querySelectorAll('table.grid')) {
     const columns = {}
     grid.querySelectorAll('.cell .ours s').forEach(tail => {
       const {left, width} = tail.getBoundingClientRect()
@@ -602,20 +611,21 @@ for (const view of ['gains', 'numbers']) {
     }
   }
 }
-document.getElementById('view-gains').checked = true
-found.first = document.querySelector('.gain .ours').getBoundingClientRect().top
+page.getElementById('view-gains').checked = true
+found.first = page.querySelector('.gain .ours').getBoundingClientRect().top
+return found
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not BROWSER, reason="no chromium here: apt-get install chromium")
+@needs_chromium
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [380, 768, 1400])
 def test_a_browser_shows_the_page_without_overflow_and_numbers_by_their_points(
     ran, tmp_path, width, dark
 ):
-    found = look(ran, tmp_path, LOOK, width, dark)
-    assert (found["width"], found["dark"], found["console"]) == (width, dark, "")
+    (found,), console = measured(tmp_path, [ran], [width], LOOK, dark)
+    assert (found["width"], found["dark"], console) == (width, dark, [])
     assert found["overflow"] <= 0
     assert found["missing"] == []
     assert found["first"] < (1200 if width == 1400 else 2000)

@@ -13,7 +13,8 @@ import pytest
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 # A frame may be narrower than Chromium's narrowest window.
-_FRAMES = """<!doctype html><meta charset="utf-8"><body><script>
+_FRAMES = """<!doctype html><html style="color-scheme:light dark"><meta charset="utf-8"><body>
+<script>
 const measure = (page, window) => {{ {script} }};
 (async () => {{
   const found = [];
@@ -32,8 +33,10 @@ const measure = (page, window) => {{ {script} }};
 </script>"""
 
 
-def measured(folder: Path, files: Sequence[Path], widths: Sequence[int], script: str) -> list[Any]:
-    """Return what a script finds on each page, at each width in turn.
+def measured(
+    folder: Path, files: Sequence[Path], widths: Sequence[int], script: str, dark: bool = False
+) -> tuple[list[Any], list[str]]:
+    """Return what a script finds on each page, at each width in turn, and what pages complain of.
 
     Args:
         folder: where a page with the frames is written.
@@ -41,15 +44,27 @@ def measured(folder: Path, files: Sequence[Path], widths: Sequence[int], script:
         widths: of the frames, in CSS pixels.
         script: the body of a JavaScript function of `page`, the document, and `window`. It returns
             a value that JSON can hold.
+        dark: whether the system has dark colours.
+
+    Returns:
+        The values, and the lines that pages print on their consoles.
     """
     addresses = json.dumps([path.resolve().as_uri() for path in files])
     frames = folder / "frames.html"
     text = _FRAMES.format(script=script, addresses=addresses, widths=json.dumps(list(widths)))
     frames.write_text(text, encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
-    options += ["--allow-file-access-from-files", "--virtual-time-budget=600000", "--dump-dom"]
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder}/profile",
+    ]
+    options += ["--allow-file-access-from-files", "--hide-scrollbars", "--enable-logging=stderr"]
+    options += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
+    options += ["--virtual-time-budget=600000", "--dump-dom"]
     words = [str(CHROMIUM), *options, frames.resolve().as_uri()]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
     _, _, rest = done.stdout.partition("<body>found:")
     assert rest, done.stdout[-2000:] + done.stderr[-2000:]
-    return json.loads(unescape(rest.partition(":found")[0]))
+    found = json.loads(unescape(rest.partition(":found")[0]))
+    return found, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
