@@ -95,10 +95,7 @@ def test_tasks_of_one_text_have_the_codes_of_the_text(sample):
 
 
 def test_a_card_with_for_is_a_source_for_each_combination(sample):
-    assert {name for name in sample.sources if name.startswith("pages")} == {
-        "pages_de",
-        "pages_fr",
-    }
+    assert {name for name in sample.sources if name.startswith("pages")} == {"pages_de", "pages_fr"}
     french = sample.sources["pages_fr"]
     assert (french.title, french.file) == ("Pages in fr", "fr-20260101.xml.bz2")
     assert french.mirrors == ("https://example.org/fr/20260101",)

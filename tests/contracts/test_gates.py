@@ -6,16 +6,7 @@ import torch
 from fathom.methods.latent_layers.method import LatentLayers
 from fathom.nn.network import Network
 from tests.reference.padded.networks import padded_logits
-from tests.support.small_networks import (
-    batch,
-    card,
-    gradients,
-    method,
-    network,
-    nll,
-    shape,
-    stack,
-)
+from tests.support.small_networks import batch, card, gradients, method, network, nll, shape, stack
 
 LENGTHS = [(5, 4), (3, 6), (7, 2)]
 TASKS = torch.tensor([0, 1, 1])

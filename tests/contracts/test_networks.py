@@ -10,26 +10,12 @@ from fathom.config import plugins
 from fathom.decode.contracts import CONTRACTS, LENGTHS
 from fathom.methods.build import load_network
 from tests.reference.padded.networks import padded_logits
-from tests.support.small_networks import (
-    Made,
-    batch,
-    card,
-    gradients,
-    method,
-    network,
-    nll,
-    shape,
-)
+from tests.support.small_networks import Made, batch, card, gradients, method, network, nll, shape
 
 KINDS = {
     "transformer": {},
     "rnmt_plus": {"tie_embeddings": "none"},
-    "masked_lm": {
-        "decoder_layers": 0,
-        "activation": "gelu",
-        "output_bias": True,
-        "block": 32,
-    },
+    "masked_lm": {"decoder_layers": 0, "activation": "gelu", "output_bias": True, "block": 32},
 }
 TASKS = torch.tensor([0, 1, 1, 0])
 every = [

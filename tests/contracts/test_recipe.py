@@ -5,16 +5,7 @@ import copy
 import pytest
 
 from fathom.results.recipe import RECIPE
-from tests.contracts.recipe import (
-    AGAIN,
-    LOCKED,
-    frozen,
-    masks,
-    moved,
-    numbers,
-    raised,
-    versions,
-)
+from tests.contracts.recipe import AGAIN, LOCKED, frozen, masks, moved, numbers, raised, versions
 
 
 @pytest.fixture(scope="module")

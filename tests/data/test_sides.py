@@ -5,13 +5,7 @@ from fairseq.data.data_utils import post_process
 from fairseq.tokenizer import tokenize_line
 
 from fathom.config.rules import subword_faults
-from fathom.data.sides import (
-    Text,
-    evenly,
-    join_marked,
-    sides,
-    text_models,
-)
+from fathom.data.sides import Text, evenly, join_marked, sides, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
 from tests.support.small_corpus import (

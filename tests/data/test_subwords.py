@@ -203,10 +203,7 @@ def test_a_model_that_is_not_the_learned_one_is_refused(foreign, tmp_path, damag
 
 
 MARKED = {"tasks": [["kor", "kor"]], "pivot": "eng", "pieces": "marked"}
-TRAIN = {
-    "kor": ["a@@ b c", "a@@ b a@@ d", "a@@ ž"],
-    "eng": ["c d", "a@@ d x@@ y", "c"],
-}
+TRAIN = {"kor": ["a@@ b c", "a@@ b a@@ d", "a@@ ž"], "eng": ["c d", "a@@ d x@@ y", "c"]}
 
 
 @pytest.fixture

@@ -16,14 +16,7 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses
 from fathom.nn.transformer.network import Transformer
 from tests.support.small_corpus import LANGUAGES, small_data
-from tests.support.small_networks import (
-    ENTRIES,
-    EOS,
-    Dictionary,
-    method,
-    network,
-    shape,
-)
+from tests.support.small_networks import ENTRIES, EOS, Dictionary, method, network, shape
 from tests.support.taught import TURNED, learn, write_sentences
 from tests.support.trained import CPU, built, gated, write_run, write_tensors, write_text
 

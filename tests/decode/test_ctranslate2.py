@@ -15,14 +15,7 @@ from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS
 from fathom.decode.export import ctranslate2
 from fathom.decode.export.comparison import require_equal
-from fathom.decode.export.ctranslate2 import (
-    BLANK,
-    Exports,
-    export,
-    exports,
-    installed,
-    symbols,
-)
+from fathom.decode.export.ctranslate2 import BLANK, Exports, export, exports, installed, symbols
 from fathom.decode.export.plain import plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import split_lines, translate

@@ -8,11 +8,7 @@ import sentencepiece
 import torch
 from fairseq import options
 from fairseq.checkpoint_utils import load_model_ensemble, load_model_ensemble_and_task
-from fairseq.data.indexed_dataset import (
-    MMapIndexedDatasetBuilder,
-    data_file_path,
-    index_file_path,
-)
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, data_file_path, index_file_path
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import setup_task

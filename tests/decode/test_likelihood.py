@@ -28,10 +28,7 @@ LAYERS = {
     "encoder": {"bos": (0,), "bel": (1,), "kor": (0, 1)},
     "decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)},
 }
-NO_BEL = {
-    "encoder": LAYERS["encoder"],
-    "decoder": {"bos": (0, 1), "bel": (), "kor": (0,)},
-}
+NO_BEL = {"encoder": LAYERS["encoder"], "decoder": {"bos": (0, 1), "bel": (), "kor": (0,)}}
 
 
 @pytest.mark.parametrize("split", ["valid", "test"])

@@ -4,12 +4,7 @@ import pytest
 import torch
 
 from fathom.config.paths import Paths
-from fathom.decode.export.plain import (
-    active_layers,
-    beyond_keeping,
-    parameters,
-    plain_state,
-)
+from fathom.decode.export.plain import active_layers, beyond_keeping, parameters, plain_state
 from fathom.nn.hooks import Method
 from tests.support.small_networks import stack
 from tests.support.specs import ROOT, card

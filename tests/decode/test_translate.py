@@ -10,13 +10,7 @@ from fathom.config.paths import Paths
 from fathom.data.sides import sides
 from fathom.data.tensors import EOS, PAD, load
 from fathom.decode.trained_run import TrainedRun
-from fathom.decode.translate import (
-    hypotheses,
-    larger,
-    split_lines,
-    translate,
-    translate_lines,
-)
+from fathom.decode.translate import hypotheses, larger, split_lines, translate, translate_lines
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
 from fathom.methods.build import build
@@ -44,10 +38,7 @@ MASKED = trained_spec(
 LAYERS = {"decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)}}
 # Of one with three layers, so that no two tasks share theirs.
 DEEP = trained_spec(
-    {
-        "model": {"decoder_layers": 3},
-        "method": {"name": "latent_layers", "stacks": ["decoder"]},
-    },
+    {"model": {"decoder_layers": 3}, "method": {"name": "latent_layers", "stacks": ["decoder"]}},
     run="deep",
 )
 OWN_LAYERS = {"decoder": {"bos": (0, 1), "bel": (1, 2), "kor": (0,)}}

@@ -9,15 +9,7 @@ from functools import partial
 from typing import Any
 
 from fathom.config.yaml_values import Value
-from fathom.io.errors import (
-    FathomError,
-    brief,
-    closest,
-    findings_in,
-    nearest,
-    refuse,
-    unknown,
-)
+from fathom.io.errors import FathomError, brief, closest, findings_in, nearest, refuse, unknown
 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")

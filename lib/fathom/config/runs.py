@@ -11,14 +11,7 @@ from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import RunSettings
 from fathom.config.spec import full_name
 from fathom.config.yaml_values import Value, leaves
-from fathom.io.errors import (
-    FathomError,
-    Findings,
-    brief,
-    nearest,
-    refuse,
-    unknown,
-)
+from fathom.io.errors import FathomError, Findings, brief, nearest, refuse, unknown
 
 _SECTIONS = ("families", "runs")
 _LAYERS = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")

@@ -50,11 +50,7 @@ def translate(
 
 
 def translate_saved(
-    run: TrainedRun,
-    gates: str,
-    split: str,
-    updates: Sequence[int],
-    report: Callable[[str], None],
+    run: TrainedRun, gates: str, split: str, updates: Sequence[int], report: Callable[[str], None]
 ) -> dict[int, dict[str, Path]]:
     """Return the hypotheses of single saved weights, by update and task.
 

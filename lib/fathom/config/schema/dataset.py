@@ -212,8 +212,7 @@ class HeldOut(Section):
     valid: Count = Doc("Sentences for validation.")
     test: Count = Doc("Sentences for test.")
     train: dict[str, Size] = Doc(
-        "The most sentences for training of each task; without a number all are taken.",
-        {},
+        "The most sentences for training of each task; without a number all are taken.", {}
     )
 
     @property
@@ -486,8 +485,7 @@ class PackageDataset(_Dealt):
     )
     messages: Task | None = Doc("Of sides alone: the task of the English texts.", None)
     reads: dict[str, Read] = Doc(
-        "How each source is read: po, mo, json or verses; without this key all are po.",
-        {},
+        "How each source is read: po, mo, json or verses; without this key all are po.", {}
     )
     cleaning: MessageCleaning = Doc("What is dropped.")
     split: KeyHash = Doc("By the hash of the English sentence, or of the one alone.")

@@ -17,8 +17,7 @@ class Rule(Section):
     """Settings of the runs that fit: `when` holds at the paper's own scale."""
 
     when: dict[str, Any] = Doc(
-        "A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`.",
-        {},
+        "A setting's value, or a list of them; `like: family`, `run: paper/name`, `paper`.", {}
     )
     set: Annotated[dict[str, Any], MinLen(1)] = Doc("The value at each path.")
 

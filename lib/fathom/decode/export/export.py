@@ -24,11 +24,7 @@ from fathom.results.recipe import RECIPE
 
 
 def export(
-    run: TrainedRun,
-    program: str,
-    folder: Path,
-    task: str | None,
-    report: Callable[[str], None],
+    run: TrainedRun, program: str, folder: Path, task: str | None, report: Callable[[str], None]
 ) -> None:
     """Write a new or empty folder; export.json, its record, comes last.
 
