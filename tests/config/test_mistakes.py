@@ -364,7 +364,7 @@ MISTAKES = {
         ("an unknown group of updates", "updates: {main: 300,", "updates: {mian: 300,",
          "small.updates.mian", "mian main"),
         ("a group of another name", "updates: {main: 300,", "updates: {others: 300,",
-         "small.updates.others", "others main"),
+         "small.updates.others", "others main", MORE),
         ("a group without updates", ", masked: 100}", "}",
          "small.updates", "masked deep", MORE),
         ("an unknown scale of a paper", "small:\n", "smal:\n", "smal", "smal small"),

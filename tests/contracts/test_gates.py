@@ -10,7 +10,7 @@ from tests.support.small_networks import batch, card, gradients, method, network
 
 LENGTHS = [(5, 4), (3, 6), (7, 2)]
 TASKS = torch.tensor([0, 1, 1])
-BOTH = torch.tensor([0, 1])
+BOTH, STACKS = torch.tensor([0, 1]), ("encoder", "decoder")
 AS_RELEASED = card("latent_layers").about.presets["as_released"]
 
 each_place = pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
@@ -107,9 +107,10 @@ def test_no_weight_changes_the_networks_own_gradient_by_a_bit(settings):
         assert same is not name.endswith("alpha"), name
 
 
-def latent(kind: str, norm: str = "pre", **settings: object) -> Network:
+def latent(kind: str, norm: str = "pre", residuals=STACKS, **settings: object) -> Network:
     """Return a network whose tasks keep different layers."""
-    model = network(method("latent_layers", **settings), shape(norm=norm)).eval().use_gates(kind)
+    size = shape(norm=norm, residuals=residuals)
+    model = network(method("latent_layers", **settings), size).eval().use_gates(kind)
     rows = torch.tensor([[3.0, -3.0, 0.0], [-3.0, -3.0, 3.0]])
     for each in model.methods.values():
         each.alpha.data = rows.clone()
@@ -129,14 +130,15 @@ def counted(model: Network) -> list[str]:
 
 @each_place
 @pytest.mark.parametrize("norm", ["pre", "none"])
+@pytest.mark.parametrize("residuals", [STACKS, ()])
 @pytest.mark.parametrize(
     ("tasks", "kept"), [([0, 0, 0], [0, 2]), ([1, 1, 1], [2]), ([0, 1, 0], [0, 2])]
 )
 def test_layers_that_no_sentence_keeps_are_not_computed_and_nothing_changes(
-    tasks, kept, norm, gate_on
+    tasks, kept, residuals, norm, gate_on
 ):
     source, previous, _ = batch(LENGTHS)
-    model = latent("hard", norm, gate_on=gate_on)
+    model = latent("hard", norm, residuals, gate_on=gate_on)
     calls = counted(model)
     pruned = padded_logits(model, source, previous, torch.tensor(tasks))
     assert calls == [f"{side}{layer}" for side in ("encoder", "decoder") for layer in kept]
@@ -213,47 +215,6 @@ def test_the_network_is_deterministic_outside_training(settings):
             assert torch.equal(padded_logits(model, source, previous, TASKS), first)
 
 
-def test_every_micro_batch_of_an_update_sees_the_same_gates():
-    model = network(method("latent_layers"))
-    source, previous, _ = batch([(4, 4)] * 4)
-    model.start_update(1, 1)
-    tasks = torch.tensor([0, 1, 1, 0])
-    whole = padded_logits(model, source, previous, tasks)
-    halves = [
-        padded_logits(model, source[part], previous[part], tasks[part]) for part in ([0, 1], [2, 3])
-    ]
-    assert torch.allclose(torch.cat(halves), whole, atol=1e-6)
-
-
-def test_gradients_of_micro_batches_add_up_with_losses_of_the_whole_update():
-    source, previous, target = batch([(4, 4)] * 4)
-    tasks = torch.tensor([0, 1, 1, 0])
-    found = []
-    # The last two hold one task each, whose own distance from K is another.
-    for parts in ([[0, 1, 2, 3]], [[0, 1], [2, 3]], [[0, 3], [1, 2]]):
-        model = network(method("latent_layers", target_depth=1, depth_weight=9.0))
-        model.start_update(1, 1)
-        losses = model.decoder.method.losses(16, BOTH).values()
-        sum(loss.weight * loss.value for loss in losses).backward()
-        for part in parts:
-            nll(
-                padded_logits(model, source[part], previous[part], tasks[part]), target[part]
-            ).backward()
-        found.append(model.decoder.method.alpha.grad)
-    for other in found[1:]:
-        assert torch.allclose(found[0], other, atol=1e-5)
-
-
-def test_a_task_that_is_absent_gets_no_gradient():
-    model = network(method("latent_layers"), tasks=3)
-    model.start_update(1, 1)
-    source, previous, target = batch(LENGTHS)
-    nll(padded_logits(model, source, previous, torch.tensor([0, 2, 2])), target).backward()
-    for each in model.methods.values():
-        assert not each.alpha.grad[1].any()
-        assert each.alpha.grad[[0, 2]].abs().min() > 0
-
-
 def test_gates_stay_in_their_own_precision():
     model = network(method("latent_layers"))
     model.start_update(1, 1)
@@ -262,21 +223,6 @@ def test_gates_stay_in_their_own_precision():
         logits = padded_logits(model, source, previous, TASKS)
     assert torch.isfinite(logits).all()
     assert model.decoder.method.sentence_gates[0].dtype == torch.float32
-
-
-@pytest.mark.parametrize("norm", ["pre", "none"])
-@pytest.mark.parametrize("residuals", [("encoder", "decoder"), ()])
-def test_skipped_layers_equal_closed_ones_with_and_without_residuals(norm, residuals):
-    source, previous, _ = batch(LENGTHS)
-    model_shape = shape(norm=norm, residuals=residuals)
-    model = network(method("latent_layers", gate_on="sub_layer"), model_shape).eval()
-    model.use_gates("hard")
-    for each in model.methods.values():
-        each.alpha.data = torch.tensor([[3.0, -3.0, 0.0], [-3.0, -3.0, 3.0]])
-    pruned = padded_logits(model, source, previous, TASKS)
-    for each in model.methods.values():
-        each.keep = lambda layer: True
-    assert torch.equal(pruned, padded_logits(model, source, previous, TASKS))
 
 
 def test_in_training_every_layer_is_computed_whatever_gates_inference_has():

@@ -106,10 +106,3 @@ def test_a_row_may_name_another_papers_run(project, edit, before):
         "lamgd/m2o_diverse_transformer"
     }
     assert identities(after) == before
-
-
-def test_two_scales_with_equal_settings_have_equal_decodings(own_project):
-    for name in list(own_project.entries)[:20]:
-        paper, here = own_project.spec(name), own_project.spec(name, "paper")
-        for gates in here.gates:
-            assert here.decoding_identity(gates) == paper.decoding_identity(gates)

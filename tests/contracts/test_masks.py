@@ -4,10 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Adam
 from fathom.methods.group_dropout import equations
 from fathom.methods.group_dropout.method import GroupDropout
-from fathom.train.optimisers import LazyAdam
 from tests.reference.padded.networks import padded_logits
 from tests.reference.soft_masks import exact_root, logits
 from tests.support.small_networks import batch, card, method, network, nll, stack
@@ -135,32 +133,3 @@ def test_the_gradients_of_an_update_are_the_algorithms(settings):
         p = torch.softmax(each.phi.detach(), dim=-1)
         rate = p - 1 / 4 if settings else p * (p.log() - (p * p.log()).sum(dim=-1, keepdim=True))
         assert torch.allclose(each.phi.grad, through + 0.3 / 2 * rate, atol=1e-9)
-
-
-@pytest.mark.parametrize("settings", [{}, RELEASED])
-def test_logits_and_moments_of_absent_tasks_rest_to_the_bit(settings):
-    model = network(method("group_dropout", **settings), tasks=3)
-    groups = [group for each in model.methods.values() for group in each.parameter_groups()]
-    adams = [LazyAdam(group, Adam(betas=(0.9, 0.98), eps=1e-8)) for group in groups]
-    source, previous, target = batch(LENGTHS)
-
-    def update(number: int, tasks: Tensor) -> None:
-        model.zero_grad()
-        model.start_update(1, number)
-        objective = nll(padded_logits(model, source, previous, tasks), target)
-        for each in model.methods.values():
-            for loss in each.losses(1, tasks.unique()).values():
-                objective = objective + loss.value
-        objective.backward()
-        for adam in adams:
-            adam.step(adam.group.learning_rate, tasks.unique(), torch.tensor(True))
-
-    update(1, torch.tensor([0, 1, 2, 1]))
-    before = [[each.clone() for each in (*a.group.parameters, *a.first, *a.second)] for a in adams]
-    update(2, torch.tensor([2, 0, 0, 2]))
-    for adam, old in zip(adams, before, strict=True):
-        assert (adam.betas, adam.steps[0].tolist()) == ((0.9, 0.999), [2, 1, 2])
-        for now, then in zip((*adam.group.parameters, *adam.first, *adam.second), old, strict=True):
-            assert torch.equal(now[1], then[1])
-            assert not torch.equal(now[0], then[0])
-            assert not torch.equal(now[2], then[2])

@@ -11,8 +11,6 @@ from torch import Tensor
 from fathom.config import plugins
 from fathom.decode.contracts import (
     CONTRACTS,
-    LENGTHS,
-    TOLERANCE,
     ExampleNetwork,
     check,
     examples,
@@ -21,14 +19,11 @@ from fathom.decode.contracts import (
 )
 from fathom.methods.build import load
 from fathom.train.two_level import TwoLevel
-from tests.reference.padded.networks import padded_logits
-from tests.support.small_networks import ROOT, batch, card
+from tests.support.small_networks import ROOT, card
 
 pytestmark = pytest.mark.slow
 
 CARDS = ROOT / "config" / "methods"
-
-every = pytest.mark.parametrize("name", plugins.names("methods"))
 
 
 def choices() -> Iterator[object]:
@@ -119,15 +114,3 @@ def moments(run: TwoLevel, parameter: Tensor) -> list[Tensor]:
                 return [adam.first[place].clone(), adam.second[place].clone()]
     state = run.theta_adam.state[parameter]
     return [state["exp_avg"].clone(), state["exp_avg_sq"].clone()]
-
-
-@every
-def test_translating_does_not_depend_on_the_order_of_a_batch(name):
-    model, tasks = example(name).network().eval(), example(name).batch.tasks
-    source, previous, _ = batch(LENGTHS)
-    order = torch.tensor([2, 0, 3, 1])
-    for kind in example(name).gates:
-        model.use_gates(kind)
-        logits = padded_logits(model, source, previous, tasks)
-        shuffled = padded_logits(model, source[order], previous[order], tasks[order])
-        assert torch.allclose(logits[order], shuffled, atol=TOLERANCE)

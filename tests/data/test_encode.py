@@ -64,7 +64,7 @@ def test_cut_and_left_out_pairs_and_tokens_with_end_symbols_are_counted(corpus, 
     counts = read_json(encoded / "tensors.json")["splits"]
     of_bos = counts["bos"]
     assert [of_bos[split]["cut_sources"] for split in SPLITS] == [0, 1, 1]
-    longest = small_data().max_pieces + 1
+    longest = small_data().settings.max_pieces + 1
     assert tensors.split("bos", "valid").source_lengths.max() == longest
     train = of_bos["train"]
     assert (train["left_out_empty"], train["left_out_long"]) == (1, 1)

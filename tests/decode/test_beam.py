@@ -9,8 +9,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import nn
 
 from fathom.config.schema.run import Decoding
-from fathom.decode.beam import Beam, cap
-from fathom.decode.candidates import CHUNK, Output, likeliest
+from fathom.decode.beam import CHUNK, Beam, Output, cap, likeliest
 from fathom.decode.translate import hypotheses
 from fathom.nn.network import ENTRIES_MULTIPLE
 from tests.decode.conftest import CONSTANT_CAP, SEARCH, SHORT_CAP, sentences
@@ -159,16 +158,3 @@ def test_each_hypothesis_is_the_stock_generators_at_the_sentences_own_cap(
         caps = [cap(settings, len(row) - 1, 1024) for row in sources]
         expected = [stock(model, [row], 0, own)[0] for row, own in zip(sources, caps, strict=True)]
         assert hypotheses(beam, sources, [0] * len(sources), CPU) == expected
-
-
-def test_the_cap_stays_below_the_positions_that_the_decoder_has_of_fairseq_beam(babbling):
-    beam = FairseqBeam(babbling, Dictionary(ENTRIES), CONSTANT_CAP)
-    beam.generator.max_len = 4
-    (pieces,) = beam.best(torch.tensor([[5, 6, EOS]]), torch.tensor([0]))
-    assert len(pieces) == 3
-
-
-def test_the_search_is_as_wide_and_as_fond_of_length_as_the_settings_say(babbling):
-    settings = Decoding(average_of=1, beam=3, length_penalty=0.5, cap_ratio=1.5, cap_constant=4)
-    generator = FairseqBeam(babbling, Dictionary(ENTRIES), settings).generator
-    assert (generator.beam_size, generator.len_penalty) == (3, 0.5)

@@ -3,9 +3,7 @@
 import builtins
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from fairseq.data import Dictionary
@@ -101,8 +99,6 @@ def test_a_package_that_is_missing_or_broken_says_how_to_install_it(monkeypatch)
 
 # What hard gates keep in every task.
 KEPT = {"encoder": (0, 2), "decoder": (1,)}
-# A split whose sources are all blank.
-NOTHING = SimpleNamespace(source_lengths=np.ones(3), target_lengths=np.full(3, 4))
 SENTENCES, DISTINCT, EQUAL = 400, 30, 0.995
 SEARCHES = {
     "beam 5": {},
@@ -138,48 +134,6 @@ def test_a_source_without_pieces_has_an_empty_hypothesis(taught):
     sources = [torch.tensor([EOS]), *sentences(3, seed=1)]
     best = exports(taught, "plain").of("bos").best(sources, taught.require_decoder())
     assert [bool(pieces) for pieces in best] == [False, True, True, True]
-
-
-@pytest.mark.parametrize("name", ["encoder.layers.1.fc1.bias", "decoder.layer_norm.weight"])
-def test_other_weights_are_refused_in_one_line(taught, name):
-    """A difference of a hundred thousandth in one tensor is noticed."""
-    search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
-    network = taught.network("plain")
-    tensor = network.get_parameter(name)
-    before = tensor.detach().clone()
-    try:
-        with torch.no_grad():
-            tensor.add_(1e-3)
-        with refused(
-            "the log-probabilities of CTranslate2 differ by",
-            where="here",
-            remedy="write decoding.decoder: fathom",
-        ):
-            require_equal(search, network, 0, pairs, "here")
-    finally:
-        with torch.no_grad():
-            tensor.copy_(before)
-    require_equal(search, network, 0, pairs, "here")
-
-
-def test_no_number_is_no_agreement(taught, monkeypatch):
-    search, pairs = exports(taught, "plain").of("bos"), taught.tensors.split("bos", "valid")
-    none = torch.tensor(torch.nan)
-    monkeypatch.setattr(search, "log_probabilities", lambda *given: none)
-    with refused(
-        "the log-probabilities of CTranslate2 differ by inf nats, more than", where="here"
-    ):
-        require_equal(search, taught.network("plain"), 0, pairs, "here")
-
-
-def test_a_task_without_validation_text_cannot_be_checked(taught):
-    search = exports(taught, "plain").of("bos")
-    with refused(
-        "no validation text to check CTranslate2 with",
-        where="here",
-        remedy="write decoding.decoder: fathom",
-    ):
-        require_equal(search, taught.network("plain"), 0, NOTHING, "here")
 
 
 def by_ctranslate2(run):
@@ -252,17 +206,6 @@ def test_soft_gates_are_refused_by_name(latent):
         remedy="translate with fathom instead",
     ):
         split_lines(by_ctranslate2(latent), ["bos"], "test", "soft")
-
-
-def test_a_method_that_computes_more_is_refused_by_name(tmp_path):
-    spec, paths = gated(name="adapters", bottleneck=4), Paths(tmp_path, "tiny")
-    write_sentences(write_tensors(paths, spec.data), dict.fromkeys(TASKS, 0), amount=3)
-    run = by_ctranslate2(write_run(spec, paths, built(spec, paths)))
-    network = run.network("plain")
-    for parameter in network.encoder.method.parameters():
-        parameter.data.add_(0.1)
-    with refused("the encoder's method does more than keep or skip layers ('after')", where="bos"):
-        split_lines(run, ["bos"], "test", "plain")
 
 
 def test_nothing_is_translated_before_the_check(latent, monkeypatch):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import sentencepiece
 import torch
@@ -50,6 +51,7 @@ LATENT = trained_spec(
     {"decoding": SEARCH, "method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="latent"
 )
 LAYERS = {"decoder": {"bos": (0,), "bel": (1,), "kor": (1,)}}
+NAN = float("nan")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def text_of(run, task):
     """
     lines = sides(run.spec.data)[0].sentences(run.paths.corpus(run.spec.data), task, "test")
     pieces = run.source_encoder.pieces(task, lines)
-    longest = run.spec.data.max_pieces
+    longest = run.spec.data.settings.max_pieces
     return [
         line
         for line, own in zip(lines, pieces, strict=True)
@@ -157,13 +159,13 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
     assert not (tmp_path / "refused").exists()
 
 
-class WrongFromPiece20:
-    """A program with our network, until a target has more than 20 pieces."""
+class WrongFromPiece:
+    """A program with our network, whose numbers are off from a piece of a target on."""
 
     name, remedy = "another program", "do without it"
 
-    def __init__(self, network):
-        self._network = network
+    def __init__(self, network, first, by):
+        self._network, self.first, self.by = network, first, by
 
     @torch.no_grad()
     def log_probabilities(self, source, target, start):
@@ -171,16 +173,25 @@ class WrongFromPiece20:
         previous[0] = start
         logits = padded_logits(self._network, source[None], previous[None], torch.tensor([0]))
         right = logits[0].log_softmax(1).gather(1, target[:, None])[:, 0]
-        right[20:] -= 1
+        right[self.first :] -= self.by
         return right
 
 
-def test_an_error_far_into_a_sentence_is_found(mild):
+@pytest.mark.parametrize(
+    ("first", "by", "off"), [(20, 1, "1"), (0, 1e-3, "0.001"), (0, NAN, "inf")]
+)
+def test_an_error_far_into_a_sentence_is_found(mild, first, by, off):
+    """So is a small one, and no number at all."""
     pairs, network = mild.tensors.split("kor", "valid"), mild.network("plain")
     short = sorted(pairs.target_lengths)[:CHECKED]
     assert short[-1] < 20 < max(pairs.target_lengths)
-    with refused("the log-probabilities of another program differ by 1 nats", where="here"):
-        require_equal(WrongFromPiece20(network), network, 0, pairs, "here")
+    require_equal(WrongFromPiece(network, first, 0), network, 0, pairs, "here")
+    what = f"the log-probabilities of another program differ by {off} nats"
+    with refused(what, where="here", remedy="do without it"):
+        require_equal(WrongFromPiece(network, first, by), network, 0, pairs, "here")
+    nothing = SimpleNamespace(source_lengths=np.ones(3), target_lengths=np.full(3, 4))
+    with refused("no validation text to check another program with", where="here"):
+        require_equal(WrongFromPiece(network, 0, 0), network, 0, nothing, "here")
 
 
 def test_tasks_that_keep_different_layers_need_one_to_be_named(latent, tmp_path):
@@ -324,7 +335,7 @@ def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
     spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
     folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
     source, target = in_fairseq(folder).max_positions()
-    longest = spec.data.max_pieces
+    longest = spec.data.settings.max_pieces
     assert source >= longest + 1
     # fairseq's generator leaves one position to the end symbol.
     assert target - 1 >= int(ratio * longest) + constant

@@ -216,13 +216,6 @@ def test_what_transformers_lacks_is_refused_by_name(changes, data, what, remedy,
         exported(write_trained(spec, paths), tmp_path / "exported")
 
 
-def test_soft_gates_are_refused_by_name(paths, tmp_path):
-    run = write_trained(replace(LATENT, run="soft", gates=("soft",)), paths, layers=LAYERS)
-    what = "the decoder's method does more than keep or skip layers ('block')"
-    with refused(what, where="run soft, bos", remedy="translate with fathom instead"):
-        exported(run, tmp_path / "exported")
-
-
 def test_the_package_that_is_missing_is_named(static, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     with refused("not installed", where="transformers", remedy="make transformers"):

@@ -67,7 +67,7 @@ def test_every_sentence_of_a_split_has_a_hypothesis(paths, split):
         assert content["files"][f"{task}.txt"] == sha256(folder / f"{task}.txt")
     lengths = load(paths.tensors(PLAIN.data)).split("bos", split).source_lengths
     assert lengths.min() == 1
-    assert lengths.max() == PLAIN.data.max_pieces + 1
+    assert lengths.max() == PLAIN.data.settings.max_pieces + 1
     assert lines[0] == f"{split}, plain: bos 12 sentences"
 
 
@@ -196,7 +196,7 @@ def test_a_users_own_sentences_are_translated_as_the_test_sentences_are(paths):
 
 def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
     run, reported = write_trained(PLAIN, paths), []
-    longest = PLAIN.data.max_pieces
+    longest = PLAIN.data.settings.max_pieces
     lines = ["ta", "lo " * 200, "mi"]
     (pieces,) = run.source_encoder.pieces("kor", lines[1:2])
     translate_lines(run, "plain", "kor", lines, reported.append, first=7)

@@ -18,17 +18,10 @@ P = TypeVar("P", bound=BaseModel)
 
 _MISSING = ("missing", "union_tag_not_found")
 _TYPES = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "int_parsing": "a whole number",
-    "float_type": "a number",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "dict_type": "a mapping",
-    "model_attributes_type": "a mapping",
+    **dict.fromkeys(("int_type", "int_from_float", "int_parsing"), "a whole number"),
+    **{"float_type": "a number", "string_type": "text", "bool_type": "true or false"},
+    **dict.fromkeys(("tuple_type", "list_type"), "a list"),
+    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), "a mapping"),
 }
 _BOUNDS = {
     "greater_than_equal": ("too small", "{ge} or more"),
@@ -48,16 +41,11 @@ _LARGEST_WHOLE = 2**53
 def check(
     model: type[P], value: Value, partial: bool = False, also: Mapping[str, Any] | None = None
 ) -> tuple[P | None, list[FathomError]]:
-    """Check a value against a class.
+    """Return a value checked against a class, or None with all findings, one for each key.
 
     Args:
-        model: the class.
-        value: what YAML gives.
         partial: whether required settings may be missing, as in a family of runs.
         also: settings in place of the value's, such as parts that are checked already.
-
-    Returns:
-        The checked part and no findings, or None and all findings, one for each key.
     """
     plain = value.plain
     if also is not None and isinstance(plain, dict):
@@ -142,7 +130,6 @@ def _path(location: Key, value: Any, kind: str) -> Key:
 
 
 def _meant(path: Key, error: Mapping[str, Any], model: type[BaseModel]) -> Key | None:
-    """Return the key that an unknown one probably means; None for other errors."""
     if error["type"] != "extra_forbidden":
         return None
     return *path[:-1], closest(path[-1], field_names(model, error["loc"][:-1])) or ""
@@ -152,20 +139,17 @@ def _either(remedies: Iterable[str]) -> str:
     """Return remedies of which one is enough as one."""
     first, *others = dict.fromkeys(remedies)
     if first.startswith("write "):
-        others = [
-            re.sub(r"^(write|valid names:|nearest valid name:) ", "", each) for each in others
-        ]
+        verbs = r"^(write|valid names:|nearest valid name:) "
+        others = [re.sub(verbs, "", each) for each in others]
     return " or ".join([first, *others])
 
 
 def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str]:
-    """Return what is wrong and what to write for one of pydantic's errors."""
     kind, value, location = error["type"], error["input"], error["loc"]
     context = error.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"unknown key '{location[-1]}'", nearest(
-            location[-1], field_names(model, location[:-1])
-        )
+        *above, key = location
+        return f"unknown key '{key}'", nearest(key, field_names(model, tuple(above)))
     if kind in _MISSING:
         return "no value is given", _choices(model, location) or "add the key"
     if kind in ("literal_error", "union_tag_invalid") and not isinstance(value, bool):

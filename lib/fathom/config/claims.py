@@ -40,11 +40,7 @@ class Claim:
 
 
 def load(file: Value, paper: str) -> Mapping[str, Claim]:
-    """Read a paper's claims.yaml.
-
-    Raises:
-        Findings: If anything is wrong in the file alone.
-    """
+    """Read a paper's claims.yaml."""
 
     def claim(name: str) -> Claim:
         values = file.at((name,))

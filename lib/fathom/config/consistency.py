@@ -59,7 +59,6 @@ def _unknown_scales(project: Project, paper: str) -> list[FathomError]:
 
 
 def _paper_faults(project: Project, paper: Paper) -> Iterator[FathomError]:
-    """Yield what is wrong in each of a paper's files alone."""
     yield from asking(lambda: paper.about)
     yield from asking(lambda: paper.tables.faults())
     yield from asking(lambda: paper.figures.faults())
@@ -98,7 +97,6 @@ def asking(ask: Callable[..., object], *arguments: object) -> Iterator[FathomErr
 
 
 def _runs(project: Project) -> Iterator[FathomError]:
-    """Yield what is wrong with cards, data sets, runs and the cells of tables."""
     yield from _cards(project)
     for name in project.datasets:
         yield from asking(project.definition, name)
@@ -240,7 +238,6 @@ def _idle(rule: Rule, when: Value, paper: str, runs: list[Resolved]) -> Iterator
 
 
 def _runs_at_scales(project: Project) -> Iterator[FathomError]:
-    """Yield what is wrong with runs at scales."""
     for name in project.entries:
         seen: set[str] = set()
         for scale in _scales_of(project, name):
@@ -335,7 +332,6 @@ def _papers(project: Project) -> Iterator[FathomError]:
 
 
 def _paper(project: Project, paper: Paper) -> Iterator[FathomError]:
-    """Yield what is wrong between a paper's files, its reported cells, and the runs."""
     for name, table in paper.tables.items():
         cells, path = project.cells(table), paper.reported(name)
         yield from table_faults(table, cells, project)

@@ -181,7 +181,7 @@ def entries_of(spec: Spec) -> int:
     """Return the pieces of the target dictionary, as far as config says."""
     data, subwords = spec.data, spec.data.subwords
     stated = subwords.joint
-    if stated is None and into_pivot(data.definition, data.direction):
+    if stated is None and into_pivot(data.definition, data.settings.direction):
         stated = subwords.english
     elif stated is None:
         stated = subwords.foreign or (subwords.per_task or 0) * len(data.tasks)

@@ -38,11 +38,7 @@ class Deviation(DeviationSettings):
 
 
 def load(file: Value) -> tuple[Deviation, ...]:
-    """Read a paper's deviations.yaml.
-
-    Raises:
-        Findings: If anything is wrong in an entry.
-    """
+    """Read a paper's deviations.yaml."""
 
     def entry(name: str) -> Deviation:
         return Deviation(name=name, **vars(checked(DeviationSettings, file.at((name,)))))
@@ -164,7 +160,6 @@ def _names(entry: Entry, shown: Mapping[str, Collection[str]]) -> set[str]:
 
 
 def _settings(deviations: Iterable[Deviation], names: Collection[str]) -> list[str]:
-    """Return the settings of all entries that apply to one of some names."""
     fitting = (entry for entry in deviations if {*names}.intersection(entry.applies))
     return [setting for entry in fitting for setting in entry.settings]
 

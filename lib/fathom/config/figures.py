@@ -21,11 +21,7 @@ class Figure:
 
 
 def read_figure(paper: str, entry: Entry) -> Figure:
-    """Return a figure.
-
-    Raises:
-        Findings: If there is no such kind, or a key is wrong.
-    """
+    """Return a figure."""
     kind = entry.values.get("kind")
     if kind is not None and str(kind) not in KINDS:
         raise unknown("kind of figure", kind, entry.values.place("kind"), KINDS)

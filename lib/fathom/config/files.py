@@ -1,4 +1,7 @@
-"""The YAML files of config/ and of papers elsewhere, by kind and name."""
+"""The YAML files of config/ and of papers elsewhere, by kind and name.
+
+study.yaml is a comparison without printed numbers. The code that reads a paper's files reads it.
+"""
 
 import os
 import re
@@ -7,15 +10,22 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from fathom.config import plugins, study
-from fathom.config.merge import NAME, NAME_RULE
+from fathom.config import plugins
+from fathom.config.merge import NAME, NAME_RULE, combinations, entry_name, fill_text
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.commands import CURVES
 from fathom.io.errors import FathomError, findings_in, nearest
 
 _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}
 _ALONE = ("config", "columns")
-_OF_PAPERS = ("study", *study.VIEWS, "deviations", "parameters")
+# The files of a paper that a study has as sections; `paper` is all of it, `runs` two sections.
+VIEWS = ("paper", "scales", "runs", "tables", "figures", "claims")
+# What an entry has that a paper must say, and a study need not.
+_DEFAULTS = {kind: {"title": None, "section": ""} for kind in ("tables", "figures")}
+_DEFAULTS |= {"claims": {"section": "", "supports": "not printed"}}
+# What a borrowed recipe says of its text, and of the direction of translation.
+_TEXT, _DIRECTION = ("dataset", "pieces_of"), ("direction", "target_token")
+_OF_PAPERS = ("study", *VIEWS, "deviations", "parameters")
 KINDS = (*_SHARED, *_OF_PAPERS, *_ALONE)
 # What a paper's folder may have in folders of its own.
 _IN_PAPERS = {"source": "sources", "dataset": "datasets", "method": "methods"}
@@ -140,8 +150,8 @@ class ConfigFiles:
         if not NAME.fullmatch(name):
             place = path.parent if kind in _OF_PAPERS else path
             raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
-        if kind in study.VIEWS and self.is_study(name):
-            return study.view(self.read("study", name), kind)
+        if kind in VIEWS and self.is_study(name):
+            return view(self.read("study", name), kind)
         return read(path, self.root)
 
     def missing(self, kind: str, paper: str, needed_by: str) -> FathomError:
@@ -190,7 +200,6 @@ class ConfigFiles:
                 yield FathomError("nothing reads this file", self.name_of(path), remedy)
 
     def _beside_study(self, path: Path) -> Iterator[FathomError]:
-        """Yield a file or folder of a paper that a study cannot have."""
         what, remedy = "a study and a paper in one folder", "delete one of the two"
         if path.name == "reported":
             what = "a study has no printed numbers"
@@ -208,7 +217,7 @@ class ConfigFiles:
             if os.path.lexists(folder / f"{kind}.yaml"):
                 self._paths[kind][name] = folder / f"{kind}.yaml"
         if self.is_study(name):
-            for kind in study.VIEWS:
+            for kind in VIEWS:
                 self._paths[kind][name] = folder / "study.yaml"
         for kind, place in _IN_PAPERS.items():
             self._find(kind, folder / place)
@@ -233,3 +242,71 @@ class ConfigFiles:
             what = f"the name '{name}' is taken by {self.name_of(first)}"
             self._taken[path] = FathomError(what, self.name_of(path), "choose another name")
         return first == path
+
+
+# A study
+
+
+def view(study: Value, kind: str) -> Value:
+    """Return what a study says in place of a paper's file of a kind, with its lines and keys."""
+    if kind == "paper":
+        return study
+    if kind == "runs":
+        keys = [key for key in ("families", "runs") if key in study.value]
+        return study.over({key: study.value[key] for key in keys})
+    section = study.at((kind,))
+    if not isinstance(section.value, dict):
+        return section if section.value is not None else section.over({})
+    defaults = _DEFAULTS.get(kind, {})
+    return section.over({name: _with(entry, defaults, study) for name, entry in section.items()})
+
+
+def _with(entry: Value, defaults: dict[str, str | None], study: Value) -> Value:
+    """Return an entry with what it need not say; a title that is None is the study's."""
+    if not isinstance(entry.value, dict) or "like" in entry.value:
+        return entry
+    given = {
+        key: entry.over(study.get("title") if default is None else default)
+        for key, default in defaults.items()
+    }
+    return entry.over(given | _with_runs(entry, study).value)
+
+
+def _with_runs(entry: Value, study: Value) -> Value:
+    """Return a table or figure with a row, line or cell for each run of a `for` that it names."""
+    for section in ("rows", "lines", "cells"):
+        written, items = entry.at((section,)), {}
+        for name, run in written.items():
+            runs = study.find("runs", str(run.value), "for")
+            for chosen in [{}] if runs is None else combinations(runs):
+                item = run.over(entry_name(run.value, chosen)) if chosen else run
+                items[str(fill_text(name, chosen))] = item
+        entry = entry.put((section,), written.over(items)) if items else entry
+    return entry
+
+
+def with_study(recipe: Value, study: Value, both_ways: bool) -> Value:
+    """Return a borrowed recipe, or an empty one, with a study's text, direction, pieces and seeds.
+
+    The recipe keeps its direction where the study names none and its data set has `both_ways`.
+    """
+    for key in ("data", "seeds"):
+        given = study.find(key)
+        if given is None:
+            continue
+        if key == "data":
+            given = data_of(study)
+            replaced = (*_TEXT, *(() if both_ways else _DIRECTION))
+            lost = (*given.value, *(replaced if "dataset" in given.value else ()))
+            kept = {name: item for name, item in recipe.at(("data",)).items() if name not in lost}
+            given = given.over(kept | given.value)
+        recipe = recipe.put((key,), given)
+    return recipe
+
+
+def data_of(study: Value) -> Value:
+    """Return the text of a study's runs in its long form: `data: name` is `{dataset: name}`."""
+    data = study.at(("data",))
+    if isinstance(data.value, dict) or data.value is None:
+        return data.over(data.value or {})
+    return data.over({"dataset": data})

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from fathom.config import plugins
 from fathom.config.check import check, checked
-from fathom.config.files import ConfigFiles, Parts
+from fathom.config.files import ConfigFiles, Parts, data_of, with_study
 from fathom.config.merge import NAME, NAME_RULE, Entry, Lender, combinations, fill, placeholders
 from fathom.config.rules import faults, start_faults
 from fathom.config.runs import Resolved, RunsFile, lent_entries, read_runs, resolve
@@ -29,7 +29,6 @@ from fathom.config.schema.scale import Scale
 from fathom.config.schema.section import Section
 from fathom.config.schema.source import Source
 from fathom.config.spec import DataSpec, Spec, StartSpec, full_name
-from fathom.config.study import data_of, with_study
 from fathom.config.switches import Switches
 from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import (
@@ -211,11 +210,7 @@ class Inventory:
         return [*names, *(name for name in self.readable if not name.startswith(f"{paper}/"))]
 
     def run_in(self, paper: str, run: str, where: str) -> str:
-        """Return the full name of a run that a paper's file names.
-
-        Raises:
-            FathomError: If there is no such run, whose place is `where`, or no runs.yaml for it.
-        """
+        """Return the full name of a run that a paper's file names at `where`."""
         name = full_name(paper, run)
         if self.has_run(name):
             return name
@@ -266,10 +261,6 @@ class Inventory:
         """Return what a run is at a scale, or (None) with the papers' own settings.
 
         A run of a `for` of a study with the settings of another run is that run, trained once.
-
-        Raises:
-            FathomError: If a setting is wrong or does not go with others, or a data set or run that
-                it names does not exist.
         """
         run, values = self.run(name, scale), self.resolved(name, scale).entry.values
         card, data = self.methods[run.method.name], self._data(run, values)
@@ -356,11 +347,7 @@ class Inventory:
         return next((each.plain for each in lent), None)
 
     def start_name(self, name: str) -> str | None:
-        """Return the full name of the run that a run starts from, if it does.
-
-        Raises:
-            FathomError: If there is no such run, or it starts from another one itself.
-        """
+        """Return the full name of the run that a run starts from, if it does."""
         start, paper = self.run(name).start, name.partition("/")[0]
         if start is None:
             return None
@@ -421,9 +408,6 @@ class Inventory:
         """Return the spec of a run as `run_name` names it, also by its folder `<run>-<hash8>`.
 
         A folder may be of another scale: its name fixes the settings.
-
-        Raises:
-            FathomError: If there is no such run, or its settings are no longer the folder's.
         """
         run, _, digits = text.rpartition("-")
         if ":" in text or not _HASH.fullmatch(digits):

@@ -51,7 +51,6 @@ def open_project(here: Path, check: bool | Check = False, profile: str | None = 
 
 
 def _site(profile: str, root: Path) -> Path:
-    """Return the site.yaml of a profile."""
     profiles = {each.parent.name: each for each in root.glob("workflow/profiles/*/site.yaml")}
     for place in (Path(profile) / "site.yaml", profiles.get(profile, root)):
         if place.is_file():
@@ -92,9 +91,6 @@ def load(
             even more, `artefacts.check.beyond_config`.
         layers: switches that come after config.yaml's (config/switches.py).
         here: the working folder, below which relative `papers` are.
-
-    Raises:
-        Findings: If the switches are wrong, or with `check` anything else.
     """
     files = ConfigFiles(root)
     findings = [*files.all("config").faults()]

@@ -36,38 +36,23 @@ METRICS = tuple(sorted(plugins.modules(plugins.FATHOM["metrics"])))
 ALWAYS_SCORED = ("bleu", "chrf")
 SCORES = "scores"
 _OF_METRIC = ("split", "gates", "window")
+_OF_LANGUAGE = ("right_language", "reference_language", "equal_hypotheses")
+_OF_GATES = ("gates", "depth", "depth_probability", "abs_alpha", "undecided")
+_OF_MASKS = ("sharing", "similarity", "masks", "phi_size", "phi_least", "ties")
 # The rule that makes each measurement, and its qualifiers. A key may leave out `window`.
 NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "parameters": ("training", ()),
-    "last_validation": ("training", ()),
-    "unigram_nll": ("training", ()),
+    **dict.fromkeys(("parameters", "last_validation", "unigram_nll"), ("training", ())),
     # Of the run's settings; its qualifier has dots.
     "setting": ("training", ("setting",)),
     **{name: (name, _OF_METRIC) for name in METRICS},
     "bleu": (SCORES, (*_OF_METRIC, "tokenizer")),
     "chrf": (SCORES, _OF_METRIC),
-    "right_language": (SCORES, ("split", "gates")),
-    "reference_language": (SCORES, ("split", "gates")),
-    "equal_hypotheses": (SCORES, ("split", "gates")),
-    "nll": ("likelihood", ("split", "gates")),
-    "perplexity": ("likelihood", ("split", "gates")),
-    "gates": ("gates", ("stack",)),
-    "depth": ("gates", ("stack",)),
-    "depth_probability": ("gates", ("stack",)),
-    "abs_alpha": ("gates", ("stack",)),
-    "undecided": ("gates", ("stack",)),
-    "sharing": ("sharing", ()),
-    "similarity": ("sharing", ()),
-    "masks": ("sharing", ()),
-    "phi_size": ("sharing", ()),
-    "phi_least": ("sharing", ()),
-    "ties": ("sharing", ()),
-    "pairs": ("statistics", ("split",)),
-    "sentences": ("statistics", ("split",)),
-    "share": ("statistics", ("split",)),
-    "tokens": ("statistics", ("split", "language")),
-    "types": ("statistics", ("split", "language")),
-    "own_types": ("statistics", ("split", "language")),
+    **dict.fromkeys(_OF_LANGUAGE, (SCORES, ("split", "gates"))),
+    **dict.fromkeys(("nll", "perplexity"), ("likelihood", ("split", "gates"))),
+    **dict.fromkeys(_OF_GATES, ("gates", ("stack",))),
+    **dict.fromkeys(_OF_MASKS, ("sharing", ())),
+    **dict.fromkeys(("pairs", "sentences", "share"), ("statistics", ("split",))),
+    **dict.fromkeys(("tokens", "types", "own_types"), ("statistics", ("split", "language"))),
 }
 # A number times its factor is in this unit.
 UNITS = {"bits": 1 / math.log(2), "millions": 1e-6, "thousands": 1e-3, "percent": 100.0}
@@ -87,11 +72,7 @@ def is_metric(name: str) -> bool:
 
 
 def metric_named(name: str) -> Any:
-    """Return the `Metric` of scoring/metrics in the file of a metric.
-
-    Raises:
-        FathomError: If the file cannot be imported, or has no metric of its name.
-    """
+    """Return the `Metric` of scoring/metrics in the file of a metric."""
     module = plugins.load("metrics", name)
     metric: Any = getattr(module, "METRIC", None)
     described = all(hasattr(metric, each) for each in ("name", "unit", "better", "columns"))
@@ -111,11 +92,7 @@ def _qualifiers(name: str) -> tuple[str, ...]:
 
 
 def words_of(key: str) -> tuple[str, dict[str, str]]:
-    """Return the name and the qualifiers of a key.
-
-    Raises:
-        FathomError: If there is no such measurement, or a qualifier is missing or misplaced.
-    """
+    """Return the name and the qualifiers of a key."""
     name, *words = key.split(".")
     if name not in NAMES and not is_metric(name):
         raise FathomError(f"no measurement '{name}'", key, nearest(name, NAMES))
@@ -220,8 +197,7 @@ class ShownValue:
 def parse(text: str, measurements: Collection[str]) -> ShownValue:
     """Read what a cell shows, one of the measurements that a table may show.
 
-    Raises:
-        FathomError: If there is no such measurement, qualifier or unit; its place is the text.
+    The place of what is raised is the text.
     """
     match = _VALUE.fullmatch(re.sub("^setting ", "setting.", text))
     if not match:

@@ -98,7 +98,6 @@ def entry_name(pattern: str, names: Mapping[str, Any]) -> str:
 
 
 def _slug(value: Any) -> str:
-    """Return a value as it is in a name."""
     text = str(value).lower() if isinstance(value, bool | None) else str(value)
     if isinstance(value, float):
         text = f"{Decimal(text):f}"  # without an exponent
@@ -112,11 +111,7 @@ def placeholders(text: object) -> list[str]:
 
 
 def combinations(given: Value) -> list[dict[str, Any]]:
-    """Return what `for` chooses: a mapping for each combination, or for each item of a list.
-
-    Raises:
-        FathomError: If it has neither form, or a list of values is empty.
-    """
+    """Return what `for` chooses: a mapping for each combination, or for each item of a list."""
     chosen = given.plain
     if isinstance(chosen, list) and chosen and all(isinstance(item, dict) for item in chosen):
         return chosen
@@ -125,9 +120,8 @@ def combinations(given: Value) -> list[dict[str, Any]]:
     for name, values in chosen.items():
         if not isinstance(values, list) or not values:
             raise FathomError("this is not a list of values", given.place(name), _FOR)
-    return [
-        dict(zip(chosen, values, strict=True)) for values in itertools.product(*chosen.values())
-    ]
+    every = itertools.product(*chosen.values())
+    return [dict(zip(chosen, values, strict=True)) for values in every]
 
 
 def expand(
@@ -141,11 +135,8 @@ def expand(
     Args:
         sections: mappings of named entries.
         normal: writes an entry's short forms out, before entries are merged, and adds findings.
-        findings: gets what is wrong, which entries then lack.
+        findings: gets what is wrong, which entries then lack; without it, all is raised.
         lender: knows the entries of other papers, which `like` may name too.
-
-    Raises:
-        Findings: If `for`, `like` or a name is wrong, and no `findings` are given.
     """
     wrong: list[FathomError] = [] if findings is None else findings
     sections_written = written_entries(*sections, findings=wrong)
@@ -235,9 +226,7 @@ class _Inheritance:
     def __init__(
         self, entries: Mapping[str, Value], findings: list[FathomError], lender: Lender | None
     ):
-        self._entries = entries
-        self._findings = findings
-        self._lender = lender
+        self._entries, self._findings, self._lender = entries, findings, lender
         self._merged: dict[str, Entry] = {}
 
     def entry(self, name: str, seen: tuple[str, ...] = ()) -> Entry:

@@ -48,14 +48,13 @@ class Paper:
         return checked(StudySettings if self.is_study else PaperSettings, file)
 
     @cached_property
-    def tables(self) -> "Parts[Table]":
+    def tables(self) -> Parts[Table]:
         """The tables by name, in the order of tables.yaml; only reported cells need the file."""
         file = self.file("tables")
         if file is None and (printed := sorted(self.folder.glob("reported/[!.]*.csv"))):
             # Without this message a comparison would lose the paper in silence.
-            what = f"no such file, and {self._files.name_of(printed[0])} needs it"
-            where = f"{self._files.name_of(self.folder)}/tables.yaml"
-            raise FathomError(what, where, "restore it")
+            needed_by = f"{self._files.name_of(printed[0])} needs it"
+            raise self._files.missing("tables", self.name, needed_by)
         (entries,) = expand(file) if file else [{}]
         return Parts(entries, lambda name: self._table(name, entries[name].values))
 
@@ -65,7 +64,7 @@ class Paper:
         return Table(self.name, name, settings, values, self._vocabulary(), about.metric, marks)
 
     @cached_property
-    def figures(self) -> "Parts[Figure]":
+    def figures(self) -> Parts[Figure]:
         """The figures by name, in the order of figures.yaml."""
         file = self.file("figures")
         (entries,) = expand(file) if file else [{}]
@@ -84,11 +83,7 @@ class Paper:
         return checked(Parameters, file) if file else Parameters.model_construct(vocabularies=())
 
     def printed(self, table: str, cells: Iterable[Cell]) -> tuple[Reported, ...]:
-        """Return the reported cells of a table; a study has none.
-
-        Raises:
-            Findings: If a line is wrong, or a cell is not reported.
-        """
+        """Return the reported cells of a table; a study has none."""
         return () if self.is_study else read(self.reported(table), cells, self._files.root)
 
     def reported(self, table: str) -> Path:
@@ -99,27 +94,16 @@ class Paper:
 def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Any]:
     """Return the paper and the table or figure that a target `<paper>_<artefact>` names.
 
-    Args:
-        papers: all papers by name.
-        target: what the user typed.
-        verb: "table" or "figure": which of the two it must be.
-
-    Raises:
-        FathomError: If there is no such target, or it is the other of the two.
+    `verb` says which of the two it must be, "table" or "figure"; the user typed the target.
     """
-    wrong_verb = "figure" if verb == "table" else "table"
+    other = "figure" if verb == "table" else "table"
     for name, paper in papers.items():
         artefact = target.removeprefix(f"{name}_")
         if artefact == target:
             continue
-        if artefact in _artefacts(paper, verb):
-            return paper, _artefacts(paper, verb)[artefact]
-        if artefact in _artefacts(paper, wrong_verb):
-            remedy = f"draw it with `fathom {wrong_verb}`"
-            raise FathomError(f"a {wrong_verb}, not a {verb}", target, remedy)
-    names = [f"{name}_{each}" for name, paper in papers.items() for each in _artefacts(paper, verb)]
+        if artefact in (artefacts := getattr(paper, f"{verb}s")):
+            return paper, artefacts[artefact]
+        if artefact in getattr(paper, f"{other}s"):
+            raise FathomError(f"a {other}, not a {verb}", target, f"draw it with `fathom {other}`")
+    names = [f"{name}_{each}" for name, of in papers.items() for each in getattr(of, f"{verb}s")]
     raise FathomError(f"no {verb} '{target}'", "target", nearest(target, names))
-
-
-def _artefacts(paper: Paper, verb: str) -> Mapping[str, Any]:
-    return paper.tables if verb == "table" else paper.figures

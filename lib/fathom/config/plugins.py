@@ -72,15 +72,9 @@ def register(plugin: str, folder: Path, kind: str, name: str, file: Path) -> Non
 
 
 def only_class(module: ModuleType, parent: type[T]) -> type[T]:
-    """Return the class that a module defines and that derives from `parent`.
-
-    Raises:
-        FathomError: If it defines none or several.
-    """
-    defined = (
-        each for _, each in getmembers(module, isclass) if each.__module__ == module.__name__
-    )
-    classes = [each for each in defined if issubclass(each, parent)]
+    """Return the one class that a module defines and that derives from `parent`."""
+    members = [each for _, each in getmembers(module, isclass) if issubclass(each, parent)]
+    classes = [each for each in members if each.__module__ == module.__name__]
     if len(classes) != 1:
         what = f"{len(classes)} classes that derive from {parent.__name__}"
         raise FathomError(what, str(module.__file__), "define one")
@@ -88,11 +82,7 @@ def only_class(module: ModuleType, parent: type[T]) -> type[T]:
 
 
 def load(kind: str, name: str) -> ModuleType:
-    """Import a module by its kind and name; no other module of the kind is imported.
-
-    Raises:
-        FathomError: If there is no such module, or a plugin's cannot be imported.
-    """
+    """Import a module by its kind and name; no other module of the kind is imported."""
     if name not in (valid := names(kind)):
         singular = kind.removesuffix("s")
         raise FathomError(f"no {singular} '{name}'", singular, nearest(name, valid))
@@ -135,7 +125,6 @@ def fault_of(error: Exception) -> FathomError | None:
 
 
 def _dotted(package: str, file: Path, folder: Path) -> str:
-    """Return the name of a module by its file in the folder of a package."""
     return ".".join((package, *file.relative_to(folder).with_suffix("").parts))
 
 

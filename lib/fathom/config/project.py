@@ -46,11 +46,7 @@ class Project(Inventory):
         return read_vocabulary(self.files.read("columns", "columns"))
 
     def run_name(self, text: str) -> str:
-        """Return the full name of a run that a user names, also by a row.
-
-        Raises:
-            FathomError: As `run_names`, and if the row has several runs.
-        """
+        """Return the full name of a run that a user names, also by a row that has one run."""
         run, *others = self.run_names(text)
         if others:
             target, _, row = (part.strip() for part in text.rpartition(":"))
@@ -62,9 +58,6 @@ class Project(Inventory):
         """Return the full names of a run, or of the runs of a row, that a user names.
 
         A row is `<paper>_<table>: <row>`, or the row alone where this is clear.
-
-        Raises:
-            FathomError: If there is no such run, table or row.
         """
         from fathom.config.paper import find
         from fathom.config.tables import runs_by_row
@@ -89,7 +82,6 @@ class Project(Inventory):
         return next(iter(found.values()))
 
     def _rows_called(self, row: str) -> "Iterator[tuple[str, tuple[str, ...]]]":
-        """Yield the tables that have a row of a name, with its runs."""
         from fathom.config.tables import runs_by_row
 
         for name in self.papers:

@@ -11,9 +11,8 @@ from pathlib import Path
 from fathom.config.inventory import Inventory
 from fathom.config.schema.table import DIFFERENCE, WITH_DIFFERENCE
 from fathom.config.tables import Cell, Table, mark_faults
-from fathom.config.yaml_values import name_of
+from fathom.config.yaml_values import name_of, text_of_file
 from fathom.io.errors import FathomError, closest, nearest, refuse
-from fathom.io.files import why_no_file
 
 OUTCOMES = ("diverged", "failed to train")
 EMPTY = "N/A as printed"
@@ -78,12 +77,9 @@ Place = tuple[str, str]
 
 
 def read(path: Path, cells: Iterable[Cell], root: Path) -> tuple[Reported, ...]:
-    """Read the reported cells of a table, in the order of the file.
+    """Read the reported cells of a table, in the order of the file; messages leave out `root`.
 
-    Each of the table's cells that the paper has must be reported, once. Messages leave out `root`.
-
-    Raises:
-        Findings: If a line is wrong, or a cell is not reported.
+    Each of the table's cells that the paper has must be reported, once.
     """
     reported, findings = _read(path, name_of(path, root), cells)
     refuse(findings)
@@ -167,21 +163,9 @@ def _mark(item: Reported, table: Table) -> Iterator[FathomError]:
 
 
 def _lines(path: Path, name: str) -> Iterator[Reported | FathomError]:
-    """Yield each line below the header, or that it has another number of fields.
-
-    Raises:
-        FathomError: If it cannot be read, is not CSV, or has another header.
-    """
-    try:
-        # Excel begins a file with a mark that no one sees.
-        if reason := why_no_file(path):
-            raise FathomError(reason, name, "copy the paper's numbers into it")
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FathomError(f"cannot be read ({error.strerror})", name, "restore the file") from None
-    except UnicodeDecodeError as error:
-        what = f"not UTF-8 at byte {error.start + 1}"
-        raise FathomError(what, name, "save it as UTF-8") from None
+    """Yield each line below the header, or that it has another number of fields."""
+    # Excel begins a file with a mark that no one sees.
+    text = text_of_file(path, name, "copy the paper's numbers into it", "utf-8-sig")
     reader = csv.reader(StringIO(text), strict=True)
     try:
         lines = list(reader)
@@ -200,7 +184,6 @@ def _lines(path: Path, name: str) -> Iterator[Reported | FathomError]:
 
 
 def _form(item: Reported) -> Iterator[FathomError]:
-    """Yield what is wrong with a line alone."""
     for text in (item.value, item.stderr, item.right):
         negative = text == item.stderr and text.startswith("-")
         if text and (negative or not _PRINTED.fullmatch(text)):
@@ -220,7 +203,6 @@ def _position(
     printed: Collection[Place],
     seen: Mapping[Place, Reported],
 ) -> Iterator[FathomError]:
-    """Yield what is wrong with a line's place in the table."""
     place = (item.row, item.column)
     rows = dict.fromkeys(row for row, _ in printed)
     if item.row not in rows:

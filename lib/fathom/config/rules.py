@@ -46,15 +46,10 @@ def faults(run: RunSettings, data: DataSpec, card: MethodCard, dataset: Dataset)
     yield from _stacks(run, card)
     yield from _requirements(run, data, card)
     yield from _masking(run)
-    yield from _warmup(run.training)
+    yield from _lengths(run)
     yield from _decoding(run, card)
     yield from _direction(run, dataset)
     yield from subword_faults(data)
-
-
-def one_dictionary(run: RunSettings) -> bool:
-    """Return whether source and target share one dictionary: that of one model for all text."""
-    return run.data.subwords.joint is not None or run.data.subwords.dictionary == "joint"
 
 
 def shown(value: object) -> str:
@@ -79,7 +74,9 @@ def _model(run: RunSettings) -> Iterator[Fault]:
     if model.architecture == "rnmt_plus" and model.embedding not in (None, model.width):
         what = "embeddings of another width than the network's are not built"
         yield ("model", "embedding"), what, f"write {model.width}"
-    if model.tie_embeddings == "all" and not one_dictionary(run):
+    subwords = run.data.subwords
+    one_dictionary = subwords.joint is not None or subwords.dictionary == "joint"
+    if model.tie_embeddings == "all" and not one_dictionary:
         what = "one table for both sides needs one dictionary for both sides"
         remedy = "write decoder or none, or give data.subwords joint pieces alone"
         yield ("model", "tie_embeddings"), what, remedy
@@ -144,14 +141,6 @@ def _masking(run: RunSettings) -> Iterator[Fault]:
         yield ("data", "max_pieces"), what, f"write {block - 2} or less"
 
 
-def _warmup(training: TrainingSettings) -> Iterator[Fault]:
-    """Yield a learning rate that never reaches its peak; a run may also count epochs."""
-    warmup, updates = training.schedule.settings.get("warmup", 0), training.updates
-    if isinstance(updates, int) and warmup > updates:
-        what = f"a warm-up of {warmup} updates, and the run has {updates}"
-        yield ("training", "schedule", "warmup"), what, f"write {updates} or less"
-
-
 def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
     decoding, training = run.decoding, run.training
     if run.model.decoder_layers == 0 and decoding is not None:
@@ -160,7 +149,6 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
         yield ("decoding",), "no beam search is given", "add decoding"
     if decoding is None:
         return
-    yield from _saves(training, decoding.average_of)
     if decoding.decoder == "ctranslate2":
         foreign = [*beyond_plain(run.model)]
         if not {*card.gates(run.method.settings)} & {*card.about.plain_with}:
@@ -174,11 +162,18 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
             yield ("decoding", key), what, f"write training.keep_weights: {count} or more"
 
 
-def _saves(training: TrainingSettings, count: int) -> Iterator[Fault]:
-    """Yield a training that is too short to save as many weights as are averaged."""
-    if isinstance(training.updates, int) and _first_averaged(training, count) <= 0:
-        what = f"{training.updates} updates save fewer weights than the {count} that are averaged"
-        yield ("decoding", "average_of"), what, _saves_remedy(training.updates, count)
+def _lengths(run: RunSettings) -> Iterator[Fault]:
+    """Yield a rate that never reaches its peak, and too few saves for the weights of a mean."""
+    training, count = run.training, run.decoding.average_of if run.decoding else 1
+    warmup, updates = training.schedule.settings.get("warmup", 0), training.updates
+    if isinstance(updates, str):
+        return
+    if warmup > updates:
+        what = f"a warm-up of {warmup} updates, and the run has {updates}"
+        yield ("training", "schedule", "warmup"), what, f"write {updates} or less"
+    if _first_averaged(training, count) <= 0:
+        what = f"{updates} updates save fewer weights than the {count} that are averaged"
+        yield ("decoding", "average_of"), what, _saves_remedy(updates, count)
 
 
 def _saves_remedy(updates: int, count: int) -> str:
@@ -278,14 +273,12 @@ def start_faults(spec: Spec, start: Spec) -> Iterator[Fault]:
     if spec.data.subwords_identity != start.data.subwords_identity:
         remedy = "start from a run with the same pieces, or give data.pieces_of"
         yield key, f"'{start.run}' has other pieces", remedy
-    elif _tokens(spec) != _tokens(start):
+        return
+    # As they are in the dictionaries.
+    here, there = ([*dict.fromkeys(each.data.target_tokens.values())] for each in (spec, start))
+    if (spec.data.settings.target_token, here) != (start.data.settings.target_token, there):
         remedy = "start from a run with the same data.target_token and languages"
         yield key, f"'{start.run}' has other tokens of target languages", remedy
-
-
-def _tokens(spec: Spec) -> tuple[str, ...]:
-    """Return the place and the names of the tokens of target languages, as in the dictionaries."""
-    return (spec.data.target_token, *dict.fromkeys(spec.data.target_tokens.values()))
 
 
 # Which networks are a plain Transformer, that fairseq, CTranslate2 and transformers also compute.
@@ -305,12 +298,7 @@ def beyond_plain(model: Model) -> Iterator[str]:
 
 
 def require_plain_gates(card: MethodCard, gates: str, where: str, remedy: str) -> None:
-    """Refuse gates with which a method adds something to the layers that it keeps.
-
-    Raises:
-        FathomError: If the network is not a plain Transformer with these gates; it says `where`
-            and `remedy`.
-    """
+    """Refuse gates with which a method adds something to the layers that it keeps."""
     if gates not in card.about.plain_with:
         what = f"not a plain Transformer: the method {card.name} with {gates} gates"
         raise FathomError(what, where, remedy)

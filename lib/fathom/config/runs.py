@@ -39,9 +39,6 @@ def lent_entries(file: Value, paper: str) -> dict[str, Value]:
     """Return the families and runs of a paper's runs.yaml before `like`, for those of others.
 
     Their sources name the paper, and so does the run that one starts from.
-
-    Raises:
-        Findings: If an entry cannot be read.
     """
     findings: list[FathomError] = []
     sections = [file.at((key,)) for key in _SECTIONS]
@@ -162,11 +159,7 @@ class Resolved:
 
 
 def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper: str) -> Resolved:
-    """Check a run's entry, at the papers' own scale or another.
-
-    Raises:
-        FathomError: If a setting or the card of the run's method is wrong.
-    """
+    """Check a run's entry, at the papers' own scale or another."""
     method = entry.values.at(("method",))
     name = method.get("name")
     if name is None:
@@ -199,7 +192,6 @@ def _with_preset(method: Value, card: MethodCard) -> Value:
 
 
 def _stack_faults(card: MethodCard, stacks: tuple[str, ...], where: str) -> Iterator[FathomError]:
-    """Yield the stacks of a run on which its method cannot act."""
     possible = card.about.stacks
     for stack in stacks:
         if stack not in possible:

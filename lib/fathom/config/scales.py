@@ -23,9 +23,6 @@ def layered(name: str, files: ConfigFiles, paper: str | None = None) -> Value:
 
     It is for the runs of a paper: updates and rules of other papers are left out. Data sets of all
     papers are substituted, for corpora are of no paper.
-
-    Raises:
-        FathomError: If a `like` names no scale or goes in a circle, or a value is wrong.
     """
     layers: list[Value] = []
     for scale in _chain(name, files):

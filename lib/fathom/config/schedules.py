@@ -85,9 +85,7 @@ def replica_ramp(
     return learning_rate * max(0.5, min(ramp, n, decay))
 
 
-SCHEDULES = {
-    function.__name__: function for function in (inverse_sqrt, polynomial, noam, replica_ramp)
-}
+SCHEDULES = {each.__name__: each for each in (inverse_sqrt, polynomial, noam, replica_ramp)}
 
 
 def learning_rate(schedule: Schedule, width: int, updates: int) -> LearningRate:

@@ -34,27 +34,12 @@ class DataSpec:
         return self.settings.dataset
 
     @property
-    def direction(self) -> str | None:
-        """Into the pivot language (many_to_one) or out of it; None where there is no choice."""
-        return self.settings.direction
-
-    @property
-    def target_token(self) -> str:
-        """Where the target language is named."""
-        return self.settings.target_token
-
-    @property
     def target_tokens(self) -> dict[str, str]:
         """The token of each task's target language, named as in fairseq; none without a place."""
-        if self.target_token == "none":
+        if self.settings.target_token == "none":
             return {}
         # Only one-to-many translation has a place: all targets are in the tasks' own languages.
         return {task: f"__{language}__" for task, language in self.definition["tasks"]}
-
-    @property
-    def max_pieces(self) -> int:
-        """Training pairs with a longer side are left out."""
-        return self.settings.max_pieces
 
     @property
     def subwords(self) -> Subwords:
@@ -67,7 +52,7 @@ class DataSpec:
         return identity(
             {
                 "definition": self.pieces_definition or self.definition,
-                "direction": self.direction,
+                "direction": self.settings.direction,
                 "subwords": self.subwords.identity(),
             }
         )

@@ -36,11 +36,7 @@ _SEED = re.compile("[0-9]{1,10}")
 
 
 def read_seeds(value: Any) -> tuple[int, ...] | None:
-    """Return the seeds that a user names: 3 is 1 to 3, `2-4` a range, `2,5` a list.
-
-    Raises:
-        ValueError: If the value has none of these forms, or a seed is out of bounds.
-    """
+    """Return the seeds that a user names: 3 is 1 to 3, `2-4` a range, `2,5` a list."""
     if value is None:
         return None
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -87,18 +83,13 @@ def one_seed(text: str | int) -> int:
 def results_folder(name: str) -> str:
     """Return the name of a folder, without characters that Snakemake reads as its own."""
     if not name or re.search(r"[{}\x00-\x1f]", name):
-        raise ValueError(
-            f"'{brief(name)}' is not a folder; write a path without {{, }} and line ends"
-        )
+        remedy = "write a path without {, } and line ends"
+        raise ValueError(f"'{brief(name)}' is not a folder; {remedy}")
     return name
 
 
 def open_results(name: str | Path) -> Path:
-    """Return the folder of results, which need not exist yet.
-
-    Raises:
-        FathomError: If there can be no folder of this name, or a file or a broken link is there.
-    """
+    """Return the folder of results, which need not exist yet, or raise why it cannot be one."""
     try:
         path = Path(results_folder(str(name)))
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -121,8 +112,7 @@ def require_even_shares(micro_batches: int, processes: int) -> None:
         raise FathomError(what, "micro_batches", remedy)
 
 
-def _number_as_text(value: Any) -> Any:
-    """Return a number as its text: `--config row=12` and `results=2026` are meant so."""
+def _number_as_text(value: Any) -> Any:  # `--config row=12` and `results=2026` are meant so
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number else value
 
@@ -133,8 +123,6 @@ def one_or_several(value: Any) -> tuple[Any, ...]:
 
 
 _Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
-
-
 # `--config site='{max_gpus: 8}'` gives text.
 _Number = Annotated[Count, Strict(False)]
 
@@ -145,9 +133,7 @@ class Site(Section):
     What Slurm must be told (partition, account) are options of the executor.
     """
 
-    gpu: Text = Doc(
-        "The device whose data sheet expected hours follow, as of `fathom plan --gpu`.", "h200"
-    )
+    gpu: Text = Doc("The device of expected hours, as of `fathom plan --gpu`.", "h200")
     gpus_per_node: _Number = Doc("GPUs of a node.", 1)
     max_gpus: _Number = Doc("The most GPUs of a training; 1, 2, 4, … are asked for.", 1)
     cores_per_gpu: _Number = Doc("Cores that are asked for with each GPU.", 4)
@@ -182,9 +168,7 @@ class Switches(Section):
     papers: Annotated[
         tuple[str, ...], BeforeValidator(one_or_several, json_schema_input_type=str | list[str])
     ] = Doc("Folders of papers outside config/papers, relative to the working folder.", ())
-    gpu_hours: Count | None = Doc(
-        "On a cluster, the most GPU-hours that a start may ask for; null: 100.", None
-    )
+    gpu_hours: Count | None = Doc("The most GPU-hours of a start on a cluster; null: 100.", None)
     site: Site = Doc("The cluster, in profiles/slurm/site.yaml.", Site())
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
     tokens_per_device: Count | Literal["auto"] = Doc(
@@ -212,9 +196,6 @@ def layers(
         folder: the working folder, which may have a config/config.yaml of its own.
         changes: what `--config` or a module's `config:` gives.
         files: YAML that gives some of these changes, such as the site's.
-
-    Raises:
-        FathomError: If the working folder's file is not YAML, or the variable not a mapping.
     """
     file = folder.resolve() / FILE
     used = file.is_file() and file != project.resolve() / FILE
@@ -234,11 +215,8 @@ def layers(
 def _placed(plain: Any, file: Value | None, key: Key = ()) -> Value:
     """Return what Snakemake says of its config, each value at its place in a file that gives it."""
     if isinstance(plain, Mapping):
-        inside = {
-            name: _placed(item, file and file.find(name), (*key, name))
-            for name, item in plain.items()
-        }
-        return (file or from_plain(None, "--config", key)).over(inside)
+        here, found = file or from_plain(None, "--config", key), file or Value({})
+        return here.over({k: _placed(v, found.find(k), (*key, k)) for k, v in plain.items()})
     if file is not None and file.plain == plain:
         return file
     return from_plain(plain, "--config", key)

@@ -79,9 +79,6 @@ def resolve_cells(
     """Return the cells of a table in the printed order (no scale: the papers' settings).
 
     With `outline` no run is asked for, and `tasks` are those of all data sets.
-
-    Raises:
-        Findings: If a cell does not resolve.
     """
     cells: list[Cell] = []
     findings: list[FathomError] = []
@@ -194,13 +191,11 @@ class _Block:
         return lines
 
     def _long(self, row: _Line) -> RowSettings:
-        """Return the long form of a row."""
         if isinstance(row.settings, RowSettings):
             return row.settings
         return RowSettings(**{"run" if self.corpus is None else "value": row.settings})
 
     def _tasks(self) -> tuple[str, ...]:
-        """Return the tasks of the block's corpus, or of its first row's run."""
         if self.corpus is not None:
             return self._tasks_of_corpus(self.corpus)
         if self.outline:
@@ -218,7 +213,6 @@ class _Block:
         return datasets[corpus].tasks
 
     def _run(self, run: str, where: str) -> tuple[str, Spec]:
-        """Return the full name of a run that the table names, and what it is."""
         name = self.inventory.run_in(self.table.paper, run, where)
         return name, self.inventory.spec(name, self.scale)
 
@@ -236,11 +230,7 @@ class _Block:
     # Cells
 
     def cell(self, row: _Line, column: _Line) -> Cell:
-        """Return the cell where a row and a column meet.
-
-        Raises:
-            FathomError: If its run, corpus, value or task cannot be found.
-        """
+        """Return the cell where a row and a column meet."""
         less = self.table.settings.less.get(column.id, "")
         cell = Cell(self.heading, row.id, column.id, row.id, row.ours or column.ours, less=less)
         if column.id in row.settings.empty:
@@ -264,7 +254,6 @@ class _Block:
         return self._of_run(cell, row, column, value, says)
 
     def _of_run(self, cell: Cell, row: _Line, column: _Line, value: ShownValue, says: bool) -> Cell:
-        """Return a cell that shows a run; `says` is whether row or column say what it shows."""
         pattern, where = row.settings.run, self._where(row.path)
         runs = row.settings.runs()
         if column.id in runs:
@@ -276,10 +265,8 @@ class _Block:
         if measurement.of == "corpus":
             what = f"'{value.measurement}' is not measured of a run"
             raise FathomError(what, where, "name a `corpus`, or another value")
-        numbers = (
-            setting_numbers(self.inventory.run(name, self.scale)) if value.setting else {"": 0}
-        )
-        if value.setting not in numbers:
+        run = self.inventory.run(name, self.scale)
+        if value.setting and value.setting not in (numbers := setting_numbers(run)):
             raise unknown("numeric setting", value.setting, self._where(column.path), numbers)
         if not self._has(spec, value, measurement.of):
             return cell
@@ -299,7 +286,6 @@ class _Block:
         return self._showing(cell, value, tasks)
 
     def _filled(self, pattern: str, cell: Cell, where: str) -> str:
-        """Return the name of a run with `<name>` replaced."""
         names = {**self.names, "row": cell.row, "column": cell.column}
         run = str(fill_name(pattern, names))
         for missing in placeholders(run):
@@ -337,7 +323,6 @@ class _Block:
         return next((name for name in ids if name in tasks), None)
 
     def _showing(self, cell: Cell, value: ShownValue, tasks: tuple[str, ...]) -> Cell:
-        """Return a cell with its value, its task or tasks, and their metric."""
         task = self._task(cell, tasks)
         # A mean is that of the tasks which the paper's block shows, if it shows any.
         mean = () if task else tuple(name for name in tasks if name in self.printed) or tasks

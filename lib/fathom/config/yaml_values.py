@@ -152,28 +152,29 @@ def name_of(path: Path, root: Path) -> str:
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
-def read(path: Path, root: Path) -> Value:
-    """Read a YAML file whose top level is a mapping.
-
-    Args:
-        path: the file.
-        root: the project's folder, which messages leave out.
-
-    Raises:
-        FathomError: If the file cannot be read, or is not YAML or not a mapping.
-        Findings: If there are aliases, tags, deep nesting, duplicate keys, or scalars that YAML
-            does not read as they look.
-    """
-    name = name_of(path, root)
+def text_of_file(
+    path: Path, name: str, remedy: str = "restore the file", encoding: str = "utf-8"
+) -> str:
+    """Return the text of a file, or raise why it cannot be read; messages call it `name`."""
     try:
         if reason := why_no_file(path):
-            raise FathomError(reason, name, "restore the file")
-        text = path.read_text(encoding="utf-8")
+            raise FathomError(reason, name, remedy)
+        return path.read_text(encoding)
     except OSError as error:
         raise FathomError(f"cannot be read ({error.strerror})", name, "restore the file") from None
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, name, "save it as UTF-8") from None
+
+
+def read(path: Path, root: Path) -> Value:
+    """Read a YAML file whose top level is a mapping; messages leave out the folder `root`.
+
+    Raises Findings of all aliases, tags, deep nesting, duplicate keys, and scalars that YAML does
+    not read as they look; or a FathomError if there is no such text.
+    """
+    name = name_of(path, root)
+    text = text_of_file(path, name)
     try:
         _refuse_events(text, name)
         node = _Loader(text).get_single_node()
@@ -201,7 +202,6 @@ def as_blocks(plain: Any) -> str:
 
 
 def _not_yaml(error: yaml.YAMLError, text: str, name: str) -> FathomError:
-    """Return YAML's own error as one line."""
     mark, odd = getattr(error, "problem_mark", None), yaml.reader.Reader.NON_PRINTABLE.search(text)
     line = mark.line if mark else text.count("\n", 0, odd.start() if odd else 0)
     problem = getattr(error, "problem", None) or getattr(error, "reason", "not YAML")
@@ -243,25 +243,20 @@ def _comments(text: str, node: yaml.Node) -> dict[int, str]:
     return comments
 
 
+def _is_in_line(node: yaml.Node) -> bool:
+    """Return whether a comment may follow a node: a scalar or collection that is not a block."""
+    if isinstance(node, yaml.ScalarNode):
+        return node.style not in ("|", ">")
+    return isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
+
+
 def _ends(node: yaml.Node) -> Iterator[yaml.Mark]:
     """Yield where keys, scalars and flow collections end."""
-    if isinstance(node, yaml.CollectionNode):
-        if node.flow_style:
-            yield node.end_mark
-        for item in node.value:
-            for inside in item if isinstance(item, tuple) else (item,):
-                yield from _ends(inside)
-    elif isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
+    if _is_in_line(node):
         yield node.end_mark
-
-
-def _last_line(key: yaml.Node, value: yaml.Node) -> int:
-    """Return the line (from 0) whose end has the comment of a key's value."""
-    if isinstance(value, yaml.ScalarNode):
-        ends = value.style not in ("|", ">")
-    else:
-        ends = isinstance(value, yaml.CollectionNode) and value.flow_style
-    return value.end_mark.line if ends else key.start_mark.line
+    for item in node.value if isinstance(node, yaml.CollectionNode) else ():
+        for inside in item if isinstance(item, tuple) else (item,):
+            yield from _ends(inside)
 
 
 class _Builder:
@@ -286,12 +281,13 @@ class _Builder:
         inside: dict[str, Value] = {}
         for key_node, value_node in node.value:
             key, line = str(key_node.value), key_node.start_mark.line
-            comment = comments.get(_last_line(key_node, value_node)) or comments.get(line)
+            last = value_node.end_mark.line if _is_in_line(value_node) else line
+            comment = comments.get(last) or comments.get(line)
             place = Value(None, self.name, line + 1, (*here.key, key), comment or here.source)
             kind = key_node.tag.rpartition(":")[2]
             if kind in _NO_TEXT:
                 self._refuse(f"YAML reads this key as {_NO_TEXT[kind]}", place, "put it in quotes")
-            if kind == "merge":
+            elif kind == "merge":
                 self._refuse("merge keys are not read", place, "use `like`")
             if key in inside:
                 self._refuse("duplicate key", place, "delete one of the two")

@@ -43,10 +43,7 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
     """Yield name and lines of the selected plain files in the archive's order, and check all.
 
     `path` is a zip (a wheel is one), a tar, packed or not, or a folder. The lines of a member are
-    there until the next one is asked for.
-
-    Raises:
-        FathomError: If a member is encrypted, the content is too large, or the archive is broken.
+    there until the next one is asked for. Encrypted, too large and broken archives are refused.
     """
     with _naming_faults(path):
         streams = _zip_streams if zipfile.is_zipfile(path) else _tar_streams
@@ -59,8 +56,7 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
 def named(path: Path, names: Collection[str]) -> Iterator[tuple[str, str, Iterator[bytes]]]:
     """Yield name, place in messages and lines of the members of these names, in whatever folder.
 
-    Raises:
-        FathomError: At the end, if a name is missing; and what `members` raises.
+    A name that is missing is refused at the end.
     """
     missing = {*names}
     for member, lines in members(path, lambda member: PurePosixPath(member).name in names):

@@ -92,10 +92,6 @@ def download(
 
     `size` is the published number of bytes; None where nobody publishes it. Then it is what the
     server says, or else the file ends with the answer.
-
-    Raises:
-        FathomError: If the address has no file or another one, the connection drops without
-            progress or too often, or the server is too slow.
     """
     place = without_secrets(address)
     changes = drops = 0
@@ -188,12 +184,7 @@ def _receive(address: str, part: Path, size: int | None, report: Report, limits:
 def _extent(
     response: Response, version: str | None, length: int, size: int | None, place: str
 ) -> tuple[int, int | None]:
-    """Return the byte at which an answer starts, and the size that the server says the file has.
-
-    Raises:
-        _Changed: If it is a part of another version, or not the part that was asked for.
-        FathomError: If the server refuses.
-    """
+    """Return the byte at which an answer starts, and the size that the server says the file has."""
     status = response.status_code
     if status == 206 and not version:
         raise FathomError(_NOT_ASKED, place, _OTHER)
@@ -220,7 +211,6 @@ def _refusal(response: Response) -> str:
 
 
 def _told(response: Response) -> int | None:
-    """Return how many bytes a server says that its answer has."""
     says = response.headers.get("Content-Length", "")
     return int(says) if re.fullmatch("[0-9]{1,18}", says) else None
 
@@ -229,9 +219,6 @@ def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generat
     """Yield the answer to a GET request, then its bytes as they arrive, not decoded.
 
     A host that is busy or not reached is asked again.
-
-    Raises:
-        Failed: If there is no answer or not all of it, or it is below the minimum rate.
     """
     seconds = (limits.connect, limits.silence)
     try:
@@ -246,7 +233,6 @@ def _answer(address: str, headers: Mapping[str, str], limits: Limits) -> Generat
 
 
 def _session(limits: Limits) -> Session:
-    """Return a session that asks a host again which is busy or not reached."""
     retry = Retry(
         connect=2,
         read=False,
@@ -264,7 +250,6 @@ def _session(limits: Limits) -> Session:
 
 
 def _in_time(response: Response, limits: Limits) -> Iterator[bytes]:
-    """Yield the bytes of an answer that do not come too slowly."""
     begun, count = time.monotonic(), 0
     # `read1` gives what has arrived; `read` and `stream` wait for a full chunk.
     while chunk := response.raw.read1(CHUNK, decode_content=False):
@@ -297,7 +282,6 @@ def _cause(error: Exception) -> str:
 
 
 def _length(part: Path) -> int:
-    """Return the number of bytes received."""
     return part.stat().st_size if part.exists() else 0
 
 

@@ -30,10 +30,6 @@ def encode(
     is cut and counted, the target is kept as it is. Of text without pairs, empty and longer lines
     of all splits are left out and counted. The token of a target language is not a piece, but
     counts as a token of the source that it is before.
-
-    Raises:
-        FathomError: If corpus or subwords are not finished, two files differ in lines, nothing is
-            left of a split of a task, or the text has a piece like a token.
     """
     read_record(corpus / CORPUS)
     pieces_files = Recorded.of(subwords / RECORD)
@@ -51,22 +47,22 @@ def encode(
                 encoder.pieces(task, encoder.side.lines(corpus, task, split))
                 for encoder in encoders.values()
             ]
-            before = (tokens[task],) if data.target_token == "source" else ()
+            before = (tokens[task],) if data.settings.target_token == "source" else ()
             where, of_split = str(corpus / task / split), counts[task].setdefault(split, {})
-            rows = selected(cut, data.max_pieces, split, where, of_split, len(before))
+            rows = selected(cut, data.settings.max_pieces, split, where, of_split, len(before))
             places = {prefix(out, task, split, side): dictionaries[side] for side in encoders}
             _write(rows, places, before)
             files += [path for place in places for path in indexed.files(place)]
     summary = {
         "tasks": list(data.tasks),
         "sides": list(encoders),
-        "max_pieces": data.max_pieces,
+        "max_pieces": data.settings.max_pieces,
         "splits": counts,
         "dictionaries": {side: len(dictionary) for side, dictionary in dictionaries.items()},
         "corpus_sha256": sha256(corpus / CORPUS),
         "files": {path.relative_to(out).as_posix(): sha256(path) for path in files},
     }
-    summary |= {"target_tokens": {data.target_token: tokens}} if tokens else {}
+    summary |= {"target_tokens": {data.settings.target_token: tokens}} if tokens else {}
     predicted = list(encoders)[-1]
     summary |= _baseline(out, data.tasks, predicted, len(dictionaries[predicted]))
     write_record(finished, summary)
@@ -124,9 +120,8 @@ def _write(
 ) -> None:
     """Write the ids of each side to its path without the endings, `before` before each source."""
     with ExitStack() as stack:
-        writers = [
-            stack.enter_context(indexed.writing(place, len(ids))) for place, ids in places.items()
-        ]
+        files = (indexed.writing(place, len(ids)) for place, ids in places.items())
+        writers = [*map(stack.enter_context, files)]
         sides = list(zip(writers, places.values(), (before, ()), strict=False))
         for row in rows:
             for (add, ids, first), pieces in zip(sides, row, strict=True):

@@ -42,9 +42,7 @@ def fetch(
 ) -> None:
     """Fetch a source, unless it is there; a file in the folder `by_hand` is taken first.
 
-    Raises:
-        FathomError: If a file cannot be fetched, or is another file. Nothing is left that a later
-            run would trust.
+    Where a file cannot be fetched or is another one, nothing is left that a later run would trust.
     """
     if isinstance(source, LocalFiles):
         for name, then in source.files.items():
@@ -129,7 +127,6 @@ def _expected(source: Source, folder: Path) -> dict[str, _Expected]:
 
 
 def _first(folder: Path) -> dict[str, Any]:
-    """Return what the first fetch recorded."""
     path = folder / FIRST
     if not path.exists():
         return {"files": {}}
@@ -186,7 +183,6 @@ class _Fetching:
         write_record(folder / RECORD, record | file | origin)
 
     def _require_room(self) -> None:
-        """Raise an error unless the disk has room for what is published and not there."""
         missing = [
             checks.bytes
             for name, checks in self.source.contents.items()
@@ -262,7 +258,6 @@ class _Fetching:
         return self.by_hand / self.source.name / name if several else self.by_hand / name
 
     def _part(self, name: str) -> Path:
-        """Return where a file is written until it is complete."""
         return self.folder / f"{name}.part"
 
 

@@ -26,14 +26,9 @@ def cut(
 ) -> dict[str, Counter[str]]:
     """Cut the text of all tasks, by split, in place, if the card says how.
 
-    The BPE learns from the cleaned training text: first the tasks' own languages, then the pivot.
-    Validation and test are not cleaned.
-
-    Returns:
-        How many training pairs each rule dropped, by task.
-
-    Raises:
-        FathomError: If the text does not give as many merges.
+    Return how many training pairs each rule dropped, by task. The BPE learns from the cleaned
+    training text: first the tasks' own languages, then the pivot. Validation and test are not
+    cleaned.
     """
     dropped: dict[str, Counter[str]] = {}
     if not isinstance(rules := dataset.pieces, MosesPieces):

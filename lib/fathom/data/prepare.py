@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +43,8 @@ def prepare(
     the last. With `task` this is done for one of several independent tasks, if it is not finished;
     without, all of them are joined. `source_folder` gives the folder of a source by its name.
 
-    Returns:
-        The content of the record, corpus.json or `<task>/task.json`.
-
-    Raises:
-        Findings: unexpected counts, or two tasks with the same text; then no record is written.
+    Return the content of the record, corpus.json or `<task>/task.json`. With unexpected counts, or
+    two tasks with the same text, none is written.
     """
     built = dataset.built().alone(task) if task else dataset.built()
     place, name = (out / task, TASK) if task else (out, "corpus.json")
@@ -99,10 +96,8 @@ def prepare(
             found = proof.wanted | counts_of(texts, proof.threshold)
             record["proof"] = {"text_of": proof.text_of, "wanted": proof.wanted, "found": found}
             doubt = proof.doubt(found)
-            words = (
-                f"not the text of {proof.text_of}: {doubt}" if doubt else "both counts are right"
-            )
-            report(f"{built.name}: {words}")
+            words = doubt and f"not the text of {proof.text_of}: {doubt}"
+            report(f"{built.name}: {words or 'both counts are right'}")
         write_record(place / name, record)
     return record
 
@@ -117,13 +112,11 @@ def _new_folder(out: Path) -> Iterator[Path]:
 
 
 def _held_out(folder: Path, language: str) -> TaskText[Line]:
-    """Return the validation and test of a task that is written."""
     names = {split: folder / f"{split}.{language}" for split in SPLITS[1:]}
     return TaskText({split: [*map(Line, read_lines(path))] for split, path in names.items()})
 
 
 def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: Report) -> Record:
-    """Write a task's files into a folder, and return its counts."""
     languages = dataset.languages_of(task)
     splits: dict[str, object] = {}
     for split, rows in text.splits.items():
@@ -139,12 +132,10 @@ def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: 
     sizes = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
     report(f"{dataset.name}: {task}: {sizes}, {sum(dropped.values())} dropped")
     for split, count in text.shared.items():
-        report(
-            f"{dataset.name}: {task}: {count} of {len(text.splits[split])} {split} in training, too"
-        )
-    shared: dict[str, object] = {"in_training": text.shared} if text.shared else {}
+        of_all = f"{count} of {len(text.splits[split])} {split}"
+        report(f"{dataset.name}: {task}: {of_all} in training, too")
     about = {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
-    return about | shared
+    return about | ({"in_training": text.shared} if text.shared else {})
 
 
 def _counted(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
@@ -183,10 +174,9 @@ def counts_of(texts: Mapping[str, TaskText], threshold: int) -> dict[str, int]:
 
 
 def count_matches(count: int, expected: int | str) -> bool:
-    """Return whether a count is the expected one, to the digits in which that is given.
+    """Return whether a count is within one unit of the last printed digit of the expected one.
 
-    Papers round or cut off, so "5.94k" holds for 5,931 to 5,949: within one unit of the last
-    printed digit.
+    Papers round or cut off, so "5.94k" holds for 5,931 to 5,949.
     """
     number, unit = number_of(expected)
     return abs(count - number) < unit
@@ -223,14 +213,11 @@ def shared_sentences(
         for task, text in texts.items()
     }
     shares = {}
-    for first, second in combinations(texts, 2):
-        is_one = dataset.text_of(first) == dataset.text_of(second)
-        counted = ("train",) if is_one else compared
-        left, right = (
-            set().union(*(splits[task].get(name, ()) for name in counted))
-            for task in (first, second)
-        )
-        shares[first, second] = len(left & right) / max(min(len(left), len(right)), 1)
+    for pair in combinations(texts, 2):
+        of_one_text = len({*map(dataset.text_of, pair)}) == 1
+        counted = ("train",) if of_one_text else compared
+        left, right = ({*chain(*(splits[task].get(name, ()) for name in counted))} for task in pair)
+        shares[pair] = len(left & right) / max(min(len(left), len(right)), 1)
     return shares
 
 

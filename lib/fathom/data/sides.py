@@ -80,10 +80,8 @@ def text_models(data: DataSpec) -> tuple[TextModel, ...]:
         if (pieces := getattr(data.subwords, key)) is not None:
             models.append(TextModel(key, key, pieces, of_key, most))
     if (pieces := data.subwords.per_task) is not None:
-        models += [
-            TextModel(f"per_task.{text.task}", "per_task", pieces, (text,), most)
-            for text in foreign
-        ]
+        of_tasks = ((f"per_task.{text.task}", (text,)) for text in foreign)
+        models += [TextModel(name, "per_task", pieces, text, most) for name, text in of_tasks]
     return tuple(models)
 
 
@@ -128,7 +126,7 @@ def sides(data: DataSpec, definition: dict[str, Any] | None = None) -> tuple[Sid
         return (Side("source", languages, models, marked),)
     of_pivot = {} if marked else dict.fromkeys(languages, "joint" if joint else "english")
     texts = [(languages, models), (dict.fromkeys(languages, pivot), of_pivot)]
-    if not into_pivot(definition, data.direction):
+    if not into_pivot(definition, data.settings.direction):
         texts.reverse()
     named = zip(("source", "target"), texts, strict=True)
     return tuple(Side(name, of_side, models, marked) for name, (of_side, models) in named)

@@ -153,9 +153,6 @@ def by_hash(
     first, the pivots with the least hashes give test, the next ones validation. A pivot that has
     more pairs than a task lacks there is for training. If only such are left that have too many
     for another task, they are taken, and that task holds out more than its number.
-
-    Raises:
-        FathomError: If a task lacks pairs that can be held out, or pairs for training.
     """
     keys = {task: [key(pair.pivot) for pair in pairs] for task, pairs in texts.items()}
     of_key = {task: Counter(pivots) for task, pivots in keys.items()}

@@ -41,10 +41,6 @@ def train(data: DataSpec, corpus: Path, out: Path, report: Report) -> None:
     """Learn the subwords of all texts and write models, dictionaries and, last, the record.
 
     The corpus is that of the data set, or of `pieces_of`; only its training split is learned from.
-
-    Raises:
-        FathomError: If the corpus is not finished, the settings ask for text that is not there, or
-            a vocabulary is too large or too small for its text.
     """
     models = text_models(data)
     read_record(corpus / CORPUS)

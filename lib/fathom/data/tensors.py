@@ -68,11 +68,9 @@ class Tensors:
 
     def split(self, task: str, split: str) -> Pairs:
         """Return one split of a task."""
-        source, target = (
-            Sentences(prefix(self.folder, task, split, self.sides[number])) for number in (0, -1)
-        )
-        number = self.tasks.index(task)
-        return Pairs(number, source, target, self.starts[number])
+        number, ends = self.tasks.index(task), (self.sides[0], self.sides[-1])
+        sides = (Sentences(prefix(self.folder, task, split, side)) for side in ends)
+        return Pairs(number, *sides, self.starts[number])
 
     def splits(self, split: str) -> list[Pairs]:
         """Return one split of every task, in the order of the tasks."""

@@ -19,9 +19,6 @@ def gate_records(run: TrainedRun) -> dict[str, Record]:
     `gates` are the probabilities q(z = 1) by task and layer, `depth` the layers that hard gates
     select, `depth_probability` the sum of the probabilities, `abs_alpha` the mean of |alpha|, and
     `undecided` the share of gates with |alpha| < 0.1, whose hard choice means little.
-
-    Raises:
-        FathomError: If the training did not finish, or no stack has gates.
     """
     run.require_finished()
     network = run.network(run.spec.gates[0])
@@ -52,7 +49,7 @@ def gate_records(run: TrainedRun) -> dict[str, Record]:
 
 
 def gate_rows(run: TrainedRun) -> Iterator[tuple[str, str, int, float]]:
-    """Yield stack, task, layer and probability of each gate; errors as for `gate_records`."""
+    """Yield stack, task, layer and probability of each gate."""
     for key, record in gate_records(run).items():
         if key.startswith("gates."):
             for task, values in zip(run.tasks, record.values or (), strict=True):
@@ -72,9 +69,6 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
     and the next Φ are equal, so that the order of the groups decides.
 
     [lamgd sharing_rate]
-
-    Raises:
-        FathomError: If the training did not finish, or its method has no masks.
     """
     run.require_finished()
     masks: dict[str, Tensor] = {}  # of each stack, (N, sites, n) of 0 and 1
@@ -120,6 +114,5 @@ def sharing_records(run: TrainedRun) -> dict[str, Record]:
 
 
 def _by_task(run: TrainedRun, values: Tensor) -> dict[str, Number]:
-    """Return a number of each task, (N,)."""
     pairs = zip(run.tasks, values.tolist(), strict=True)
     return {task: Number(value=float(value)) for task, value in pairs}

@@ -46,9 +46,6 @@ def records(likelihood: Likelihood, split: str, gates: str) -> dict[str, Record]
 
     Both are by task and over all tokens. Where a task has no layer there is no number over all,
     since that of fewer tasks is another quantity.
-
-    Raises:
-        FathomError: If a task has no tokens, or its NLL is not finite.
     """
     nats, tokens, no_layer = likelihood.nats, likelihood.tokens, likelihood.no_layer
     means = {task: mean(nats[task], tokens[task], task) for task in nats}
@@ -79,11 +76,7 @@ def table(file: Measurements) -> Iterator[str]:
 
 
 def mean(nats: float, tokens: int, where: str) -> float:
-    """Return the NLL of some tokens in nats per token.
-
-    Raises:
-        FathomError: If there are none, or the perplexity is not finite.
-    """
+    """Return the NLL of some tokens in nats per token; one without a perplexity is refused."""
     if tokens < 1:
         raise FathomError("no token was predicted", where, "hold more text out")
     value = nats / tokens

@@ -25,11 +25,7 @@ class OpenRun:
 
     @classmethod
     def of(cls, project: Project, paths: Paths, run: str, device: str | None) -> Self:
-        """Return a run that a user names; without a device, on that of the switches.
-
-        Raises:
-            FathomError: If there is no such run or device, or the run cannot be trained yet.
-        """
+        """Return a run that a user names; without a device, on that of the switches."""
         device = project.switches.device if device is None else device
         require_device(device)
         spec = project.run_named(run, paths.scale)

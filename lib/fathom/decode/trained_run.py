@@ -55,11 +55,7 @@ class TrainedRun:
 
     @cached_property
     def tensors(self) -> Tensors:
-        """The encoded text.
-
-        Raises:
-            FathomError: If it is not encoded, has changed, or is not that of the training.
-        """
+        """The encoded text, if it is that of the training."""
         folder = self.paths.tensors(self.spec.data)
         encoded = tensors.load(folder)
         if encoded.sha256 != self.training.tensors_sha256:
@@ -80,7 +76,7 @@ class TrainedRun:
     @property
     def longest_source(self) -> int:
         """The most pieces of a source sentence, with the token before it."""
-        return self.spec.data.max_pieces + max(map(len, self.tensors.before))
+        return self.spec.data.settings.max_pieces + max(map(len, self.tensors.before))
 
     @cached_property
     def saved_updates(self) -> tuple[int, ...]:
@@ -97,9 +93,6 @@ class TrainedRun:
         """Return the network in evaluation mode, with the weights that are decoded.
 
         There is one network; a second call changes its gates, and its weights if `update` differs.
-
-        Raises:
-            FathomError: If the weights are missing, have changed or belong to another network.
         """
         if self._loaded != (update,):
             self._load(update)
@@ -108,10 +101,8 @@ class TrainedRun:
 
     def tasks_without_layers(self, gates: str, update: int | None = None) -> tuple[str, ...]:
         """Return the tasks for which the gates leave the encoder or the decoder without a layer."""
-        network = self.network(gates, update)
-        return tuple(
-            name for number, name in enumerate(self.tasks) if self._without_layers(network, number)
-        )
+        network, numbers = self.network(gates, update), range(len(self.tasks))
+        return tuple(self.tasks[n] for n in numbers if self._without_layers(network, n))
 
     @cached_property
     def source_encoder(self) -> Encoder:
@@ -126,7 +117,7 @@ class TrainedRun:
         A longer one is cut; `report` is called with a line about each of them, in which `first` is
         the number of the first sentence.
         """
-        text, longest = self.tensors, self.spec.data.max_pieces
+        text, longest = self.tensors, self.spec.data.settings.max_pieces
         ids = Ids(dictionary_path(text.folder, "source"), text.tokens)
         before, rows = text.before[self.task(task)], []
         for line, pieces in enumerate(self.source_encoder.pieces(task, lines), start=first):

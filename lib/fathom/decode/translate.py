@@ -56,9 +56,6 @@ def translate_saved(
 
     Each update is a decoding, <split>.<update> in the folder of the window; a second start makes
     those that are missing or have changed.
-
-    Raises:
-        FathomError: If weights cannot be read, or leave a task without any layer.
     """
     window = run.paths.window(run.spec, run.seed, gates)
     folders = {update: window / f"{split}.{update}" for update in updates}
@@ -82,11 +79,7 @@ def translate_saved(
 
 
 def consecutive_updates(run: TrainedRun) -> tuple[int, ...]:
-    """Return the updates whose weights a finished training saved, the oldest first.
-
-    Raises:
-        FathomError: If the training did not finish, or saved no weights.
-    """
+    """Return the updates whose weights a finished training saved, the oldest first."""
     run.require_finished()
     saved, settings = run.saved_updates, run.spec.training
     if not saved:
@@ -210,9 +203,6 @@ def hypotheses(
 
     Sources (S,) have their end symbols, and tasks are indices. `sentences` bounds those of a batch;
     None takes the search's bound.
-
-    Raises:
-        FathomError: If a source has no hypothesis.
     """
     answers: dict[int, list[int]] = {}
     times = larger(device)

@@ -27,13 +27,7 @@ def nll_of_pairs(
     pairs: Iterable[tuple[str, str]],
     report: Callable[[str], None],
 ) -> list[Nll]:
-    """Return the NLL of each target of pairs of source and target.
-
-    `report` is that of `TrainedRun.source_ids`.
-
-    Raises:
-        FathomError: If the run has no result, no decoder, or no layer for the task.
-    """
+    """Return the NLL of each target of pairs; `report` is that of `TrainedRun.source_ids`."""
     run.require_translating(task, gates)
     pairs = [*pairs]
     sources = run.source_ids(task, (source for source, _ in pairs), report)
@@ -42,10 +36,8 @@ def nll_of_pairs(
     tasks, start, found = torch.tensor([number]), run.tensors.starts[number], list[Nll]()
     # Pair by pair: the numbers do not depend on which pairs there are.
     for source, target in zip(sources, targets, strict=True):
-        read, previous, predicted = (
-            torch.tensor([side]) for side in (source, [start, *target[:-1]], target)
-        )
-        batch = Batch(read, previous, predicted, tasks, tasks, len(target))
+        sides = map(torch.tensor, ([source], [[start, *target[:-1]]], [target]))
+        batch = Batch(*sides, tasks, tasks, len(target))
         nats = token_nll(network.predict(batch.to(run.device))).double().sum().item()
         found.append(Nll(nats, len(target)))
     return found
@@ -59,9 +51,6 @@ def encoder_states(
 
     They are (layers + 1, pieces, width) in float32, before the last norm. The pieces are those that
     the encoder reads: the token of the target language if it is there, and the end symbol too.
-
-    Raises:
-        FathomError: If the run has no result, no decoder, or no layer for the task.
     """
     run.require_translating(task, gates)
     network, states = run.network(gates), list[np.ndarray]()

@@ -70,7 +70,7 @@ def measure(spec: Spec, switches: Switches) -> dict[str, Any]:
     with TemporaryDirectory(prefix="fathom-") as folder:
         # Twice as much text as an update has.
         sentences = 2 * tokens // (SENTENCE * len(spec.data.tasks)) + _HELD_OUT
-        longest = spec.data.max_pieces
+        longest = spec.data.settings.max_pieces
         text = made_up_text(Path(folder), spec, entries_of(spec), sentences, longest)
         reporter = Reporter(lambda _: None, Path(folder) / "train.log")
         most_memory(reset=True)

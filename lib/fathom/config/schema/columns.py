@@ -46,9 +46,8 @@ def _tolerance(within: Any) -> Tolerance:
     raise ValueError(f"'{brief(within)}' is not a tolerance; {remedy}")
 
 
-Within = Annotated[
-    Tolerance, BeforeValidator(_tolerance), WithJsonSchema({"type": ["number", "string"]})
-]
+_AS_JSON = WithJsonSchema({"type": ["number", "string"]})
+Within = Annotated[Tolerance, BeforeValidator(_tolerance), _AS_JSON]
 
 
 class Measurement(Section):
@@ -59,9 +58,7 @@ class Measurement(Section):
     )
     title: str = Doc("As a column's heading.", "")
     unit: str = Doc("The unit in which it is measured.", "")
-    decimals: Annotated[int, Ge(0), Le(MOST_DECIMALS)] = Doc(
-        "Digits where the paper prints none.", 2
-    )
+    decimals: Annotated[int, Ge(0), Le(MOST_DECIMALS)] = Doc("Digits where none are printed.", 2)
     better: Literal["higher", "lower"] | None = Doc("Which end is good.", None)
     within: Within | None = Doc("How far a cell may be off.", None)
     within_task: Within | None = Doc("The same for the cell of one task.", None)
@@ -104,11 +101,7 @@ class Vocabulary(Section):
 
 
 def read_vocabulary(file: Value) -> Vocabulary:
-    """Return what config/columns.yaml says.
-
-    Raises:
-        Findings: If anything is wrong in the file.
-    """
+    """Return what config/columns.yaml says."""
     vocabulary = checked(Vocabulary, file)
     refuse(_faults(vocabulary, file))
     return vocabulary

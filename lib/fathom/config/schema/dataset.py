@@ -31,9 +31,7 @@ PerMille = Annotated[int, Ge(0), Le(1000)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
 Salt = Annotated[Text, Doc("Hashed before the text; another salt, another split.")]
-Clean = Annotated[
-    bool, Doc("Whether a pair that is also in validation or test is left out of training.")
-]
+Clean = Annotated[bool, Doc("Whether pairs of validation and test are left out of training.")]
 
 
 def number_of(size: int | str) -> tuple[int, int]:
@@ -70,9 +68,7 @@ class MessageCleaning(Section):
         "Pairs of a message with equal translations for one and for many: both, or one."
     )
     max_characters: Count = Doc("The most characters of either side.")
-    max_ratio: Annotated[float, Ge(1)] = Doc(
-        "The most characters of the other side per English one."
-    )
+    max_ratio: Annotated[float, Ge(1)] = Doc("The most characters of the other per English one.")
     min_ratio: Annotated[float, Ge(0), Le(1)] = Doc("The fewest characters of it per English one.")
     ratio_from: Count = Doc("English characters from which on ratios count.")
 
@@ -168,9 +164,7 @@ class LineNumbers(Section):
 
     by: Literal["line_numbers"] = Doc("By published numbers of lines.")
     source: str = Doc("The source that has the files of numbers, one on each line.")
-    files: Annotated[dict[str, TaskFiles], MinLen(1)] = Doc(
-        "The files of each task, by ends of paths."
-    )
+    files: Annotated[dict[str, TaskFiles], MinLen(1)] = Doc("Each task's files, by ends of paths.")
     clean: Clean = False
 
 

@@ -89,11 +89,7 @@ SERIES = _series()
 
 
 def series_named(text: str) -> Series:
-    """Return the series of a name such as `nll.train in bits`.
-
-    Raises:
-        FathomError: If there is no such series or unit; its place is the text itself.
-    """
+    """Return the series of a name such as `nll.train in bits`, the place of what is raised."""
     match = _FORM.fullmatch(text)
     if match is None or match[1] not in SERIES:
         name = match[1] if match else text
@@ -155,7 +151,6 @@ class FigureSettings(Section):
 
 
 def _over(panel: PartT, figure: FigureSettings) -> PartT:
-    """Return a figure's settings with what one of its panels says instead."""
     form = type(panel)
     return form(**{key: getattr(figure, key) for key in form.model_fields} | panel.given())
 

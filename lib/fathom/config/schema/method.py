@@ -7,6 +7,7 @@ validator as every other setting, so a run's method is refused like any other ke
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -37,14 +38,9 @@ Norm = Literal["pre", "post", "lingvo", "none"]
 _TYPES = {"number": float, "integer": int, "string": str, "boolean": bool}
 # What the expression of a rule may be made of.
 _OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Eq: operator.eq,
-    ast.Add: operator.add,
-    ast.Mult: operator.mul,
-    ast.Mod: operator.mod,
+    **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Eq: operator.eq},
+    **{ast.Add: operator.add, ast.Mult: operator.mul, ast.Mod: operator.mod},
 }
-_OF_A_RULE = (ast.Expression, ast.Compare, ast.BinOp, ast.Name, ast.Constant, ast.Load)
 
 
 class CardSetting(Section):
@@ -112,18 +108,11 @@ class Requirement(Section):
     @property
     def is_comparison(self) -> bool:
         """Whether it compares whole numbers once, with <, <= or ==, and is nothing else."""
-        try:
-            nodes = [*ast.walk(self._tree)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-        constants = [node.value for node in nodes if isinstance(node, ast.Constant)]
-        return (
-            isinstance(self._tree.body, ast.Compare)
-            and sum(isinstance(node, ast.Compare) for node in nodes) == 1
-            and len(self._tree.body.ops) == 1
-            and all(isinstance(node, (*_OF_A_RULE, *_OPERATIONS)) for node in nodes)
-            and all(type(value) is int for value in constants)
-        )
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError, KeyError, TypeError):
+            with suppress(ZeroDivisionError):
+                self._compare(dict.fromkeys(self.names, 1))
+            return True
+        return False
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Return whether it holds; null, and a length in epochs, break no rule.
@@ -133,7 +122,7 @@ class Requirement(Section):
         if any(not isinstance(values[name], int | float) for name in self.names):
             return True
         try:
-            return bool(_value(self._tree.body, values))
+            return self._compare(values)
         except ZeroDivisionError:
             return False
 
@@ -141,17 +130,21 @@ class Requirement(Section):
     def _tree(self) -> ast.Expression:
         return ast.parse(self.rule, mode="eval")
 
+    def _compare(self, values: Mapping[str, Any]) -> bool:
+        match self._tree.body:
+            case ast.Compare(left=left, ops=[operation], comparators=[right]):
+                return _OPERATIONS[type(operation)](_side(left, values), _side(right, values))
+        raise TypeError(self.rule)
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """Return the value of a comparison, or of a side of it."""
+
+def _side(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """Return the value of a side of a comparison, of whole numbers and settings."""
     match node:
-        case ast.Compare(left=left, ops=[operation], comparators=[right]):
-            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
         case ast.BinOp(left=left, op=operation, right=right):
-            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
+            return _OPERATIONS[type(operation)](_side(left, values), _side(right, values))
         case ast.Name(id=name):
             return values[name]
-        case ast.Constant(value=number):
+        case ast.Constant(value=number) if type(number) is int:
             return number
     raise TypeError(node)
 
@@ -231,10 +224,8 @@ class MethodCard:
     def method(self) -> type[MethodSettings]:
         """The class of the method's settings: name, stacks, and every setting of the card."""
         stacks = Annotated[Stacks, Doc("The stacks on which it acts.")]
-        fields: dict[str, Any] = {
-            "name": (Literal[self.name], ...),
-            "stacks": (stacks, self.about.stacks),
-        }
+        fields: dict[str, Any] = {"name": (Literal[self.name], ...)}
+        fields |= {"stacks": (stacks, self.about.stacks)}
         for name, setting in self.about.settings.items():
             fields[name] = (setting.annotation, setting.default)
         settings = create_model(self.name, __base__=MethodSettings, **fields)
@@ -257,8 +248,7 @@ class MethodCard:
 def read_method(name: str, file: Value) -> MethodCard:
     """Return a card; its own defaults, presets and example must be possible values.
 
-    Raises:
-        Findings: If anything is wrong: no run is checked against a wrong card.
+    No run is checked against a wrong card.
     """
     card = MethodCard(name, checked(CardFile, file), file)
     about, settings = card.about, file.at(("settings",))

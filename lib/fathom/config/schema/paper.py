@@ -2,16 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from fathom.config.schema.section import Address, Count, Doc, ListOf, NonEmpty, Section, Seeds, Text
 from fathom.config.schema.table import Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
 # symbol, as in [<paper> L_K].
-EquationName = Annotated[
-    str, StringConstraints(pattern=r"^((Eq|Alg)\. [0-9]+|[A-Za-z][A-Za-z0-9_]*)$")
-]
+EquationName = Annotated[str, Field(pattern=r"^((Eq|Alg)\. [0-9]+|[A-Za-z][A-Za-z0-9_]*)$")]
 
 
 class Equation(Section):

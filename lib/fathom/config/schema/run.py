@@ -49,21 +49,15 @@ class Subwords(Section):
     sentences: Annotated[Count | None, UnhashedValue(None)] = Doc(
         "Training sentences that a model learns from at most, evenly drawn; null: all.", None
     )
-    dictionary: Literal["joint"] | None = Doc(
-        "Published pieces: one dictionary for both sides.", None
-    )
+    dictionary: Literal["joint"] | None = Doc("Published pieces: one dictionary for both.", None)
     threshold: Count | None = Doc("Published pieces: occurrences that one needs; null: 1.", None)
 
     @model_validator(mode="after")
     def _one_model_for_each_text(self) -> "Subwords":
-        texts = [
-            name for name in ("joint", "english", "foreign", "per_task") if getattr(self, name)
-        ]
-        if self.algorithm == "published":
-            right = not texts
-        else:
-            right = texts in (["joint"], ["english", "foreign"], ["english", "per_task"])
-        if not right:
+        names = ("joint", "english", "foreign", "per_task")
+        texts = [name for name in names if getattr(self, name)]
+        possible = (["joint"], ["english", "foreign"], ["english", "per_task"])
+        if texts not in ([[]] if self.algorithm == "published" else possible):
             raise ValueError(
                 f"no text for each side: {', '.join(texts) or 'none'}; "
                 "write joint alone, or english with foreign or per_task"
@@ -116,17 +110,13 @@ class Model(Section):
     )
     dropout: BelowOne = Doc("Dropout on embeddings and on each sub-layer's output.")
     attention_dropout: BelowOne = Doc("Dropout of attention weights.", 0.0, source=FAIRSEQ)
-    activation_dropout: BelowOne = Doc(
-        "Dropout after the feed-forward activation.", 0.0, source=FAIRSEQ
-    )
+    activation_dropout: BelowOne = Doc("Dropout after this activation.", 0.0, source=FAIRSEQ)
     tie_embeddings: Literal["none", "decoder", "all"] = Doc(
         "Which tables are one: none, the decoder's input and output, or the encoder's too, "
         "which needs one dictionary.",
         "none",
     )
-    output_bias: bool = Doc(
-        "Whether the projection to the vocabulary has a bias.", False, source=FAIRSEQ
-    )
+    output_bias: bool = Doc("A bias of the projection to the vocabulary.", False, source=FAIRSEQ)
     # A piece between two symbols is the least.
     block: Annotated[int, Ge(3), Le(MOST)] | None = Doc(
         "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
@@ -208,7 +198,7 @@ class ReplicaRamp(Schedule):
     learning_rate: Positive = Doc("The learning rate of a single replica.")
     replicas: Count = Doc("Devices that share an update.")
     warmup: Whole = Doc(
-        "Updates for each replica until the ramp's end.", 500, unit="updates", source=CHEN
+        "Updates per replica until the ramp ends.", 500, unit="updates", source=CHEN
     )
     decay_start: Whole = Doc(
         "Updates of all replicas until the fall begins.", 600_000, unit="updates", source=CHEN
@@ -262,9 +252,7 @@ TasksPerUpdate = Count | Literal["all"]
 class TrainingSettings(Section):
     """The optimisation of one run; counts are updates of Θ."""
 
-    updates: Count | Epochs = Doc(
-        "Updates of Θ until the run ends, or `75 epochs`.", unit="updates"
-    )
+    updates: Count | Epochs = Doc("Updates of Θ until the end, or `75 epochs`.", unit="updates")
     batch: BatchSettings
     shares: Literal["equal", "proportional"] | Temperature = Doc(
         "Each task's share of an update; proportional is to its training lines.",
@@ -353,12 +341,8 @@ class Decoding(Section):
     )
     window: Count | None = Doc("Saved weights of the best window on validation text.", None)
     beam: Count = Doc("Hypotheses kept at each position.")
-    length_penalty: float = Doc(
-        "Exponent of the length by which a score is divided.", 1.0, source=FAIRSEQ
-    )
-    cap_ratio: NotNegative = Doc(
-        "Pieces by which the cap grows for each source piece.", 0.0, source=FAIRSEQ
-    )
+    length_penalty: float = Doc("A score is divided by length to this.", 1.0, source=FAIRSEQ)
+    cap_ratio: NotNegative = Doc("Pieces of the cap per source piece.", 0.0, source=FAIRSEQ)
     cap_constant: Count = Doc("The cap's constant part (pieces).", 200, source=FAIRSEQ)
     hard_at_least: Whole = Doc(
         "Layers that hard gates keep at least, the likeliest first.",

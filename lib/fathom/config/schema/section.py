@@ -157,11 +157,7 @@ T = TypeVar("T")
 
 
 def unique(values: tuple[T, ...]) -> tuple[T, ...]:
-    """Return a list in which nothing is twice.
-
-    Raises:
-        ValueError: If something is.
-    """
+    """Return a list in which nothing is twice."""
     for value, times in Counter(values).items():
         if times > 1:
             raise ValueError(f"'{value}' is there {times} times; delete the repeats")

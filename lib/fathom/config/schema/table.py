@@ -139,13 +139,8 @@ class TableSettings(BlockSettings):
     unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
     first: First | None = None
-    largest: str | None = Doc(
-        "Adds a column of this name: each row's largest column that has a result.", None
-    )
-    against: Id | None = Doc(
-        "A row or run: adds each row's difference to it, the 95 % interval and p.", None
-    )
-
+    largest: str | None = Doc("Adds a column: each row's largest column with a result.", None)
+    against: Id | None = Doc("A row or run: adds the difference to it, 95 % interval and p.", None)
     less: dict[Id, Id] = Doc("Columns that show differences, and the row that is subtracted.", {})
     base: Id | None = Doc(
         "The row from which the page shows differences; default: that of `against` or `less`.", None

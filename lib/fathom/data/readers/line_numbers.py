@@ -35,7 +35,6 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
 
 
 def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, list[int]]]:
-    """Return the numbers of each task and split."""
     files = dataset.split.files
     names = {getattr(of_task, split) for of_task in files.values() for split in SPLITS}
     read: dict[str, list[int]] = {}

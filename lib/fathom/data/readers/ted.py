@@ -22,11 +22,8 @@ from fathom.data.clean import one_line
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
 
-_SPLITS = {
-    "all_talks_train.tsv": "train",
-    "all_talks_dev.tsv": "valid",
-    "all_talks_test.tsv": "test",
-}
+_FILES = ("all_talks_train.tsv", "all_talks_dev.tsv", "all_talks_test.tsv")
+_SPLITS = dict(zip(_FILES, SPLITS, strict=True))
 _REASONS = ("too_many_cells", "no_cell", "missing_mark", "empty")
 
 Texts = dict[str, TaskText[Pair]]
@@ -97,7 +94,6 @@ def _rows(lines: Iterable[bytes], where: str) -> Iterator[list[str]]:
 
 
 def _place(header: list[str], column: str, where: str) -> int:
-    """Return the place of a column by its name."""
     if header.count(column) != 1:
         what = f"{header.count(column)} columns are called '{column}', not one"
         raise FathomError(what, where, nearest(column, header))

@@ -77,7 +77,6 @@ def _task(folder: Path, wiki: str, task: str, dataset: WikipediaDataset) -> Task
 
 
 def _articles(folder: Path, wiki: str, salt: str) -> Iterator[str]:
-    """Yield the text of each article, row group by row group."""
     files = {name: _opened(folder / name) for name in Recorded.of(folder / "source.json").files}
     groups = [(name, group) for name, file in files.items() for group in range(file.num_row_groups)]
     groups.sort(key=lambda group: digest(f"{group[0]} {group[1]}", salt))
@@ -197,11 +196,9 @@ class _Training(Collection[Line]):
 
 
 def _nameless(folder: Path) -> IO[str]:
-    """Open a file that vanishes when it is closed."""
     return tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)
 
 
 def _close(file: IO[str]) -> None:
-    """Close a file that nobody reads again; a full disk no longer matters."""
     with suppress(OSError):
         file.close()

@@ -42,8 +42,7 @@ class Program(Protocol):
 def require_equal(program: Program, network: Network, task: int, pairs: Pairs, where: str) -> None:
     """Compare the log-probabilities of real targets, from the shortest to the longest.
 
-    Raises:
-        FathomError: If a pair differs by more than TOLERANCE, or no pair has two full sentences.
+    A difference above TOLERANCE is refused, and a text without a pair of two full sentences.
     """
     complete = (pairs.source_lengths > 1) & (pairs.target_lengths > 1)
     order = sorted(complete.nonzero()[0].tolist(), key=pairs.target_lengths.__getitem__)

@@ -30,11 +30,7 @@ def export(
 
     Layers that hard gates skip are left out. `program` is "fairseq", "ctranslate2" or
     "transformers". The layers are those of a task; None is for all tasks, which must then have the
-    same layers.
-
-    Raises:
-        FathomError: If the training did not finish, the network is not plain or is another for
-            each task, or the program lacks it or computes something else than ours.
+    same layers. A network that the program lacks, or computes otherwise than ours, is refused.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -71,7 +67,7 @@ def export(
         "recipe": RECIPE["decoding"],
         "files": hashes(folder, "*.*", "*/*.*"),
     }
-    tokens, place = run.spec.data.target_tokens, run.spec.data.target_token
+    tokens, place = run.spec.data.target_tokens, run.spec.data.settings.target_token
     if tokens:
         content["target_tokens"] = {place: {task: tokens[task] for task in tasks}}
     write_record(folder / "export.json", content)
@@ -79,14 +75,11 @@ def export(
 
 
 def _one_transformer(run: TrainedRun, gates: str, tasks: Sequence[str]) -> Plain:
-    """Return the plain Transformer that a network is for all of some tasks."""
     network = run.network(gates)
-    of_task = {
-        task: plain(network, run.spec.model, run.task(task), f"{run.name}, {task}")
-        for task in tasks
-    }
-    first = of_task[tasks[0]]
-    for task, other in of_task.items():
+    where = {task: f"{run.name}, {task}" for task in tasks}
+    all_of_them = [plain(network, run.spec.model, run.task(task), where[task]) for task in tasks]
+    first = all_of_them[0]
+    for task, other in zip(tasks, all_of_them, strict=True):
         if other.active != first.active:
             what = f"{tasks[0]} and {task} keep different layers"
             raise FathomError(what, run.name, f"choose one: --task {tasks[0]}")
@@ -111,10 +104,6 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
     """Write the checkpoint of one task: its layers and no gates.
 
     Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
-
-    Raises:
-        FathomError: If there is no such task, the training did not finish, or what hard gates leave
-            is not a plain Transformer.
     """
     spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
     (folder / "pruned.json").unlink(missing_ok=True)
@@ -145,7 +134,5 @@ def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
         content["target_token"] = spec.data.target_tokens[task]
     write_record(folder / "pruned.json", content)
     active = transformer.active
-    counts = ", ".join(
-        f"{stack} {len(active[stack])} of {layers[stack]} layers" for stack in active
-    )
-    report(f"{task}: {counts}, {after} of {before} parameters: {path}")
+    counts = [f"{stack} {len(active[stack])} of {layers[stack]} layers" for stack in active]
+    report(f"{task}: {', '.join(counts)}, {after} of {before} parameters: {path}")

@@ -14,7 +14,7 @@ from typing import Any
 from fathom.config.schema.run import Model
 from fathom.data import tensors
 from fathom.data.sides import sides
-from fathom.decode.export.plain import Active, Plain
+from fathom.decode.export.plain import DROPOUTS, Active, Plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import replacing
 from fathom.nn.weights import write_checkpoint
@@ -33,21 +33,14 @@ def write(
     longest = run.longest_source
     # So that no hypothesis meets fairseq's bound before its own cap.
     positions = max(longest, run.require_decoder().cap(longest)) + 1
-    task = {
-        "data": str(path.parent.absolute()),
-        "max_source_positions": positions,
-        "max_target_positions": positions,
-    }
+    bounds = {f"max_{side}_positions": positions for side in languages}
+    task: dict[str, Any] = {"data": str(path.parent.absolute()), **bounds}
     tokens = sides(run.spec.data)[1].languages
-    if run.spec.data.target_token == "decoder":
+    if run.spec.data.settings.target_token == "decoder":
         task |= _starting_with_a_token(path.parent, languages, tokens[tasks[0]], tokens.values())
     else:
-        task |= {
-            "_name": "translation",
-            "source_lang": languages["source"],
-            "target_lang": languages["target"],
-            "left_pad_source": False,
-        }
+        task |= {f"{side}_lang": language for side, language in languages.items()}
+        task |= {"_name": "translation", "left_pad_source": False}
     content = {
         "args": None,
         "cfg": {
@@ -90,9 +83,7 @@ def fairseq_settings(model: Model, active: Active, positions: int) -> dict[str, 
         "_name": "transformer",
         "arch": "transformer",
         "activation_fn": model.activation,
-        "dropout": model.dropout,
-        "attention_dropout": model.attention_dropout,
-        "activation_dropout": model.activation_dropout,
+        **{name: getattr(model, name) for name in DROPOUTS},
         "share_decoder_input_output_embed": model.tie_embeddings != "none",
         "share_all_embeddings": model.tie_embeddings == "all",
         "max_source_positions": positions,

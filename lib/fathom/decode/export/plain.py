@@ -23,6 +23,8 @@ Active = Mapping[str, Sequence[int]]
 # fairseq takes the final norm from a stack whose weights come without this number.
 STACK_VERSION = 3.0
 REMEDY = "translate with fathom instead"
+# The settings of probabilities, which fairseq and transformers call as we do.
+DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,7 @@ def require_plain_shape(model: Model, where: str) -> None:
 
 
 def plain(network: Network, model: Model, task: int, where: str) -> Plain:
-    """Return what a network is for a task with the gates in use; messages begin with `where`.
-
-    Raises:
-        FathomError: If it is not a plain Transformer, or a stack has no layer left.
-    """
+    """Return what a network is for a task with the gates in use; messages begin with `where`."""
     require_plain_shape(model, where)
     active = {stack: active_layers(method, task) for stack, method in network.methods.items()}
     for stack, layers in active.items():

@@ -20,7 +20,7 @@ from fathom.data.subwords import NORMALISATION, WORD_START, Encoder, Report, lis
 from fathom.data.tensors import EOS, PAD
 from fathom.data.vocabulary import BOS, UNKNOWN
 from fathom.decode.export.comparison import require_package
-from fathom.decode.export.plain import REMEDY, Plain
+from fathom.decode.export.plain import DROPOUTS, REMEDY, Plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import texts
 from fathom.io.errors import FathomError
@@ -62,8 +62,7 @@ class TransformersModel:
     def require_equal_text(self, run: TrainedRun, task: str, report: Report) -> None:
         """Compare the pieces of all validation sources, and the text of all targets.
 
-        Raises:
-            FathomError: If more sentences than the share DIFFERENT differ.
+        More different sentences than the share DIFFERENT are refused.
         """
         pairs, source = run.tensors.split(task, "valid"), sides(run.spec.data)[0]
         lines = source.sentences(run.paths.corpus(run.spec.data), task, "valid")
@@ -83,12 +82,7 @@ class TransformersModel:
 def export(
     folder: Path, run: TrainedRun, plain: Plain, tasks: Sequence[str], report: Report
 ) -> TransformersModel:
-    """Write the model and the tokenizers of a plain Transformer to an empty folder; load them.
-
-    Raises:
-        FathomError: If transformers is not installed or lacks such a network or tokenizer, the
-            tasks have different tokens, or its text is not ours.
-    """
+    """Write the model and the tokenizers of a plain Transformer to an empty folder; load them."""
     require_package("transformers", "transformers").utils.logging.disable_progress_bar()
     text, both = run.tensors, sides(run.spec.data)
     if plain.model.norm != "pre":
@@ -122,8 +116,7 @@ def _write_model(folder: Path, run: TrainedRun, plain: Plain, start: int) -> Non
     for stack, layers in plain.active.items():
         shape |= {f"{stack}_layers": len(layers), f"{stack}_ffn_dim": model.ffn}
         shape |= {f"{stack}_attention_heads": model.heads, f"{stack}_layerdrop": 0.0}
-    dropouts = ("dropout", "attention_dropout", "activation_dropout")
-    shape |= {name: getattr(model, name) for name in dropouts}
+    shape |= {name: getattr(model, name) for name in DROPOUTS}
     shape |= {"activation_function": model.activation, "scale_embedding": True}
     shape |= {"max_position_embeddings": max(longest) + 1, "tie_word_embeddings": False}
     symbols: dict[str, Any] = {"bos_token_id": BOS, "pad_token_id": PAD, "eos_token_id": EOS}
@@ -143,9 +136,6 @@ def _weights(plain: Plain, entries: int, where: str) -> dict[str, Tensor]:
 
     A row of lm_head for an entry that the target's dictionary lacks is c/γ: the final norm gives
     γ x̂ + β with Σ x̂ = 0, so that its logit is c Σ(β/γ), which is UNLIKELY.
-
-    Raises:
-        FathomError: If Σ(β/γ) is too small for that.
     """
     state = {f"model.{name}": value.cpu() for name, value in plain.state.items()}
     output = state.pop("model.decoder.output_projection.weight")
