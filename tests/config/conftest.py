@@ -14,7 +14,6 @@ PROJECT = Path(__file__).parents[1] / "fixtures" / "project"
 
 @pytest.fixture(scope="session")
 def sample():
-    """The project, loaded."""
     return load(PROJECT)
 
 

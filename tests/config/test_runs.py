@@ -99,18 +99,6 @@ def test_a_circle_over_papers_is_one_finding(findings):
     assert found.what == "`like` goes in a circle: deep/static > wide/there > deep/static"
 
 
-@pytest.mark.parametrize(
-    ("like", "words"),
-    [
-        ("deap/static", "no paper 'deap'; nearest valid name: 'deep'"),
-        ("deep/sttaic", "no entry 'deep/sttaic'; nearest valid name: 'deep/static'"),
-    ],
-)
-def test_an_unknown_lender_is_refused_with_the_nearest_name(findings, like, words):
-    (found,) = findings((LENT, None, BORROWED.replace("deep/gated", like)))
-    assert f"config/{LENT}:2: runs.wider.like: {words}" in str(found)
-
-
 def test_a_method_acts_on_all_stacks_that_its_card_allows_unless_a_run_names_them(sample):
     stacks = [sample.run(f"deep/{name}").method.stacks for name in ("static", "tuned", "gated")]
     assert stacks == [(), ("encoder", "decoder"), ("decoder",)]
@@ -410,13 +398,6 @@ def test_a_name_that_two_papers_have_needs_its_paper(edited):
     with pytest.raises(FathomError) as caught:
         project.run_name("static")
     assert "deep/static or wide/static" in caught.value.remedy
-
-
-def test_a_folder_whose_settings_have_changed_is_refused_with_the_present_one(edited, sample):
-    folder = sample.spec("deep/static", "small").folder
-    with pytest.raises(FathomError) as caught:
-        load(edited((RUNS, "clip: 1.0", "clip: 5.0"))).run_named(folder, "small")
-    assert folder.rpartition("-")[2] in caught.value.what
 
 
 def test_reading_config_needs_neither_torch_nor_pandas():

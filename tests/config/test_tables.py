@@ -24,7 +24,6 @@ def cells(project, table, paper="deep"):
 
 @pytest.fixture(scope="module")
 def cell(sample):
-    """A function that returns a cell of the paper `deep`."""
     return lambda table, row, column: cells(sample, table)[row, column]
 
 
@@ -271,16 +270,6 @@ def test_a_source_says_which_values_of_its_line_are_silent(findings, edited, sou
         return
     found = [finding.where.rpartition(".")[2] for finding in findings(*edits)]
     assert found == open_values
-
-
-def test_how_a_paper_scores_is_explained_as_well(findings):
-    edit = (
-        "papers/deep/paper.yaml",
-        "note: As printed.}  # §5",
-        "note: As printed.}  # tokenize silent",
-    )
-    (finding,) = findings(edit)
-    assert finding.where == "config/papers/deep/paper.yaml:5: metric.tokenize"
 
 
 def test_an_entry_may_apply_to_the_whole_paper(edited):

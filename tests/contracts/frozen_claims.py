@@ -46,7 +46,6 @@ def invented(*key):
 
 
 def layers_of(spec):
-    """Return how many layers each stack of a run's network has."""
     return {"encoder": spec.model.encoder_layers, "decoder": spec.model.decoder_layers}
 
 
@@ -54,13 +53,6 @@ class World:
     """Invented files of all runs that tables and figures of the papers show."""
 
     def __init__(self, project, folder, seeds):
-        """Write the files.
-
-        Args:
-            project: the project.
-            folder: of the results.
-            seeds: of every run.
-        """
         self.project, self.seeds = project, seeds
         self.artefacts = Artefacts(project, Paths(folder, "paper"), seeds)
         self.asked = defaultdict(lambda: defaultdict(list))
@@ -170,7 +162,6 @@ class World:
         return Record(unit="BLEU", tasks=numbers, how="nrefs:1")
 
     def _series(self, run, seed, spec):
-        """Write the series of a training."""
         folder = self.artefacts.paths.run(spec, seed)
         columns = ("nll", "valid_nll", "train_nll", "gradient_norm")
         lines = ["\t".join(("update", "epoch", *columns))]
@@ -205,7 +196,6 @@ class World:
 
 
 def _array(run, seed, key, **axes):
-    """Return a measurement with axes."""
     labels = {axis.removesuffix("_2"): [*map(str, places)] for axis, places in axes.items()}
     names = tuple(axis.removesuffix("_2") for axis in axes)
 
@@ -275,7 +265,6 @@ def _drawings(artefacts):
 
 
 def answers():
-    """Return what is frozen, of each world."""
     project = load(ROOT, check=False)
     found = {}
     for name, seeds in WORLDS.items():

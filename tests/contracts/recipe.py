@@ -64,7 +64,6 @@ def training(tensors: Path, folder: Path) -> dict[str, float]:
 
 
 def decoding(paths: Paths) -> list[str]:
-    """Return hypotheses of random weights, soft and hard."""
     method = {"name": "latent_layers", "stacks": ["decoder"]}
     layers = {"decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)}}
     run = write_trained(trained_spec({"method": method}), paths, layers=layers)
@@ -129,7 +128,6 @@ def raised(before: dict[str, Any]) -> list[str]:
 
 
 def frozen() -> dict[str, Any]:
-    """Return the frozen numbers, and the recipe of each stage."""
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 

@@ -34,7 +34,6 @@ SEED = 1
 
 
 def deep(name: str, norm: str, layers: int, seed: int = SEED, **changes: object) -> nn.Module:
-    """Return a network with a deep encoder and three decoder layers."""
     values = {"encoder_layers": layers, "decoder_layers": 3, "width": 64, "ffn": 128, "norm": norm}
     sides = ("encoder",) if name != "static" else ()
     dictionary = Entries(FIRST + SYMBOLS)
@@ -51,7 +50,6 @@ def reversals(stream: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def loss_of(network: nn.Module, stream: torch.Generator) -> Tensor:
-    """Return the loss of a batch, nats a piece."""
     source, previous, target = reversals(stream)
     logits = padded_logits(network, source, previous, torch.zeros(SENTENCES, dtype=torch.long))
     return nll(logits, target) / target.numel()

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def both():
-    """What was frozen, and what is answered now."""
     return json.loads(FROZEN.read_text(encoding="utf-8")), answers()
 
 

@@ -17,7 +17,6 @@ each_place = pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
 
 
 def gates(side: str = "decoder", tasks: int = 2, **settings: object) -> LatentLayers:
-    """Return the gates of one stack of three layers."""
     return LatentLayers(stack(side, 3, tasks), **method("latent_layers", **settings).settings)
 
 

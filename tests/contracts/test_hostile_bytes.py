@@ -49,7 +49,6 @@ def read_or_refused(read, path, content):
 
 
 def packed(kind):
-    """Return an archive of two texts."""
     stream = io.BytesIO()
     if kind == "zip":
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:

@@ -78,7 +78,6 @@ def texts(kind: str) -> Batch:
 
 
 def predict(model: Network, matmul: MatmulPrecision | None, these: Batch) -> Predicted:
-    """Return the logits of a batch's targets, by the network or by the reference."""
     if matmul is FAIRSEQ:
         return padded_predict(model, these)
     return model.set_matmul(matmul).predict(these)
@@ -96,7 +95,6 @@ def outcome(
 
 
 def compare(models: list[Network], kind: str, fast: MatmulPrecision, tolerance: float) -> None:
-    """Require equal logits, loss and gradients of fairseq's layers and packed states."""
     expected = outcome(models[0], FAIRSEQ, kind)
     got = outcome(models[1], fast, kind)
     assert torch.equal(expected[1], got[1])

@@ -232,39 +232,9 @@ def test_in_bfloat16_gradients_are_those_of_autocast(made):
         torch.testing.assert_close(reached[name], gradient, rtol=2e-2, atol=2e-3, msg=name)
 
 
-class Nothing(Method):
-    def order(self, layer):
-        pass
-
-
 class Flat(Method):
     def order(self, layer):
         return super().order(layer) if self.stack.name == "encoder" else ("self_attention", "ffn")
-
-
-class Unshared(Method):
-    def share(self, layer):
-        pass
-
-
-class Unknown(Method):
-    def order(self, layer):
-        return (("self_atention",), ("ffn",))
-
-
-class Twice(Method):
-    def order(self, layer):
-        return (("ffn",), ("self_attention",), ("ffn",))
-
-
-class Blind(Method):
-    def order(self, layer):
-        return (("self_attention",), ("ffn",))
-
-
-class FromLater(Method):
-    def share(self, layer):
-        return layer + 1
 
 
 class MoreThanShared(Sandwich):
@@ -272,16 +242,27 @@ class MoreThanShared(Sandwich):
         return 0
 
 
+def returning(hook, value):
+    """Return a method with a hook that returns a value for every layer."""
+    return type("Made", (Method,), {hook: lambda self, layer: value})
+
+
+NOTHING, LATER = returning("order", None), type("Later", (Method,), {"share": lambda _, n: n + 1})
+UNKNOWN = returning("order", (("self_atention",), ("ffn",)))
+TWICE = returning("order", (("ffn",), ("self_attention",), ("ffn",)))
+BLIND, UNSHARED = returning("order", (("self_attention",), ("ffn",))), returning("share", None)
+
+
 @pytest.mark.parametrize(
     ("kind", "changes", "where", "what", "remedy"),
     [
-        (Nothing, {}, "Nothing, encoder layer 0", "None", "self_attention, ffn"),
+        (NOTHING, {}, "Made, encoder layer 0", "None", "self_attention, ffn"),
         (Flat, {}, "Flat, decoder layer 0", "'ffn'", "cross_attention"),
-        (Unknown, {}, "Unknown, encoder layer 0", "'self_atention'", "'self_attention'"),
-        (Twice, {}, "Twice, encoder layer 0", "twice", "`order`"),
-        (Blind, {}, "decoder", "'cross_attention'", "`order`"),
-        (FromLater, {}, "encoder layer 0", "layer 1", "`share`"),
-        (Unshared, {}, "Unshared, encoder layer 0", "layer None", "`share`"),
+        (UNKNOWN, {}, "Made, encoder layer 0", "'self_atention'", "'self_attention'"),
+        (TWICE, {}, "Made, encoder layer 0", "twice", "`order`"),
+        (BLIND, {}, "decoder", "'cross_attention'", "`order`"),
+        (LATER, {}, "encoder layer 0", "layer 1", "`share`"),
+        (UNSHARED, {}, "Made, encoder layer 0", "layer None", "`share`"),
         (MoreThanShared, {}, "encoder layer 1", "'ffn'", "self_attention"),
         (Parallel, {"norm": "post"}, "encoder layer 0", "norm pre or none", "`order`"),
         (Parallel, {"residuals": ("encoder",)}, "decoder layer 0", "residuals", "`order`"),

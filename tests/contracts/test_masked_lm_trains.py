@@ -68,20 +68,17 @@ def encoded(tmp_path_factory):
 
 
 def small_run():
-    """Return the run of a small model."""
     schedule = {"name": "inverse_sqrt", "learning_rate": 7e-3, "warmup": 20}
     changes = {"batch": {"tokens": 1500}, "schedule": schedule}
     return masked(changes={"model": MODEL, "training": changes})
 
 
 def batches_of(tensors, tokens_per_device=100_000):
-    """Return the batches of the trainings."""
     device = torch.device("cpu")
     return MaskedUpdateBatches(tensors, small_run(), 1, Ranks(0, 1), device, tokens_per_device)
 
 
 def two_levels(network):
-    """Return the optimisers of a model."""
     training = small_run().training
     schedule = learning_rate(training.schedule, width=32, updates=UPDATES)
     return TwoLevel(network, training, schedule, 1, Ranks(0, 1))

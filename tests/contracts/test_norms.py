@@ -21,8 +21,6 @@ ATTENTIONS = ("self_attention", "cross_attention")
 
 
 class Louder(Method):
-    """The stack's input is scaled up."""
-
     def __init__(self, stack, factor):
         super().__init__(stack)
         self.factor = factor

@@ -68,7 +68,6 @@ def put_archive(folder, missing=0):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """The small project with text in pieces."""
     folder = write_config(tmp_path_factory.mktemp("pieces"))
     config = folder / "config"
     (config / "sources" / "pieces.yaml").write_text(SOURCE, encoding="utf-8")

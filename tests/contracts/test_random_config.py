@@ -81,7 +81,6 @@ def lines(text: str) -> list[tuple[int, int]]:
 
 
 def edited(text: str, changes: list[tuple]) -> str:
-    """Return a file with some of its keys, values and lines replaced."""
     places, begin = parts(text), len(text)
     replaced = []
     for place, other, kind, value, raw in changes:
@@ -109,7 +108,6 @@ def originals(tmp_path_factory):
 
 
 def loaded(folder: Path, path: Path, text: str) -> list[FathomError]:
-    """Return what is wrong with the project where one file has another text."""
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     began = time.monotonic()
     try:

@@ -23,7 +23,6 @@ SOURCE = "title: t\nkind: by_hand\nfile: {}.tgz\nsteps: none\nlicence: CC0-1.0\n
 
 
 def words(german, english):
-    """Return a pair with so many words on each side."""
     return " ".join(["Wort"] * german), " ".join(["word"] * english)
 
 
@@ -84,7 +83,6 @@ def made(tmp_path):
 
 
 def corpus(folder):
-    """Return the folder of the text."""
     return paths(folder).corpus(load(folder).spec(FULL_RUN, "small").data)
 
 

@@ -71,19 +71,16 @@ def asked(run: TrainedRun) -> tuple[list[torch.Tensor], list[int]]:
 
 
 def searcher(run: TrainedRun) -> Beam:
-    """Return the beam search of a run."""
     text = run.tensors
     network = run.network("plain")
     return Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
 
 
 def translated(run: TrainedRun, sentences: int | None = None) -> list[list[int]]:
-    """Return the hypotheses of all tasks, in batches of some sentences."""
     return hypotheses(searcher(run), *asked(run), CPU, sentences)
 
 
 def right(run: TrainedRun, answers: list[list[int]]) -> list[float]:
-    """Return the share of right hypotheses of each task."""
     shares = []
     for own in run.tensors.splits("test"):
         targets = [own.target(number)[:-1].tolist() for number in range(len(own))]

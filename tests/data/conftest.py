@@ -26,7 +26,6 @@ def serve(monkeypatch):
 
 @pytest.fixture
 def site(serve):
-    """A server that serves what a test puts there."""
     return serve(Site)
 
 

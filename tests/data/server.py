@@ -70,19 +70,16 @@ class Site:
         self._thread.start()
 
     def put(self, path: str, **page) -> str:
-        """Set a page and return its address."""
         self.pages[path] = Page(**page)
         return f"{self._scheme}://127.0.0.1:{self._server.server_port}{path}"
 
     def close(self):
-        """Stop serving."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
 
 
 def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
-    """Answer one request with a page."""
     if page.changes:
         page.etag = f'"{time.monotonic_ns()}"'
     start, size = _start(handler, page), len(page.content)
@@ -138,7 +135,6 @@ class Script:
             self._run(connection.sendall)
 
     def close(self):
-        """Accept no further connection."""
         self._socket.close()
 
 

@@ -27,7 +27,6 @@ COLUMNS = ["en", "es", "pt-br", "fr", "zh-cn", "pt", "fr-ca", "mr"]
 
 
 def source(path: Path, name: str, **changes) -> Source:
-    """Return a source that is this file."""
     content = path.read_bytes()
     value = {
         "title": "invented",
@@ -61,7 +60,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def zip_of(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    """Write a zip."""
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, content in contents.items():
             archive.writestr(name, content)
@@ -69,7 +67,6 @@ def zip_of(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEF
 
 
 def tar_of(path: Path, contents: dict[str, bytes], mode: str = "w:gz") -> Path:
-    """Write a tar, packed as the mode says."""
     with tarfile.open(path, mode) as archive:
         for name, content in contents.items():
             member = tarfile.TarInfo(name)
@@ -79,19 +76,16 @@ def tar_of(path: Path, contents: dict[str, bytes], mode: str = "w:gz") -> Path:
 
 
 def message(msgid: str, msgstr: str, before: str = "") -> str:
-    """Return a plain message of a catalogue."""
     return f'{before}\nmsgid "{msgid}"\nmsgstr "{msgstr}"\n'
 
 
 def plural(one: str, many: str, *forms: str) -> str:
-    """Return a message with plural forms."""
     lines = [f'\nmsgid "{one}"\nmsgid_plural "{many}"']
     lines += [f'msgstr[{place}] "{form}"' for place, form in enumerate(forms)]
     return "\n".join(lines) + "\n"
 
 
 def catalogue(*messages: str, plurals: str = "", charset: str = "UTF-8") -> bytes:
-    """Return a message catalogue with its header."""
     rule = f'"Plural-Forms: {plurals}\\n"\n' if plurals else ""
     header = f'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset={charset}\\n"\n{rule}'
     return (header + "".join(messages)).encode(charset)
@@ -165,7 +159,6 @@ def french_dataset(sources: dict, tasks: list[str], reads: dict, **keys) -> Pack
 
 
 def compiled(*messages: str, plurals: str = "") -> bytes:
-    """Return a compiled message catalogue."""
     return pofile(catalogue(*messages, plurals=plurals).decode()).to_binary()
 
 
@@ -242,13 +235,11 @@ def row(name: str, **cells: str) -> list[str]:
 
 
 def table(*rows: list[str], end: str = "\n", columns: list[str] = COLUMNS) -> bytes:
-    """Return a table of TED's form."""
     lines = [["talk_name", *columns], *rows]
     return "".join("\t".join(line) + end for line in lines).encode()
 
 
 def talks(path: Path, train: bytes, valid: bytes, test: bytes) -> Path:
-    """Write an archive of TED's form."""
     names = ("all_talks_train.tsv", "all_talks_dev.tsv", "all_talks_test.tsv")
     tables = zip(names, (train, valid, test), strict=True)
     return tar_of(path, {name: content for name, content in tables if content is not None})

@@ -22,7 +22,6 @@ def pack(request, tmp_path):
 
 
 def members(path, selected=lambda name: True):
-    """Return name and content of the members that are requested."""
     return [(name, b"".join(lines)) for name, lines in archives.members(path, selected)]
 
 

@@ -135,13 +135,6 @@ def test_the_split_of_a_sentence_is_frozen():
     assert ends == ["train", "test", "valid"]
 
 
-def test_shares_are_about_what_was_asked():
-    splits = [split_of(f"sentence {n}", SPLIT) for n in range(20_000)]
-    # Four standard deviations of a share of 20,000 draws are at most 0.0101.
-    assert abs(splits.count("test") / len(splits) - 0.15) < 0.0101
-    assert abs(splits.count("valid") / len(splits) - 0.05) < 0.0101
-
-
 def test_a_text_is_dealt_by_sentence_whatever_else_it_holds():
     pairs = {f"sentence {n}": Pair(f"phrase {n}", f"Sentence {n}") for n in range(3000)}
     text = TaskText(by_key(pairs, SPLIT), 3000)

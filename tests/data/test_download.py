@@ -21,7 +21,6 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 
 
 def download(address, part, size, report, **changes):
-    """Download without pauses."""
     downloading.download(address, part, size, report, Limits(pause=0, **changes))
 
 

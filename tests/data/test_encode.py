@@ -40,7 +40,6 @@ ROWS = [[5, 2], [7, 8, 9, 2], [2], [60_000, 2]]
 
 
 def text(dictionary, ids):
-    """Return the text of ids without the end symbol."""
     return join([dictionary[i] for i in ids[:-1].tolist()])
 
 
@@ -113,7 +112,6 @@ def test_the_baseline_is_one_distribution_over_all_tasks_targets(encoded, tensor
 
 
 def targets(tensors, task, split):
-    """Return the ids of a split's targets."""
     return list(tensors.split(task, split).targets)
 
 

@@ -16,7 +16,6 @@ CONTENT = {"talks.tsv": "".join(f"line {n * n}\n" for n in range(9000)).encode()
 
 
 def fetch(source, places, report):
-    """Fetch a source without pauses."""
     fetching.fetch(source, *places, report, Limits(pause=0))
 
 
@@ -49,7 +48,6 @@ def altered(content: bytes) -> bytes:
 
 
 def put(places, name, content):
-    """Put a file by hand."""
     path = places[1] / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)

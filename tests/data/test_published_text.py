@@ -208,7 +208,6 @@ def test_files_that_do_not_fit_are_named(read_parallel, changes, words):
 
 
 def lines_of(word, count):
-    """Return numbered lines of one word."""
     return [f"{word} {n}" for n in range(count)]
 
 

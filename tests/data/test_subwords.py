@@ -41,7 +41,6 @@ def per_task(corpus, tmp_path_factory):
 
 
 def entries(folder, side):
-    """Return the pieces of a side's dictionary."""
     return set(vocabulary.read(folder / f"dictionary.{side}.txt"))
 
 

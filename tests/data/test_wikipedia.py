@@ -54,7 +54,6 @@ def folder_of(folder, *parts, wiki="de"):
 
 
 def articles(count, start=0):
-    """Return articles with a sentence of their own."""
     return [f"Satz Nummer {n} steht hier." for n in range(start, start + count)]
 
 

@@ -21,7 +21,6 @@ from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import (
     CPU,
     SURE,
-    end,
     put_checkpoint,
     record_weights,
     through,
@@ -45,14 +44,12 @@ def original(paths):
 
 @pytest.fixture
 def run(original, tmp_path):
-    """Return a copy of the run, which a test may change."""
     shutil.copytree(original.results, tmp_path / "results")
     return TrainedRun(PLAIN, 1, Paths(tmp_path / "results", "tiny"), CPU)
 
 
 @pytest.fixture
 def folder(run):
-    """Return the folder of its hypotheses."""
     return run.paths.window(PLAIN, 1, "plain")
 
 
@@ -223,14 +220,6 @@ def test_a_new_training_or_recipe_makes_all_again(run, monkeypatch):
     monkeypatch.setitem(RECIPE, "decoding", RECIPE["decoding"] + 1)
     translated(run, "valid", UPDATES[:2], lines=lines)
     assert len(lines) == 2 * 2 * len(TASKS)
-
-
-@pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
-def test_a_training_without_a_result_is_refused_with_its_outcome(run, kind):
-    end(run, kind)
-    outcome = kind.replace("_", " ")
-    with refused(f"{outcome} (it has {kind})", remedy="choose a run that finished"):
-        consecutive_updates(again(run))
 
 
 def test_a_training_that_saved_no_weights_names_the_setting(run):

@@ -137,7 +137,6 @@ def test_a_source_without_pieces_has_an_empty_hypothesis(taught):
 
 
 def by_ctranslate2(run):
-    """Return a run whose settings ask for CTranslate2."""
     decoding = run.spec.decoding.model_copy(update={"decoder": "ctranslate2"})
     return TrainedRun(replace(run.spec, decoding=decoding), run.seed, run.paths, CPU)
 

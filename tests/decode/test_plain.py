@@ -46,59 +46,42 @@ def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
 
 
 class Skipping(Method):
-    """Keeps the middle layer alone; each class below does one thing more."""
+    """Keeps the middle layer alone."""
 
     def keep(self, layer):
         return layer == 1
 
 
-class Halving(Skipping):
-    def block(self, layer, x, y):
-        return 0.5 * x + 0.5 * y
+def leaving(self, layer, outputs):
+    return outputs[-1 if layer < self.stack.layers else 0]
 
 
-class Averaging(Skipping):
-    def source(self, layer, outputs):
-        return sum(outputs) / len(outputs)
+def scaling(self, layer, part, x, fx):
+    return x + 0.999 * fx if part == "ffn" else x + fx
 
 
-class Leaving(Skipping):
-    def source(self, layer, outputs):
-        return outputs[-1 if layer < self.stack.layers else 0]
-
-
-class Adapting(Skipping):
-    def after(self, layer, y):
-        return y + 1e-3
-
-
-class Scaling(Skipping):
-    def residual(self, layer, part, x, fx):
-        return x + 0.999 * fx if part == "ffn" else x + fx
-
-
-class Remembering(Skipping):
-    def memory(self, outputs, count):
-        return [*[outputs[-1]] * (count - 1), outputs[0]]
+def remembering(self, outputs, count):
+    return [*[outputs[-1]] * (count - 1), outputs[0]]
 
 
 @pytest.mark.parametrize(
-    ("kind", "hook"),
+    ("hook", "function"),
     [
-        (Skipping, None),
-        (Method, None),
-        (Halving, "block"),
-        (Averaging, "source"),
-        (Leaving, "source"),
-        (Adapting, "after"),
-        (Scaling, "residual"),
-        (Remembering, "memory"),
+        (None, None),
+        ("block", lambda self, layer, x, y: 0.5 * x + 0.5 * y),
+        ("source", lambda self, layer, outputs: sum(outputs) / len(outputs)),
+        ("source", leaving),
+        ("after", lambda self, layer, y: y + 1e-3),
+        ("residual", scaling),
+        ("memory", remembering),
     ],
 )
-def test_a_method_that_does_more_than_skip_layers_is_found_out(kind, hook):
-    each = kind(stack("encoder"))
-    assert active_layers(each, 0) == ((1,) if kind is not Method else (0, 1, 2))
+def test_a_method_that_does_more_than_skip_layers_is_found_out(hook, function):
+    each = type("Made", (Skipping,), {hook: function} if hook else {})(stack("encoder"))
+    assert active_layers(each, 0) == (1,)
     assert beyond_keeping(each, 0) == hook
+    assert active_layers(Method(stack("encoder")), 0) == (0, 1, 2)
+    assert beyond_keeping(Method(stack("encoder")), 0) is None
 
 
 @pytest.mark.parametrize("method", CARDS, ids=lambda method: method.name)

@@ -78,7 +78,6 @@ def with_hard_gates(network, task):
 
 
 def by_fairseq(model):
-    """Return the logits of fairseq's own network for the same batch."""
     source, previous, _ = batch(LENGTHS)
     lengths = torch.tensor([pair[0] for pair in LENGTHS])
     with torch.no_grad():

@@ -31,9 +31,6 @@ from tests.support.trained import (
 
 PLAIN = trained_spec()
 SOFT = trained_spec({"method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="soft")
-MASKED = trained_spec(
-    {"model": {"architecture": "masked_lm", "decoder_layers": 0, "block": 64}}, run="masked"
-)
 # Of a decoder with two layers; the encoder has no gates.
 LAYERS = {"decoder": {"bos": (0, 1), "bel": (1,), "kor": (0,)}}
 # Of one with three layers, so that no two tasks share theirs.
@@ -95,16 +92,20 @@ def test_decoding_twice_writes_the_same_bytes(paths):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("gates", ["soft", "hard"])
-def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gates):
-    run = write_trained(DEEP, paths, layers=OWN_LAYERS)
+def require_own(run, gates):
+    """Check that each task's test text is translated as through its own part of the method."""
     folder, _, _ = decode(run, gates)
     for task in TASKS:
         tested = read_lines(folder / f"{task}.txt")
         same = [own for own in TASKS if through(run, gates, task, run.task(own)) == tested]
         assert same == [task]
-    lines = sides(DEEP.data)[0].sentences(paths.corpus(DEEP.data), task, "test")
+    lines = sides(run.spec.data)[0].sentences(run.paths.corpus(run.spec.data), task, "test")
     assert translate_lines(run, gates, task, lines, silent) == tested
+
+
+@pytest.mark.parametrize("gates", ["soft", "hard"])
+def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gates):
+    require_own(write_trained(DEEP, paths, layers=OWN_LAYERS), gates)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +120,7 @@ def test_every_task_is_translated_through_its_own_gates_and_no_others(paths, gat
 def test_every_task_is_translated_through_its_own_masks_or_adapters(paths, method):
     run = write_trained(trained_spec({"method": method}, run=method["name"]), paths)
     stir_method(run)
-    folder, _, _ = decode(run)
-    for task in TASKS:
-        tested = read_lines(folder / f"{task}.txt")
-        same = [own for own in TASKS if through(run, "plain", task, run.task(own)) == tested]
-        assert same == [task]
+    require_own(run, "plain")
 
 
 def test_a_split_is_translated_as_fairseqs_generator_does(paths, monkeypatch):
@@ -263,16 +260,6 @@ def test_a_sentence_without_a_hypothesis_is_an_error():
 
     with refused("no hypothesis"):
         hypotheses(Forgetful(), sentences(5, 4, seed=1), [0] * 5, CPU)
-
-
-def test_a_network_without_a_decoder_is_refused_before_anything_is_read(tmp_path):
-    run = TrainedRun(MASKED, 1, Paths(tmp_path, "tiny"), CPU)
-    for act in (
-        lambda: translate(run, [("test", "plain")], silent),
-        lambda: translate_lines(run, "plain", "bos", ["a line"], silent),
-    ):
-        with refused("a network without a decoder translates nothing", remedy="fathom likelihood"):
-            act()
 
 
 @pytest.mark.parametrize("place", ["source", "decoder"])

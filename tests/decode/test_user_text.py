@@ -15,7 +15,6 @@ SPECS = [trained_spec(), trained_spec({"model": RNMT}, run="recurrent")]
 
 
 def held_out_lines(run, task, side):
-    """Return the source or the target of a task's test text."""
     folder, language = run.paths.corpus(run.spec.data), {"source": task, "target": "eng"}[side]
     return (folder / task / f"test.{language}").read_text(encoding="utf-8").split("\n")[:-1]
 
