@@ -38,6 +38,7 @@ def runs(project):
 
 
 def run(project, name, scale):
+    """Return what a run is at a scale."""
     settings, spec = project.run(name, scale), project.spec(name, scale)
     data = spec.data
     found = {
@@ -112,6 +113,7 @@ def cells(project):
 
 
 def reported(project):
+    """Return the cells as the papers print them."""
     return {
         f"{paper.name}_{table.name}": [
             {key: value for key, value in asdict(cell).items() if key != "where"}
@@ -123,6 +125,7 @@ def reported(project):
 
 
 def resolved():
+    """Return everything, as JSON has it."""
     project = load(ROOT)
     parts = {
         "runs": runs(project),

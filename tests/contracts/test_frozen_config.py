@@ -10,6 +10,7 @@ from tests.contracts.frozen_config import FROZEN, changed, resolved
 
 @pytest.fixture(scope="module")
 def both():
+    """What was frozen, and what is resolved now."""
     return json.loads(gzip.decompress(FROZEN.read_bytes())), resolved()
 
 

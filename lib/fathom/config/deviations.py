@@ -99,12 +99,8 @@ def silent_faults(
 ) -> Iterator[FathomError]:
     """Yield the values of runs.yaml and paper.yaml that are not the paper's and in no entry.
 
-    Args:
-        deviations: the paper's entries.
-        runs: runs.yaml.
-        entries: its families and runs with all that they inherit.
-        paper: paper.yaml.
-        shown: the tables and figures that show a run, by its name.
+    `entries` are the families and runs with all that they inherit, `shown` the tables and figures
+    that show a run, by its name.
     """
     names: dict[Key, set[str]] = {}
     for entry in (*entries.families.values(), *entries.runs.values()):

@@ -85,7 +85,6 @@ class ConfigFiles:
     """Every YAML file of config/, by kind and name; a file is read when it is first asked for."""
 
     def __init__(self, root: Path):
-        """Find the files of the project; none is read yet."""
         config = root / "config"
         self.root = root
         self.folders: dict[str, Path] = {}  # the papers' folders by name
@@ -104,9 +103,7 @@ class ConfigFiles:
     def include(self, folders: Iterable[tuple[str, Path]], where: str) -> Iterator[FathomError]:
         """Add papers and plugins from outside the project; yield folders that cannot be added.
 
-        Args:
-            folders: the name and the folder of each, with the files of config/papers/<paper>.
-            where: the switch or the group of entry points that names them.
+        `folders` are a name and a folder each, which a switch or a group of entry points names.
         """
         for name, folder in folders:
             first = self.folders.get(name)

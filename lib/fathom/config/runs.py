@@ -129,12 +129,9 @@ def written_out(entry: Value, findings: list[FathomError]) -> Value:
 def unknown_setting(
     dotted: str, cards: Collection[MethodCard], others: Collection[str] = ()
 ) -> str | None:
-    """Return the remedy for a path that no run can have, or None.
+    """Return the remedy for a path, as `training.clip`, that no run can have, or None.
 
-    Args:
-        dotted: the path of a setting, such as `training.clip`.
-        cards: of all methods.
-        others: what may be named besides the sections of a run.
+    `cards` are those of all methods; `others` may be named besides the sections of a run.
     """
     path = tuple(dotted.split("."))
     for length, part in enumerate(path):

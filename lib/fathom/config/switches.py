@@ -191,11 +191,8 @@ def layers(
 ) -> list[Value]:
     """Return what comes after the project's config.yaml; later layers win.
 
-    Args:
-        project: the project's folder.
-        folder: the working folder, which may have a config/config.yaml of its own.
-        changes: what `--config` or a module's `config:` gives.
-        files: YAML that gives some of these changes, such as the site's.
+    They are the config.yaml of the working folder, the variable, and `changes` by `--config` or a
+    module's `config:`, of which `files` of YAML, such as the site's, give some.
     """
     file = folder.resolve() / FILE
     used = file.is_file() and file != project.resolve() / FILE

@@ -59,13 +59,10 @@ class AdoptedText:
         return self.folder / kind / f"{name}.yaml"
 
     def add(self, codes: tuple[str, str], files: Files, columns: Iterable[str], terms: str) -> None:
-        """Add a task, which is named by its first language; the second is the pivot.
+        """Add a task, which is named by the first language of `codes`; the second is the pivot.
 
-        Args:
-            codes: the languages of the sides.
-            files: by split, a file for each language, or for training one with columns.
-            columns: those of the languages, from 1.
-            terms: the licence of the text.
+        By split there is a file for each language, or for training one with `columns` from 1;
+        `terms` are the licence of the text.
         """
         task, pivot = codes
         if self.card:

@@ -188,12 +188,7 @@ def file_and_column(name: str) -> tuple[str, int | None]:
 
 
 def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = None) -> str:
-    """Return a line, or a column of it, as text in which no character ends a line.
-
-    Args:
-        where: its place in messages.
-        column: counted from 1, between tabs.
-    """
+    """Return a line, or a column of it from 1, as text in which no character ends a line."""
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:

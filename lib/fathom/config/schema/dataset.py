@@ -35,11 +35,7 @@ Clean = Annotated[bool, Doc("Whether pairs of validation and test are left out o
 
 
 def number_of(size: int | str) -> tuple[int, int]:
-    """Return a size as a whole number, and one unit of its last digit.
-
-    Args:
-        size: a whole number, or thousands (k) or millions (M) as papers print them.
-    """
+    """Return a size, or thousands (k) or millions (M), as a number and a unit of its last digit."""
     if isinstance(size, int):
         return size, 1
     integer, _, decimals = size[:-1].partition(".")
@@ -68,7 +64,7 @@ class MessageCleaning(Section):
         "Pairs of a message with equal translations for one and for many: both, or one."
     )
     max_characters: Count = Doc("The most characters of either side.")
-    max_ratio: Annotated[float, Ge(1)] = Doc("The most characters of the other per English one.")
+    max_ratio: Annotated[float, Ge(1)] = Doc("Most characters of the other side per English one.")
     min_ratio: Annotated[float, Ge(0), Le(1)] = Doc("The fewest characters of it per English one.")
     ratio_from: Count = Doc("English characters from which on ratios count.")
 

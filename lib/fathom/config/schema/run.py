@@ -110,13 +110,13 @@ class Model(Section):
     )
     dropout: BelowOne = Doc("Dropout on embeddings and on each sub-layer's output.")
     attention_dropout: BelowOne = Doc("Dropout of attention weights.", 0.0, source=FAIRSEQ)
-    activation_dropout: BelowOne = Doc("Dropout after this activation.", 0.0, source=FAIRSEQ)
+    activation_dropout: BelowOne = Doc("Dropout after the activation.", 0.0, source=FAIRSEQ)
     tie_embeddings: Literal["none", "decoder", "all"] = Doc(
         "Which tables are one: none, the decoder's input and output, or the encoder's too, "
         "which needs one dictionary.",
         "none",
     )
-    output_bias: bool = Doc("A bias of the projection to the vocabulary.", False, source=FAIRSEQ)
+    output_bias: bool = Doc("Whether the logits have a bias.", False, source=FAIRSEQ)
     # A piece between two symbols is the least.
     block: Annotated[int, Ge(3), Le(MOST)] | None = Doc(
         "Tokens of a masked language model's block, with learned positions; null: sinusoids.", None
@@ -341,8 +341,8 @@ class Decoding(Section):
     )
     window: Count | None = Doc("Saved weights of the best window on validation text.", None)
     beam: Count = Doc("Hypotheses kept at each position.")
-    length_penalty: float = Doc("A score is divided by length to this.", 1.0, source=FAIRSEQ)
-    cap_ratio: NotNegative = Doc("Pieces of the cap per source piece.", 0.0, source=FAIRSEQ)
+    length_penalty: float = Doc("A score is divided by length to this power.", 1.0, source=FAIRSEQ)
+    cap_ratio: NotNegative = Doc("Pieces of the cap for each source piece.", 0.0, source=FAIRSEQ)
     cap_constant: Count = Doc("The cap's constant part (pieces).", 200, source=FAIRSEQ)
     hard_at_least: Whole = Doc(
         "Layers that hard gates keep at least, the likeliest first.",

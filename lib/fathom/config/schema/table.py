@@ -139,7 +139,7 @@ class TableSettings(BlockSettings):
     unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
     first: First | None = None
-    largest: str | None = Doc("Adds a column: each row's largest column with a result.", None)
+    largest: str | None = Doc("Adds a column of this name: a row's largest with a result.", None)
     against: Id | None = Doc("A row or run: adds the difference to it, 95 % interval and p.", None)
     less: dict[Id, Id] = Doc("Columns that show differences, and the row that is subtracted.", {})
     base: Id | None = Doc(

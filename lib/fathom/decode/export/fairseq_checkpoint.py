@@ -25,10 +25,8 @@ def write(
 ) -> None:
     """Write the checkpoint, and next to it the dictionaries, dict.<language>.txt.
 
-    Args:
-        languages: what fairseq calls each side, by "source" and "target".
-        tasks: those of the checkpoint; where a token starts hypotheses, that of the first does,
-            unless the user names another language.
+    `languages` are what fairseq calls the source and the target. Where a token starts hypotheses,
+    that of the first of the `tasks` does, unless the user names another language.
     """
     longest = run.longest_source
     # So that no hypothesis meets fairseq's bound before its own cap.
