@@ -121,17 +121,6 @@ def test_held_out_perplexity_falls_below_the_unigrams(encoded, name, stacks, cho
         assert network.encoder.method.alpha.abs().min() > 0
 
 
-def test_the_symbol_that_hides_is_the_networks_last_row(encoded):
-    batches = batches_of(encoded)
-    network, _ = trained(encoded, batches, "static", (), updates=0)
-    (batch,) = batches.micro_batches(1).batches
-    assert network.encoder.embed_tokens.num_embeddings == batch.source.max() + 1
-    assert batch.target.max() < batch.source.max()
-    assert (
-        max(each.source.size(1) for each in batches.validation) <= network.encoder.max_positions()
-    )
-
-
 def test_micro_batches_have_the_gradient_of_the_whole_update(encoded):
     results = []
     for tokens_per_device in (100_000, 300):

@@ -10,13 +10,12 @@ from fathom.config.paths import Paths
 from fathom.data.sides import sides
 from fathom.data.tensors import EOS, PAD, load
 from fathom.decode.trained_run import TrainedRun
-from fathom.decode.translate import hypotheses, larger, split_lines, translate, translate_lines
+from fathom.decode.translate import hypotheses, larger, translate, translate_lines
 from fathom.io.files import read_lines, sha256
 from fathom.io.records import read_record
 from fathom.methods.build import build
 from fathom.train.batches.collate import grouped
 from tests.decode.conftest import sentences
-from tests.reference.padded.beam import FairseqBeam
 from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, silent, small_data
 from tests.support.trained import (
@@ -121,16 +120,6 @@ def test_every_task_is_translated_through_its_own_masks_or_adapters(paths, metho
     run = write_trained(trained_spec({"method": method}, run=method["name"]), paths)
     stir_method(run)
     require_own(run, "plain")
-
-
-def test_a_split_is_translated_as_fairseqs_generator_does(paths, monkeypatch):
-    run = write_trained(DEEP, paths, layers=OWN_LAYERS)
-    for gates in ("soft", "hard"):
-        lines = split_lines(run, TASKS, "test", gates)
-        with monkeypatch.context() as patched:
-            patched.setattr("fathom.decode.translate.Beam", FairseqBeam)
-            assert split_lines(run, TASKS, "test", gates) == lines
-        assert list(lines) == list(TASKS)
 
 
 def test_soft_and_hard_gates_translate_differently(paths, monkeypatch):
