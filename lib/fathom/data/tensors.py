@@ -69,8 +69,8 @@ class Tensors:
     def split(self, task: str, split: str) -> Pairs:
         """Return one split of a task."""
         number, ends = self.tasks.index(task), (self.sides[0], self.sides[-1])
-        sides = (Sentences(prefix(self.folder, task, split, side)) for side in ends)
-        return Pairs(number, *sides, self.starts[number])
+        source, target = (Sentences(prefix(self.folder, task, split, side)) for side in ends)
+        return Pairs(number, source, target, self.starts[number])
 
     def splits(self, split: str) -> list[Pairs]:
         """Return one split of every task, in the order of the tasks."""

@@ -36,8 +36,9 @@ def nll_of_pairs(
     tasks, start, found = torch.tensor([number]), run.tensors.starts[number], list[Nll]()
     # Pair by pair: the numbers do not depend on which pairs there are.
     for source, target in zip(sources, targets, strict=True):
-        sides = map(torch.tensor, ([source], [[start, *target[:-1]]], [target]))
-        batch = Batch(*sides, tasks, tasks, len(target))
+        sides = [source], [[start, *target[:-1]]], [target]
+        read, previous, predicted = map(torch.tensor, sides)
+        batch = Batch(read, previous, predicted, tasks, tasks, len(target))
         nats = token_nll(network.predict(batch.to(run.device))).double().sum().item()
         found.append(Nll(nats, len(target)))
     return found

@@ -23,7 +23,7 @@ from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
 
 _FILES = ("all_talks_train.tsv", "all_talks_dev.tsv", "all_talks_test.tsv")
-_SPLITS = dict(zip(_FILES, SPLITS, strict=True))
+_SPLITS: dict[str, str] = dict(zip(_FILES, SPLITS, strict=True))
 _REASONS = ("too_many_cells", "no_cell", "missing_mark", "empty")
 
 Texts = dict[str, TaskText[Pair]]
