@@ -86,7 +86,7 @@ def write_tensors(paths: Paths, data: DataSpec | None = None, entries: int = ENT
         dictionary.save(str(dictionary_path(folder, side)))
         add_tokens(dictionary_path(folder, side), data.target_tokens.values())
     content = {"tasks": list(data.tasks), "sides": list(SIDES), "unigram_nll": 3.0}
-    content |= {"target_tokens": {data.target_token: data.target_tokens}}
+    content |= {"target_tokens": {data.settings.target_token: data.target_tokens}}
     content |= {"corpus_sha256": "c" * 64, "files": hashes(folder, "*.txt")}
     write_record(folder / "tensors.json", content)
     return folder
