@@ -1,5 +1,6 @@
 """Config that cannot work is refused at once: a mistake is one finding with file, line and key."""
 
+import shutil
 import time
 
 import pytest
@@ -136,6 +137,27 @@ def test_a_mistake_is_one_finding_with_file_line_and_key(small, mistake):
     assert finding.where.startswith(f"config/{file}:")
     assert finding.where.split(":")[1].isdigit()
     assert len(str(finding).split("\n")) == 1
+
+
+def test_a_card_without_its_module_is_refused(small):
+    cards = small / "config" / "methods"
+    shutil.copy(cards / "static.yaml", cards / "other.yaml")
+    (finding,) = findings(small)
+    assert str(finding).startswith("config/methods/other.yaml:1: the card has no module")
+    assert "methods/other.py" in finding.remedy
+
+
+def test_a_paper_needs_no_runs_of_its_own(small):
+    """Its tables may show those of other papers."""
+    other = small / "config/papers/other"
+    shutil.copytree(small / "config/papers/sample", other)
+    (other / "runs.yaml").unlink()
+    (other / "figures.yaml").unlink()
+    tables = (other / "tables.yaml").read_text(encoding="utf-8")
+    for run in ("static_2_2", "gated_2_2"):
+        tables = tables.replace(f": {run}", f": sample/{run}")
+    (other / "tables.yaml").write_text(tables, encoding="utf-8")
+    assert "other" in load(small).papers
 
 
 def test_a_wrong_number_hides_no_mark_and_a_score_is_at_most_100(small):

@@ -85,7 +85,8 @@ def raw_pairs(
         if isinstance(how, Verses):
             yield from _verses(source, file, dataset, how)
         elif isinstance(how, JsonFiles) or how == "json":
-            yield from _json_pairs(source, file, dataset, None if how == "json" else how, dropped)
+            markup = how if isinstance(how, JsonFiles) else None
+            yield from _json_pairs(source, file, dataset, markup, dropped)
         else:
             yield from _of_catalogues(source, file, dataset, dropped)
 
