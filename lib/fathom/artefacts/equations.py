@@ -92,8 +92,7 @@ def _name(number: str) -> str:
 
 def markdown(project: Project) -> str:
     """Return the page of every paper's equations; links to code and tests begin at docs/."""
-    text = "Which function computes each equation of the papers, and which test checks it."
-    parts = ["# Equations", "", text]
+    parts = ["# Equations", "", "The function that computes each equation, and its tests."]
     for paper in project.papers.values():
         parts += ["", f"## {paper.about.title}", "", "| equation | title | function | test |"]
         parts += ["|---|---|---|---|"]
