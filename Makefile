@@ -96,11 +96,6 @@ lint: environment ctranslate2 transformers ## check style, rules and config; zer
 	$(BIN)/snakemake --lint
 	$(BIN)/fathom validate
 
-.PHONY: pages
-pages: environment ## write docs/equations.md, and the schemas of config/
-	$(BIN)/python -m tests.house.pages
-	$(BIN)/fathom schema
-
 .PHONY: docs
 docs: .venv-docs/.complete ## build the site of docs/ in site/, which needs no network to be read
 	$(call say,site)
@@ -159,7 +154,7 @@ performance: environment ## write the tables of docs/performance.md, from the la
 	$(BIN)/python -m benchmarks.page
 
 .PHONY: mutants
-mutants: environment ## break each equation, and list the test that notices in docs/mutants.md (long)
+mutants: environment ## break each equation, and list the test that notices in benchmarks/mutants.csv (long)
 	$(BIN)/python benchmarks/mutants.py
 
 .PHONY: environment

@@ -1,15 +1,17 @@
 """Break the equations one at a time, and find the test that notices each time.
 
-    python benchmarks/mutants.py                 all of mutants.yaml; writes docs/mutants.md
+    python benchmarks/mutants.py                 all of mutants.yaml; writes mutants.csv
     python benchmarks/mutants.py latent_layers   one group; prints its rows
-    python benchmarks/mutants.py --new           those that the page lacks, or that no test noticed
+    python benchmarks/mutants.py --new           those without a row, or that no test noticed
     python benchmarks/mutants.py --check         only whether each text is in its file, once
 
 A mutant is a text of a file, replaced. The tests of its group run in a copy of the project until
 one fails. A mutant that no test notices is a hole in the tests: the script ends with status 1.
+docs/site.py makes a page of mutants.csv.
 """
 
 import argparse
+import csv
 import multiprocessing
 import os
 import shutil
@@ -18,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +30,11 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_suffix(".yaml")
-PAGE = Path("docs") / "mutants.md"
+RESULTS = Path(__file__).with_suffix(".csv")
 # A mutant that makes a loop endless is noticed too.
 LIMIT = 900
 SURVIVED = "survived"
-HEADER = ("| what is broken | file | first test that fails | s |", "| --- | --- | --- | ---: |")
+COLUMNS = ("group", "file", "breaks", "test", "seconds")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,6 @@ class Mutant:
         file: the file that is broken, from the project's root.
         breaks: what the mutant gets wrong.
         old, new: the text that is there, and what replaces it.
-        survives: why no test can notice it; empty if one must.
     """
 
     group: str
@@ -54,7 +55,11 @@ class Mutant:
     breaks: str
     old: str
     new: str
-    survives: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What names it in the table and among the results."""
+        return self.group, self.file, self.breaks
 
     def problem(self, root: Path) -> str | None:
         """Return why the mutant cannot be made, or None."""
@@ -218,54 +223,46 @@ def _in_a_process(task: Task) -> Verdict:
         process.join()
 
 
-def row(mutant: Mutant, verdict: Verdict) -> str:
-    """Return a mutant's row of the page."""
-    killer = verdict.killer.removeprefix("tests/").replace("|", "\\|")
-    if verdict.killer == SURVIVED:
-        killer = f"nothing: {mutant.survives}" if mutant.survives else "**nothing**"
-    else:
-        killer = f"`{killer}`"
-    place = mutant.file.removeprefix("lib/fathom/")
-    return f"| {mutant.breaks} | `{place}` | {killer} | {verdict.seconds:.0f} |"
+def row(mutant: Mutant, verdict: Verdict) -> dict[str, str]:
+    """Return a mutant's row of mutants.csv; its test is "survived" if none failed."""
+    test, seconds = verdict.killer.removeprefix("tests/"), f"{verdict.seconds:.0f}"
+    return dict(zip(COLUMNS, (*mutant.key, test, seconds), strict=True))
 
 
-def rows_of(written: str) -> dict[tuple[str, str], str]:
-    """Return the rows of a page that name a test, by the group and the row's first cells."""
-    group, rows = "", {}
-    for line in written.split("\n"):
-        if line.startswith("## "):
-            group = line.removeprefix("## ")
-        elif line.startswith("| ") and "**nothing**" not in line and line not in HEADER:
-            rows[group, _key(line)] = line
-    return rows
+def read_results(path: Path = RESULTS) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return the rows of mutants.csv by group, file and what is broken."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return {tuple(line[key] for key in COLUMNS[:3]): line for line in csv.DictReader(stream)}
 
 
-def _key(line: str) -> str:
-    """Return the cells of a row that say what is broken, and in which file."""
-    return "|".join(line.split("|")[:3])
+def write_results(rows: Iterable[Mapping[str, str]], path: Path = RESULTS) -> None:
+    """Write mutants.csv."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
-def page(results: list[tuple[Mutant, str]]) -> str:
-    """Return docs/mutants.md.
-
-    Args:
-        results: every mutant with its row.
-    """
-    killed = sum("| nothing: " not in line and "**nothing**" not in line for _, line in results)
+def page(mutants: Sequence[Mutant], rows: Mapping[tuple[str, ...], Mapping[str, str]]) -> str:
+    """Return the page of all mutants and the tests that notice them, as Markdown."""
+    noticed = sum(rows[mutant.key]["test"] != SURVIVED for mutant in mutants)
     lines = [
         "# Mutants",
         "",
-        "Written by `make mutants`. Each row breaks one line of the code, as a typing error or a",
-        "misread equation would, and runs the tests of that part until one fails.",
+        "Each row breaks one line of the code, as a typing error or a misread equation would, and "
+        "runs the tests of that part until one fails. `make mutants` does this.",
         "",
-        f"{killed} of {len(results)} mutants are noticed.",
+        f"{noticed} of {len(mutants)} mutants are noticed.",
     ]
     group = None
-    for mutant, line in results:
+    for mutant in mutants:
         if mutant.group != group:
             group = mutant.group
-            lines += ["", f"## {group}", "", *HEADER]
-        lines.append(line)
+            lines += ["", f"## {group}", "", "| what is broken | file | first failing test | s |"]
+            lines.append("| --- | --- | --- | ---: |")
+        result = rows[mutant.key]
+        test, place = result["test"].replace("|", "\\|"), mutant.file.removeprefix("lib/fathom/")
+        lines.append(f"| {mutant.breaks} | `{place}` | `{test}` | {result['seconds']} |")
     return "\n".join(lines) + "\n"
 
 
@@ -285,15 +282,17 @@ def main() -> None:
         sys.exit("\n".join(["mutants: correct mutants.yaml:", *gone]))
     if options.check:
         return
-    every = mutants
-    written = (ROOT / PAGE).read_text(encoding="utf-8") if options.new else ""
-    rows = {} if options.groups else rows_of(written)
-    blank = Verdict(SURVIVED, 0, 0.0)
+    every, rows = mutants, {}
+    if options.new:
+        rows = {
+            item.key: result
+            for item in every
+            if (result := read_results().get(item.key)) and result["test"] != SURVIVED
+        }
     mutants = [
         item
         for item in every
-        if (not options.groups or item.group in options.groups)
-        and (item.group, _key(row(item, blank))) not in rows
+        if item.key not in rows and (not options.groups or item.group in options.groups)
     ]
     groups = dict.fromkeys((mutant.group, mutant.tests) for mutant in mutants)
     for (group, _), verdict in zip(
@@ -305,13 +304,11 @@ def main() -> None:
     open_ = 0
     tasks = [(mutant, mutant.group, mutant.tests) for mutant in mutants]
     for mutant, verdict in zip(mutants, verdicts(tasks, options.jobs), strict=True):
-        line = row(mutant, verdict)
-        rows[mutant.group, _key(line)] = line
-        open_ += verdict.killer == SURVIVED and not mutant.survives
-        sys.stderr.write(f"{mutant.group} {line}\n")
+        rows[mutant.key] = row(mutant, verdict)
+        open_ += verdict.killer == SURVIVED
+        sys.stderr.write(f"{mutant.group} {mutant.breaks}: {verdict.killer}\n")
     if not options.groups:
-        results = [(item, rows[item.group, _key(row(item, blank))]) for item in every]
-        (ROOT / PAGE).write_text(page(results), encoding="utf-8")
+        write_results(rows[item.key] for item in every)
     if open_:
         sys.exit(f"mutants: {open_} of {len(mutants)} are noticed by no test")
 

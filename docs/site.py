@@ -1,4 +1,4 @@
-"""What MkDocs adds to docs/: pages of config/, commands, the library, and files elsewhere.
+"""What MkDocs adds to docs/: pages made from config and code, and those of files elsewhere.
 
 Links of docs/ lead to files of the clone, and do so on every host of the repository. On the site a
 file outside of docs/ has a page of its own, with its text.
@@ -115,14 +115,19 @@ def commands() -> str:
 @cache
 def made() -> dict[str, str]:
     """Return the content of each page that docs/ does not have, by its place in the site."""
+    from benchmarks import mutants
     from docs import settings
-    from fathom.artefacts import deviations
+    from fathom.artefacts import deviations, equations
     from fathom.config.load import load
 
-    project, waiting = load(ROOT, check=False), []
+    project = load(ROOT, check=False)
+    index = equations.markdown(project)
+    waiting = [*outside(index, DOCS)]
     pages = {
         "settings.md": settings.page(project),
         "commands.md": commands(),
+        "equations.md": linked(index, DOCS, "equations.md"),
+        "mutants.md": mutants.page(mutants.read(), mutants.read_results()),
         DEVIATIONS: deviations.page(project.papers),
     }
     for name, there in PAGES.items():

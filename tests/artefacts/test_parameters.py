@@ -89,7 +89,7 @@ def test_what_needs_no_training_is_counted_in_one_sentence(tmp_path):
         *((printed("120", reason="known"), ours) for ours in (112_000_000, 108_000_000)),
     ]
     network = (
-        "Judged today, without training: 1 of 4 parameter counts agree "
+        "Judged without training: 1 of 4 parameter counts agree "
         "(1 misprint; 2 unexplained: Table 1 of paper, -10.0 to -6.7 %)"
     )
     assert judged_counts(counts, artefacts, [paper]) == f"{network}."

@@ -276,7 +276,7 @@ def test_the_page_begins_with_the_counts_that_need_no_training(printed, project,
     page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
     (honest,) = page.all("p", "honest")
     assert honest.text.endswith(
-        "Judged today, without training: 1 of 2 parameter counts agree "
+        "Judged without training: 1 of 2 parameter counts agree "
         "(1 differs: Table 1 of sample, -28.0 %)."
     )
 

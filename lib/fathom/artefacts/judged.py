@@ -38,7 +38,7 @@ def judged_counts(
     words = [word for paper in papers for word in _text_verdicts(artefacts, paper)]
     if words:
         parts.append(f"text: {words.count(REPRODUCED)} of {len(words)} counts agree")
-    return f"Judged today, without training: {'; '.join(parts)}." if parts else ""
+    return f"Judged without training: {'; '.join(parts)}." if parts else ""
 
 
 def _disagreeing(verdict: str, items: Sequence[tuple[PrintedCount, int]]) -> str:
