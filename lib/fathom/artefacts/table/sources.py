@@ -117,12 +117,7 @@ class ResultSource:
         return self.read(self.folders[seed] / "training.json", seed)
 
     def recorded(self, seed: int, name: str) -> Path:
-        """Return a file of a training; one that has ended must have the recorded one.
-
-        Raises:
-            SeriesLost: If the file is not as it was written.
-            FathomError: If training.json is not as it was written.
-        """
+        """Return a file of a training; of one that has ended, another is refused as SeriesLost."""
         record = self.folders[seed].parent / "training.json"
         if is_there(record):
             files = Recorded.of(record)

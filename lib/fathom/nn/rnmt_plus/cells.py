@@ -57,10 +57,8 @@ def start(x: Tensor, size: Sequence[int]) -> Carried:
 class LstmLayer(nn.Module):
     """One LSTM over a sentence, or two, of which the second starts at its end.
 
-    Attributes:
-        weight: (directions, inputs + cell, 4 · cell) the matrix of [x; m_before].
-        scale: (directions, 4, cell) of each gate's norm.
-        bias: (directions, 4, cell).
+    The matrix of [x; m_before] is (directions, inputs + cell, 4 · cell); scale and bias of the
+    gates' norms are (directions, 4, cell).
     """
 
     def __init__(self, inputs: int, cell: int, directions: int):

@@ -47,10 +47,8 @@ class RnmtEncoder(nn.Module):
     """A stack of bidirectional layers, and the projection of its output.
 
     Every tensor between layers is 2c wide. The embeddings are repeated to that width, so that a
-    method can use them in place of the first layer's output; the first layer reads one copy.
-
-    Attributes:
-        observer: if set, called with the embeddings and each layer's output, (S, B, 2c) each.
+    method can use them in place of the first layer's output; the first layer reads one copy. An
+    `observer` is called with the embeddings and each layer's output, (S, B, 2c) each.
     """
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
@@ -178,8 +176,7 @@ class ContextLayer(nn.Module):
 class RnmtDecoder(nn.Module):
     """A stack of layers, and the projection of output and context to the target vocabulary.
 
-    Attributes:
-        observer: if set, called with the embeddings and each layer's output, (T, B, c) each.
+    An `observer` is called with the embeddings and each layer's output, (T, B, c) each.
     """
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):

@@ -124,14 +124,9 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
     """Hide pieces of a text; a pure function of its arguments.
 
     The number of chosen pieces is rounded at random, so that short texts have their share on
-    average.
-
-    It returns the input, and the target with PAD where nothing is predicted.
-
-    Args:
-        tokens: (T,) ids, among them the dictionary's symbols.
-        entries: of the dictionary; the mask symbol is the first id after them, as in fairseq.
-        where: the seed and the words that identify the draw, integers of at least 0.
+    average. It returns the input, and the target with PAD where nothing is predicted. The mask
+    symbol is the first id after the dictionary's entries, as in fairseq; `where` is the seed and
+    the words that identify the draw, integers of at least 0.
     """
     stream = np.random.PCG64(np.random.SeedSequence(where))
     first = len(SPECIAL)

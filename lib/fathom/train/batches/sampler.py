@@ -80,13 +80,10 @@ class Stream:
 class AllTasks:
     """Every update holds all tasks, in one part.
 
-    Attributes:
-        tokens: (N,) a task's target tokens in a part that holds it.
-        parts: of an update.
-        drawn: whether a part holds one task, which is drawn.
+    `tokens`, (N,), are a task's target tokens in a part that holds it; an update has `parts`.
     """
 
-    drawn = False
+    drawn = False  # whether a part holds one task, which is drawn
 
     def __init__(self, tokens: Sequence[float], parts: int = 1):
         self.tokens, self.parts = list(tokens), parts
@@ -187,14 +184,10 @@ def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
 
 
 class Order:
-    """Where an update's texts lie in the streams of N tasks.
+    """Where an update's texts lie in the streams of N tasks, from the lengths of each task's texts.
 
-    Args:
-        lengths: for each task (texts,) tokens of each text.
-        tasks: which tasks an update holds.
-        seed: of the run, at least 0.
-        pools: for each task, P: the updates that share a stretch of its stream.
-        largest: the task whose passes are the epochs.
+    Each task has its P in `pools`: the updates that share a stretch of its stream. Passes of the
+    largest task are the epochs.
     """
 
     def __init__(
