@@ -19,7 +19,7 @@ from fathom.artefacts.table.formats import (
 )
 from fathom.artefacts.table.view import view
 from fathom.results.measurements import Number, Record
-from fathom.scoring.students_t import holm, p_value
+from fathom.scoring.students_t import p_value
 from tests.support.small_tables import KNOWN, Results, scores, table, texts
 
 TABLE = """
@@ -129,9 +129,3 @@ def test_a_column_of_differences_shows_them_with_the_paired_interval(tmp_path, m
     lines = {(line["row"], line["column"]): line for line in numbers(found)}
     assert lines["24/24", "delta"]["p"] == pytest.approx(pairs.pvalue)
     assert {line["column"] for line in seed_numbers(found)} == {"nll"}
-
-
-def test_holms_correction_of_three():
-    """0.01 · 3; 0.03 · 2; 0.04 · 1, which may not be below the one before."""
-    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06], abs=1e-15)
-    assert holm([]) == []

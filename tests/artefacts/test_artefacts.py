@@ -43,10 +43,7 @@ def write_scores(artefacts, name, value=20.0):
     spec = artefacts.project.spec(name, artefacts.scale)
     (seed, path), *_ = artefacts.source(name).files(KEY).items()
     record = Record(tasks={task: Number(value=value) for task in spec.data.tasks}, how="tok:13a")
-    for rule, stem, records in (
-        ("scores", path.stem, {KEY: record}),
-        ("training", "training", {}),
-    ):
+    for rule, stem, records in (("scores", path.stem, {KEY: record}), ("training", "training", {})):
         file = Measurements(
             rule=rule,
             recipe={"training": 1, "scoring": 1},

@@ -2,7 +2,6 @@
 
 import math
 import random
-from dataclasses import replace
 from itertools import count, product
 from statistics import fmean
 from types import SimpleNamespace
@@ -216,24 +215,14 @@ def test_a_significant_gain_is_marked_and_better(files):
 
 @pytest.fixture
 def of_seeds(tmp_path):
-    """A function from what the seeds of `6/6` and `24/24` have to the answer of a claim.
-
-    A seed has a score, an outcome, "unscored" or nothing.
-    """
+    """A function from what the seeds of `6/6` and `24/24` have to the answer of a claim."""
     calls = count()
 
     def answered(claim, small, deep=(20.0,)):
-        files, sources = Files(tmp_path / str(next(calls))), {}
+        files = Files(tmp_path / str(next(calls)))
         files.folder.mkdir()
-        for run, seeds in (("p/small", small), ("p/deep", deep)):
-            for seed, what in enumerate(seeds, start=1):
-                number = isinstance(what, float)
-                records = {BLEU_KEY: scores(what, what)} if number else {}
-                outcome = "finished" if number or what == "unscored" else what
-                if what is not None:
-                    files.write(run, records, seed, outcome=outcome)
-            folders = {seed: files.path(run, seed) for seed in range(1, len(seeds) + 1)}
-            sources[run] = replace(files.sources[run], folders=folders)
+        runs = {"p/small": small, "p/deep": deep}
+        sources = {run: files.of_seeds(run, *seeds) for run, seeds in runs.items()}
         return truth(files, claim, sources=sources)
 
     return answered

@@ -225,6 +225,7 @@ def test_a_guard_without_printed_cells_is_passed_over():
 
 
 PAPER = "config/papers/sample"
+SUPPORTS, CLAIMED = "{Static: holds, Gated: undecided}", ["6: better.claim"]
 # The gated run diverged.
 CLAIM = """\
 better:
@@ -251,37 +252,24 @@ def small(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "places", "what"),
+    ("old", "new", "places", "what"),
     [
-        (
-            ("{Static: holds, Gated: undecided}", "{Static: fails, Gated: holds}"),
-            ["7: better.supports.Static", "7: better.supports.Gated"],
-            "the paper's own cells answer 'holds', not 'fails' (table1 “Static” avg ",
-        ),
-        (
-            ("{Static: holds, Gated: undecided}", "holds"),
-            ["7: better.supports"],
-            "the paper's own cells answer 'undecided', not 'holds'",
-        ),
-        (
-            ('"avg"] > 20', '"agv"] > 20'),
-            ["6: better.claim"],
-            "table1, row 'Static', has no column",
-        ),
-        (('"<row>", "avg"] > 20', '"<row>" > 20'), ["6: better.claim"], "not an expression ("),
-        (('"<row>", "avg"] > 20', "x] > 20"), ["6: better.claim"], "`x` is not an index"),
-        (('trained(table1["<row>"])', "1 > 2"), ["5: better.guard"], "no cell and no curve is"),
-        (
-            ('table1["<row>", "avg"] > 20', 'rising(table1[["<row>"], "avg"])'),
-            ["6: better.claim"],
-            TOO_FEW,
-        ),
+        (SUPPORTS, "{Static: fails, Gated: holds}",
+         ["7: better.supports.Static", "7: better.supports.Gated"],
+         "the paper's own cells answer 'holds', not 'fails' (table1 “Static” avg "),
+        (SUPPORTS, "holds", ["7: better.supports"],
+         "the paper's own cells answer 'undecided', not 'holds'"),
+        (' "avg"] > 20', ' "agv"] > 20', CLAIMED, "table1, row 'Static', has no column"),
+        ('"<row>", "avg"] > 20', '"<row>" > 20', CLAIMED, "not an expression ("),
+        ('"<row>", "avg"] > 20', "x] > 20", CLAIMED, "`x` is not an index"),
+        ('trained(table1["<row>"])', "1 > 2", ["5: better.guard"], "no cell and no curve is"),
+        ('table1["<row>", "avg"] > 20', 'rising(table1[["<row>"], "avg"])', CLAIMED, TOO_FEW),
     ],
-)
-def test_a_wrong_claim_is_a_finding_with_its_file_and_line(small, change, places, what):
+)  # fmt: skip
+def test_a_wrong_claim_is_a_finding_with_its_file_and_line(small, old, new, places, what):
     assert load(small(), beyond_config).claims["sample"]["better"].parts[0].supports == "holds"
     with pytest.raises(Findings) as caught:
-        load(small(*change), beyond_config)
+        load(small(old, new), beyond_config)
     wheres = dict.fromkeys(finding.where for finding in caught.value.findings)
     assert [*wheres] == [f"{PAPER}/claims.yaml:{place}" for place in places]
     assert caught.value.findings[0].what.startswith(what)

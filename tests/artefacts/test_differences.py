@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fathom.artefacts.table.differences import (
-    BY_SEED,
-    OVER_SEEDS,
-    difference,
-    significantly_better,
-)
+from fathom.artefacts.table.differences import BY_SEED, OVER_SEEDS, difference, significantly_better
 from fathom.artefacts.table.results import result
 from fathom.config.schema.table import Mark
 from fathom.io.files import sha256
@@ -52,12 +47,7 @@ def less(tmp_path):
     def subtract(results, cell=("24/24", "bos"), base=("6/6", "bos"), text=None):
         drawn = table(tmp_path, *(("t", text) if text else ()))
         sources = results.sources
-        first, second = (
-            result(part, sources)
-            for place in (cell, base)
-            for part in KNOWN.cells(drawn)
-            if (part.row, part.column) == place
-        )
+        first, second = (result(KNOWN.cell(drawn, *place), sources) for place in (cell, base))
         return difference(first, second, sources)
 
     return subtract
@@ -66,8 +56,7 @@ def less(tmp_path):
 def cells(results, *rows):
     """Return the cells of a task in some rows."""
     drawn = table(results.folder)
-    every = {(part.row, part.column): part for part in KNOWN.cells(drawn)}
-    return [result(every[row, "bos"], results.sources) for row in rows]
+    return [result(KNOWN.cell(drawn, row, "bos"), results.sources) for row in rows]
 
 
 def counts(results, run, task="bos"):

@@ -7,13 +7,7 @@ from shutil import copytree
 import pytest
 from pandas import DataFrame, Series
 
-from fathom.artefacts.figures.inputs import (
-    at_places,
-    in_order,
-    selected,
-    shared_title,
-    title_of,
-)
+from fathom.artefacts.figures.inputs import at_places, in_order, selected, shared_title, title_of
 from fathom.config.schema.figures import DIAGNOSTICS, SERIES, series_named
 from fathom.io.records import hashes, write_record
 from fathom.results.recipe import RECIPE

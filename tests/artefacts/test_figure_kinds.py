@@ -2,9 +2,8 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, product
 
 import matplotlib
 import numpy as np
@@ -60,24 +59,16 @@ def small(tmp_path):
     write_metrics(
         files, [(1, 0.1, 4.0, 5.0, 2.0), (2, 0.2, 3.0, None, 1.0), (3, 0.3, 8.0, 4.0, 1.0)]
     )
-    layers = [
-        (update, (str(layer),), update + layer / 10)
-        for update in (1, 50, 100)
-        for layer in (1, 2, 10)
-    ]
+    layers = [(u, (str(at),), u + at / 10) for u, at in product((1, 50, 100), (1, 2, 10))]
     write_series(files, "decoder_gradient_norm", ("layer",), layers)
     weights = [
         (update, (str(source), str(memory)), source + memory / 10 + update)
-        for update in (1, 2)
-        for source in range(3)
-        for memory in (1, 2)
+        for update, source, memory in product((1, 2), range(3), (1, 2))
     ]
     write_series(files, "encoder_weights", ("source", "memory"), weights)
     samples = [
         (update, (task, str(layer)), layer / 10 + update / 1000 + (task == "fra"))
-        for update in (1, 100)
-        for task in ("bos", "fra")
-        for layer in (1, 2, 10)
+        for update, task, layer in product((1, 100), ("bos", "fra"), (1, 2, 10))
     ]
     write_series(files, "decoder_samples", ("task", "layer"), samples)
     return files
@@ -509,7 +500,7 @@ def test_the_notes_of_cells_are_in_the_csv(tmp_path, monkeypatch):
     results = Results(tmp_path / "results")
     for name in ("p/small", "p/deep"):
         results.write(name, {BLEU: scores(20.0, 38.0)})
-    partial(monkeypatch.setitem, RECIPE, "scoring", RECIPE["scoring"] + 1)()
+    monkeypatch.setitem(RECIPE, "scoring", RECIPE["scoring"] + 1)
     notes = bars(tmp_path, compared_bars(tmp_path, results))["24/24", "bos"].note.split("; ")
     assert [note.partition(": ")[0] for note in notes] == ["24/24"] * 3
     assert sum("is older than" in note for note in notes) == 2

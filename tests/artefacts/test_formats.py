@@ -178,9 +178,7 @@ def test_the_comparison_counts_verdicts_and_says_when_nothing_is_compared(compar
 
 
 def test_each_average_that_was_reproduced_has_a_line(compared):
-    assert [*average_lines([compared])] == [
-        "p table1  6/6: 29.50 ±0.50, paper 29.5, reproduced",
-    ]
+    assert [*average_lines([compared])] == ["p table1  6/6: 29.50 ±0.50, paper 29.5, reproduced"]
 
 
 def test_markdown_has_one_line_per_row_and_escapes_text(small):

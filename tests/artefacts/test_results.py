@@ -31,11 +31,7 @@ def cell(tmp_path):
     """A function from table, row and column to the cell's value."""
 
     def resolved(results, row, column, name="table1", block=""):
-        (part,) = [
-            cell
-            for cell in KNOWN.cells(table(tmp_path, name))
-            if (cell.row, cell.column) == (row, column) and block in ("", cell.block)
-        ]
+        part = KNOWN.cell(table(tmp_path, name), row, column, block)
         return result(part, results.sources)
 
     return resolved
@@ -87,20 +83,11 @@ def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
 
 @pytest.fixture
 def of_seeds(results):
-    """A function from what each seed of a run has (a score, words or nothing) to its cell."""
+    """A function from what each seed of a run has to its cell."""
 
     def resolved(*seeds):
-        for seed, what in enumerate(seeds, start=1):
-            if isinstance(what, float):
-                results.write("p/small", {BLEU: scores(what, what)}, seed)
-            elif what is not None:
-                outcome = "finished" if what == "unscored" else what
-                results.write("p/small", {}, seed, outcome=outcome)
-        folders = {seed: results.path("p/small", seed) for seed in range(1, len(seeds) + 1)}
-        source = replace(results.sources["p/small"], folders=folders)
-        cells = KNOWN.cells(table(results.folder))
-        (shown,) = [part for part in cells if (part.row, part.column) == ("6/6", "bos")]
-        return result(shown, {"p/small": source})
+        source = results.of_seeds("p/small", *seeds)
+        return result(KNOWN.cell(table(results.folder), "6/6", "bos"), {"p/small": source})
 
     return resolved
 

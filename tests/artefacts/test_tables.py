@@ -55,12 +55,8 @@ def laid_out(*args, verdicts=False, **options):
 
 def item(table, row, column):
     """Return one compared cell."""
-    (rows,) = [
-        part
-        for part in table.cells
-        if (part.result.cell.row, part.result.cell.column) == (row, column)
-    ]
-    return rows
+    of = table.cells
+    return next(p for p in of if (p.result.cell.row, p.result.cell.column) == (row, column))
 
 
 def row(block, label, kind="result"):

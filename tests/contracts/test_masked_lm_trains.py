@@ -15,7 +15,6 @@ from fathom.data.subwords import train
 from fathom.data.tensors import load
 from fathom.io.files import write_lines
 from fathom.methods.build import build
-from fathom.train.batches.masking import mask_symbol
 from fathom.train.outcomes import validate
 from fathom.train.ranks import Ranks
 from fathom.train.two_level import TwoLevel
@@ -112,7 +111,7 @@ def test_held_out_perplexity_falls_below_the_unigrams(encoded, name, stacks, cho
     assert found.nll < batches.unigram_nll - MARGIN
     assert math.exp(batches.unigram_nll) < len(encoded.source_dictionary)
     # What it knows it reads from the pieces around: with all of them hidden it knows less.
-    mask = mask_symbol(len(encoded.source_dictionary))
+    mask = len(encoded.source_dictionary)
     blind = [replace(each, source=each.source.where(each.source < 4, mask))
              for each in batches.validation]  # fmt: skip
     assert validate(network, blind, len(TASKS), Ranks(0, 1)).nll > found.nll + MARGIN

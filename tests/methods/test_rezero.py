@@ -7,15 +7,7 @@ from torch import nn
 from fathom.methods.rezero import ReZero
 from tests.reference.padded.networks import padded, padded_logits
 from tests.reference.padded.transformer import encoder_layer
-from tests.support.small_networks import (
-    batch,
-    gradients,
-    method,
-    network,
-    nll,
-    shape,
-    stack,
-)
+from tests.support.small_networks import batch, gradients, method, network, nll, shape, stack
 
 TASKS = torch.tensor([0, 1])
 LENGTHS = [(5, 6), (3, 6)]

@@ -11,14 +11,7 @@ from fairseq.models.roberta.model import base_architecture, roberta_prenorm_arch
 
 from fathom.nn.network import count_parameters
 from tests.reference.padded.networks import padded_logits
-from tests.support.small_networks import (
-    ENTRIES,
-    PAD,
-    batch,
-    method,
-    network,
-    shape,
-)
+from tests.support.small_networks import ENTRIES, PAD, batch, method, network, shape
 
 # fairseq computes gelu and, in attention, softmax in float32.
 EXACT = 1e-6
@@ -28,14 +21,8 @@ TASK = torch.zeros(1, dtype=torch.long)
 
 def size(**changes):
     """Return a tiny masked language model's shape."""
-    values = {
-        "architecture": "masked_lm",
-        "decoder_layers": 0,
-        "activation": "gelu",
-        "output_bias": True,
-        "block": 12,
-    }
-    return shape(**(values | changes))
+    values = {"architecture": "masked_lm", "decoder_layers": 0, "activation": "gelu"}
+    return shape(**(values | {"output_bias": True, "block": 12} | changes))
 
 
 def masked_lm(name="static", sides=(), **changes):

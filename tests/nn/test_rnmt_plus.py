@@ -210,18 +210,9 @@ def test_tables_start_uniform_and_at_zero_for_padding():
 SOURCES, POSITIONS, _ = batch([(5, 6), (3, 6), (7, 6)])
 
 
-class FirstAway(Method):
-    """Leaves the first layer out."""
-
-    def keep(self, layer):
-        return layer != 0
-
-
-class SecondAway(Method):
-    """Leaves the second layer out."""
-
-    def keep(self, layer):
-        return layer != 1
+def without(number):
+    """Return a method that leaves a layer out."""
+    return type(f"Without{number}", (Method,), {"keep": lambda self, layer: layer != number})
 
 
 def steps(model, memory, state, previous, start=1):
@@ -234,7 +225,7 @@ def steps(model, memory, state, previous, start=1):
 
 @pytest.mark.parametrize(
     ("kind", "layers"),
-    [(Method, 1), (Method, 4), (FirstAway, 1), (FirstAway, 3), (SecondAway, 2), (SecondAway, 4)],
+    [(Method, 1), (Method, 4), (without(0), 1), (without(0), 3), (without(1), 2), (without(1), 4)],
 )
 def test_incremental_decoding_equals_the_whole_pass(kind, layers):
     model = recurrent_network(kind, decoder_layers=layers).eval()
@@ -289,7 +280,7 @@ class FirstClosed(Method):
 
 def test_a_first_layer_that_is_left_out_asks_for_the_contexts_as_a_closed_one_does():
     """Else a sentence's contexts would depend on whether others in the batch keep the layer."""
-    away, closed = (recurrent_network(each, decoder_layers=2) for each in (FirstAway, FirstClosed))
+    away, closed = (recurrent_network(each, decoder_layers=2) for each in (without(0), FirstClosed))
     logits = padded_logits(away, SOURCES, POSITIONS, TASKS[:3])
     assert torch.equal(logits, padded_logits(closed, SOURCES, POSITIONS, TASKS[:3]))
     assert not torch.allclose(

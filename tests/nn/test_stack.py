@@ -12,19 +12,27 @@ from tests.support.small_networks import ENTRIES, batch, method, network, shape,
 
 
 class Recorder(Method):
-    """Notes each hook of the loop, and skips layer 1."""
+    """Notes each call of a hook, and skips layer 1."""
 
-    def __init__(self):
-        super().__init__(stack())
+    def __init__(self, side="encoder"):
+        super().__init__(stack(side))
         self.calls = []
 
+    def begin(self, tasks):
+        self.calls.append(("begin", tasks.tolist()))
+
     def source(self, layer, outputs):
+        assert len(outputs) == layer + 1
         self.calls.append(("source", layer))
         return 2 * outputs[-1]
 
     def keep(self, layer):
         self.calls.append(("keep", layer))
         return layer != 1
+
+    def residual(self, layer, part, x, fx):
+        self.calls.append(("residual", layer, part))
+        return x + fx
 
     def block(self, layer, x, y):
         self.calls.append(("block", layer))
@@ -90,7 +98,7 @@ def test_a_method_tells_which_hooks_it_overrides():
     method = Recorder()
     assert method.overrides("keep")
     assert method.overrides("memory", "after")
-    assert not method.overrides("memory", "residual")
+    assert not method.overrides("memory", "losses")
     plain = Method(stack())
     plain.keep = lambda layer: False
     assert plain.overrides("keep")
@@ -104,51 +112,21 @@ def test_a_tensor_that_occurs_twice_is_computed_once():
     assert results[0] is results[2] is not results[1]
 
 
-class Spy(Method):
-    """Notes each call; leaves out layer 1."""
-
-    def __init__(self, side):
-        super().__init__(stack(side))
-        self.calls = []
-
-    def begin(self, tasks):
-        self.calls.append(("begin", tasks.tolist()))
-
-    def source(self, layer, outputs):
-        self.calls.append(("source", layer, len(outputs)))
-        return outputs[-1]
-
-    def keep(self, layer):
-        return layer != 1
-
-    def residual(self, layer, part, x, fx):
-        self.calls.append(("residual", layer, part))
-        return x + fx
-
-    def block(self, layer, x, y):
-        self.calls.append(("block", layer))
-        return y
-
-    def after(self, layer, y):
-        self.calls.append(("after", layer))
-        return y
-
-
 def test_each_hook_is_called_in_its_place():
-    spies = {side: Spy(side) for side in ("encoder", "decoder")}
-    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), spies)
+    recorders = {side: Recorder(side) for side in ("encoder", "decoder")}
+    model = Transformer(shape(), Entries(ENTRIES), Entries(ENTRIES), recorders)
     source, previous, _ = batch([(5, 4), (3, 6)])
     padded_logits(model, source, previous, torch.tensor([1, 0]))
     parts = {"encoder": ("self_attention", "ffn")}
     parts["decoder"] = ("self_attention", "cross_attention", "ffn")
-    for side, spy in spies.items():
+    for side, recorder in recorders.items():
         expected = [("begin", [1, 0])]
         for layer in range(3):
-            expected.append(("source", layer, layer + 1))
+            expected += [("source", layer), ("keep", layer)]
             if layer != 1:
                 expected += [("residual", layer, part) for part in parts[side]]
                 expected += [("block", layer), ("after", layer)]
-        assert spy.calls == [*expected, ("source", 3, 4)]
+        assert recorder.calls == [*expected, ("source", 3)]
 
 
 def test_random_streams_repeat_and_differ_in_every_argument():

@@ -4,25 +4,18 @@ import pytest
 import torch
 from fairseq.models.transformer import TransformerDecoderBase, TransformerEncoderBase
 from fairseq.models.transformer.transformer_base import Embedding, TransformerModelBase
+from fairseq.modules import LearnedPositionalEmbedding
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fathom.methods.build import build
 from fathom.nn.hooks import Method
-from fathom.nn.masked_lm.network import learned_table
 from fathom.nn.network import Entries
 from fathom.nn.packing import Packing
 from fathom.nn.stack import residual
-from fathom.nn.transformer.layers import (
-    EncoderLayer,
-    fairseq_config,
-)
+from fathom.nn.transformer.layers import EncoderLayer, fairseq_config
 from fathom.nn.transformer.network import Transformer
-from fathom.nn.transformer.stacks import (
-    embedding_table,
-    packed_positions,
-    position_table,
-)
+from fathom.nn.transformer.stacks import embedding_table, packed_positions, position_table
 from tests.reference.padded.networks import padded, padded_logits
 from tests.reference.padded.transformer import encoder_layer
 from tests.support.small_networks import (
@@ -73,8 +66,7 @@ def close(left: Tensor, right: Tensor, dtype: torch.dtype) -> bool:
 @pytest.mark.filterwarnings("ignore:Support for mismatched")
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize(
-    "changes",
-    [{}, {"norm": "post"}, {"tie_embeddings": "none"}, {"encoder_layers": 2, "heads": 2}],
+    "changes", [{}, {"norm": "post"}, {"tie_embeddings": "none"}, {"encoder_layers": 2, "heads": 2}]
 )
 @pytest.mark.parametrize("name", ["static", "latent_layers"])
 def test_all_gates_open_equal_fairseqs_own_transformer(name, changes, dtype):
@@ -260,7 +252,7 @@ def test_positions_have_no_parameters_and_are_not_saved():
 def test_rows_have_the_positions_of_their_tokens():
     source, _, _ = batch([(5, 4), (3, 6)])
     packing = Packing.of(source.eq(PAD))
-    for table in (position_table(Entries(10), 16), learned_table(Entries(10), 8, 16)):
+    for table in (position_table(Entries(10), 16), LearnedPositionalEmbedding(10, 16, PAD)):
         expected = packing.pack(table(source))[0]
         assert torch.equal(packed_positions(table, packing), expected)
 

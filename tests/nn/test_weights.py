@@ -138,10 +138,6 @@ def mean(folder, count):
     return mean_of_last(folder, hashes(folder, "*.pt"), count)
 
 
-def final(folder, count):
-    return final_weights(folder, hashes(folder, "*.pt"), count)
-
-
 def equal(one, other):
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
@@ -189,15 +185,8 @@ def test_sums_are_taken_in_float64(tmp_path):
 
 def test_tensors_that_are_no_floating_point_are_the_last_ones(tmp_path):
     for update in (1, 2):
-        write(
-            tmp_path,
-            update,
-            {
-                "count": torch.tensor(7 * update),
-                "kept": torch.tensor([update == 1, True]),
-                "a": torch.tensor(float(update)),
-            },
-        )
+        weights = {"count": 7 * update, "kept": [update == 1, True], "a": float(update)}
+        write(tmp_path, update, {name: torch.tensor(value) for name, value in weights.items()})
     weights, _ = mean(tmp_path, 2)
     assert torch.equal(weights["count"], torch.tensor(14))
     assert torch.equal(weights["kept"], torch.tensor([False, True]))
@@ -236,8 +225,8 @@ def test_the_last_state_is_taken_where_no_mean_is_asked_for(tmp_path):
     for update in (1, 2):
         write(tmp_path, update, {"a": torch.tensor(float(update))})
     write_checkpoint(tmp_path / LAST, {"model": {"a": torch.tensor(9.0)}, "update": 3})
-    assert final(tmp_path, 1)["a"] == 9.0
-    assert final(tmp_path, 2)["a"] == 1.5
+    for average_of, expected in ((1, 9.0), (2, 1.5)):
+        assert final_weights(tmp_path, hashes(tmp_path, "*.pt"), average_of)["a"] == expected
 
 
 @pytest.mark.parametrize("name", [LAST, "update_2.pt"])

@@ -53,15 +53,10 @@ def measured(
     frames = folder / "frames.html"
     text = _FRAMES.format(script=script, addresses=addresses, widths=json.dumps(list(widths)))
     frames.write_text(text, encoding="utf-8")
-    options = [
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={folder}/profile",
-    ]
-    options += ["--allow-file-access-from-files", "--hide-scrollbars", "--enable-logging=stderr"]
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    options += ["--allow-file-access-from-files", "--enable-logging=stderr", "--dump-dom"]
     options += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
-    options += ["--virtual-time-budget=600000", "--dump-dom"]
+    options += ["--virtual-time-budget=600000", f"--user-data-dir={folder}/profile"]
     words = [str(CHROMIUM), *options, frames.resolve().as_uri()]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
     _, _, rest = done.stdout.partition("<body>found:")

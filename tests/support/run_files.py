@@ -16,6 +16,10 @@ def training(
 ) -> dict[str, Any]:
     """Return the content of the training.json of a training that ended so."""
     by_task = {task: 4.0 + number for number, task in enumerate(tasks)}
+    process = {"host": "node", "pid": 1000, "job": None, "command": "fathom"}
+    times = {"start": "2026-01-01T00:00:00+00:00", "end": "2026-01-01T00:00:02+00:00"}
+    updates = {"from_update": 0, "to_update": 5, "ended_as": "finished"}
+    made = {"recipe": RECIPE["training"], **updates}
     return {
         "schema": 2,
         "outcome": {"kind": kind, "update": 5, "reason": f"it has {kind}"},
@@ -28,20 +32,7 @@ def training(
         "totals": {"updates": 5, "target_tokens": 960, "seconds": 1.5},
         "device": {"type": "cpu", "name": "x86_64", "threads": 1},
         "versions": {"python": "3.11.7", "torch": "2.13.0", "fairseq-fixed": "0.12.3.1"},
-        "attempts": [
-            {
-                "host": "node",
-                "pid": 1000,
-                "job": None,
-                "command": "fathom",
-                "recipe": RECIPE["training"],
-                "start": "2026-01-01T00:00:00+00:00",
-                "end": "2026-01-01T00:00:02+00:00",
-                "from_update": 0,
-                "to_update": 5,
-                "ended_as": "finished",
-            }
-        ],
+        "attempts": [process | times | made],
         "corpus_sha256": "c" * 64,
         "tensors_sha256": "e" * 64,
         "files": {},

@@ -78,14 +78,8 @@ class Dictionary(Entries):
 
 def recurrent(**changes: object) -> settings.Model:
     """Return a tiny RNMT+ without dropout, of four layers a side."""
-    values = {
-        "architecture": "rnmt_plus",
-        "encoder_layers": 4,
-        "decoder_layers": 4,
-        "width": 8,
-        "tie_embeddings": "none",
-        "output_bias": True,
-    }
+    values = {"architecture": "rnmt_plus", "encoder_layers": 4, "decoder_layers": 4, "width": 8}
+    values |= {"tie_embeddings": "none", "output_bias": True}
     return shape(**(values | changes))
 
 

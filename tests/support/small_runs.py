@@ -16,7 +16,6 @@ from fathom.data.tensors import load
 from fathom.io.files import read_json
 from fathom.methods.build import build
 from fathom.train.batches.collate import collate
-from fathom.train.batches.sampler import Sampler
 from fathom.train.loop import TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.ranks import Ranks
@@ -78,13 +77,9 @@ def masked(
     **values: Any,
 ) -> Spec:
     """Return a run of a masked language model on the small corpus's source."""
+    ends = {"output_bias": True, "block": 128}
     tree = {
-        "model": {
-            "architecture": "masked_lm",
-            "decoder_layers": 0,
-            "output_bias": True,
-            "block": 128,
-        },
+        "model": {"architecture": "masked_lm", "decoder_layers": 0, **ends},
         "masking": {"chosen": 0.15, "masked": 0.8, "random": 0.1},
         "training": {
             "batch": {"tokens": 1000, "per": "update", "pool": 1},
@@ -111,15 +106,8 @@ def update_batches(
 ) -> UpdateBatches | MaskedUpdateBatches:
     """Return the batches of a run on the small corpus."""
     kind = MaskedUpdateBatches if spec.masking else UpdateBatches
-    return kind(
-        load(tensors),
-        spec,
-        seed,
-        ranks or Ranks(0, 1),
-        torch.device("cpu"),
-        tokens_per_device,
-        micro_batches,
-    )
+    device, bounds = torch.device("cpu"), (tokens_per_device, micro_batches)
+    return kind(load(tensors), spec, seed, ranks or Ranks(0, 1), device, *bounds)
 
 
 def encoded(folder: Path, data: DataSpec | None = None) -> Path:
@@ -147,26 +135,14 @@ class Run:
     """A network with its optimisers and data, without files."""
 
     def __init__(self, spec, tensors, seed=1):
-        self.tensors = load(tensors)
+        self.tensors = text = load(tensors)
         torch.manual_seed(seed)
-        self.network = build(
-            spec.model,
-            spec.method,
-            len(self.tensors.tasks),
-            self.tensors.source_dictionary,
-            self.tensors.target_dictionary,
-        )
+        dictionaries = text.source_dictionary, text.target_dictionary
+        self.network = build(spec.model, spec.method, len(text.tasks), *dictionaries)
         schedule = learning_rate(spec.training.schedule, spec.model.width, updates=6)
         self.two_level = TwoLevel(self.network, spec.training, schedule, seed, Ranks(0, 1))
-        self.pairs = self.tensors.splits("train")
-        self.sampler = Sampler(
-            [pairs.target_lengths for pairs in self.pairs],
-            [pairs.source_lengths for pairs in self.pairs],
-            spec.training.batch,
-            spec.training.shares,
-            seed,
-            spec.training.tasks_per_update,
-        )
+        self.pairs = text.splits("train")
+        self.sampler = update_batches(spec, tensors, seed=seed).sampler
 
     def micro_batches(self, number, micro=1, only=None):
         members = [

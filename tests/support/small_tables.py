@@ -1,6 +1,7 @@
 """A small paper's tables, its runs, and measurement files for them, without a project."""
 
 import random
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -85,17 +86,24 @@ class Known:
 
     def spec(self, name, scale=None):
         gated = name == "p/gated"
+        name, stacks = ("latent_layers", ("decoder",)) if gated else ("static", ())
         return SimpleNamespace(
             data=SimpleNamespace(tasks=TASKS),
             model=SimpleNamespace(encoder_layers=12, decoder_layers=6),
-            method=SimpleNamespace(
-                name="latent_layers" if gated else "static", stacks=("decoder",) if gated else ()
-            ),
+            method=SimpleNamespace(name=name, stacks=stacks),
             gates=("soft", "hard") if gated else ("plain",),
         )
 
     def cells(self, table, scale=None):
         return tables.resolve_cells(table, self, scale)
+
+    def cell(self, table, row, column, block=""):
+        """Return the cell of a row and column; a block is named where it is not the only one."""
+        return next(
+            cell
+            for cell in self.cells(table)
+            if (cell.row, cell.column) == (row, column) and block in ("", cell.block)
+        )
 
 
 KNOWN = Known()
@@ -192,6 +200,17 @@ class Results:
         write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})
         self.write(run, records_of(lines, metrics_of(""), "test", gates, ()), seed)
 
+    def of_seeds(self, run, *seeds):
+        """Write what each seed has (a score, an outcome, "unscored" or nothing) for a source."""
+        for seed, what in enumerate(seeds, start=1):
+            number = isinstance(what, float)
+            records = {"bleu.test.plain.13a": scores(what, what)} if number else {}
+            outcome = "finished" if number or what == "unscored" else what
+            if what is not None:
+                self.write(run, records, seed, outcome=outcome)
+        folders = {seed: self.path(run, seed) for seed in range(1, len(seeds) + 1)}
+        return replace(self.sources[run], folders=folders)
+
     def decoding(self, run, seed, split, gates):
         return self.path(run, seed).parent / "decodings" / f"{split}.{gates}"
 
@@ -199,13 +218,8 @@ class Results:
         return self.folder / run / str(seed) / "measurements"
 
     def corpus(self, name, records):
-        file = Measurements(
-            rule="statistics",
-            recipe={"scoring": 1},
-            corpus=name,
-            identity="0" * 64,
-            measurements=records,
-        )
+        of = {"corpus": name, "identity": "0" * 64, "measurements": records}
+        file = Measurements(rule="statistics", recipe={"scoring": 1}, **of)
         write(self.folder / name / "statistics.json", file)
 
     @property
@@ -236,13 +250,7 @@ def typical(folder, comparable=True):
         results.write("p/small", size | {"bleu.test.plain.13a": scores(bos, fra)}, seed)
     results.write("p/deep", size, outcome="diverged")
     depth = Record(tasks={"bos": Number(value=5.0), "fra": Number(value=6.0)})
-    results.write(
-        "p/gated",
-        {
-            "bleu.test.soft.13a": scores(22.0, 40.0, n=68),
-            "bleu.test.hard.13a": scores(fra=39.5, missing=("bos",)),
-            "depth.decoder": depth,
-        }
-        | size,
-    )
+    gated = {"bleu.test.soft.13a": scores(22.0, 40.0, n=68), "depth.decoder": depth}
+    gated["bleu.test.hard.13a"] = scores(fra=39.5, missing=("bos",))
+    results.write("p/gated", gated | size)
     return results

@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from fathom.config.schema import run as settings
 from fathom.config.schema.method import MethodCard, read_method
 from fathom.config.spec import DataSpec, Spec, StartSpec
@@ -12,37 +14,23 @@ from fathom.config.yaml_values import read
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("aaa", "bbb")
-TREE: dict[str, Any] = {
-    "data": {
-        "dataset": "small",
-        "direction": "many_to_one",
-        "max_pieces": 64,
-        "subwords": {"algorithm": "bpe", "foreign": 60, "english": 50},
-    },
-    "model": {
-        "architecture": "transformer",
-        "encoder_layers": 2,
-        "decoder_layers": 2,
-        "width": 16,
-        "ffn": 24,
-        "heads": 2,
-        "norm": "pre",
-        "dropout": 0.1,
-        "tie_embeddings": "decoder",
-    },
-    "method": {"name": "static"},
-    "training": {
-        "updates": 4,
-        "batch": {"tokens": 24, "per": "task", "pool": 2},
-        "shares": "equal",
-        "label_smoothing": 0.1,
-        "schedule": {"name": "inverse_sqrt", "learning_rate": 0.01, "warmup": 2},
-        "adam": {"betas": [0.9, 0.98], "eps": 1e-6},
-        "clip": 1.0,
-        "validate_every": 2,
-    },
-    "decoding": {"beam": 2, "cap_ratio": 1.5, "cap_constant": 10},
-}
+TREE: dict[str, Any] = yaml.safe_load("""
+data: {dataset: small, direction: many_to_one, max_pieces: 64,
+       subwords: {algorithm: bpe, foreign: 60, english: 50}}
+model: {architecture: transformer, encoder_layers: 2, decoder_layers: 2, width: 16, ffn: 24,
+        heads: 2, norm: pre, dropout: 0.1, tie_embeddings: decoder}
+method: {name: static}
+training:
+  updates: 4
+  batch: {tokens: 24, per: task, pool: 2}
+  shares: equal
+  label_smoothing: 0.1
+  schedule: {name: inverse_sqrt, learning_rate: 0.01, warmup: 2}
+  adam: {betas: [0.9, 0.98], eps: 1.0e-6}
+  clip: 1.0
+  validate_every: 2
+decoding: {beam: 2, cap_ratio: 1.5, cap_constant: 10}
+""")
 
 
 @cache

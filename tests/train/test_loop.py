@@ -63,7 +63,7 @@ def test_a_run_killed_three_times_ends_bit_identical_also_in_a_second_pass(tenso
     spec, kills = latent({"training": {"updates": 96}}), (random.randrange(4, 48), 50, 91)
     attempts = require_exact_resume(spec, tensors, tmp_path, *kills)
     assert [each["from_update"] for each in attempts] == [0, kills[0] - kills[0] % 3, 48, 90]
-    assert update_batches(latent(), tensors).epoch(kills[-1]) > 1
+    assert update_batches(latent(), tensors).sampler.passes(kills[-1]) > 1
 
 
 @pytest.mark.slow

@@ -49,9 +49,13 @@ class Artefacts:
     def source(self, name: str) -> ResultSource:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
         if name not in self._sources:
-            make = self._corpus if name in self.project.datasets else self._run
-            self._sources[name] = make(name)
+            is_text, here = name in self.project.datasets, self._needs.dataset(name)
+            self._sources[name] = self.corpus(name, here) if is_text else self._run(name)
         return self._sources[name]
+
+    @property
+    def _needs(self) -> Needs:
+        return Needs(self.project, self.scale)
 
     @property
     def files_read(self) -> list[Path]:
@@ -68,6 +72,8 @@ class Artefacts:
         shown = (self.paths.training(spec, seed) for seed in trained if seed in seeds)
         text_of, unproved = self._proof(spec.data.dataset, shown)
         comparable = self.project.comparable(name, self.scale, text_of)
+        dataset = self.project.datasets[spec.data.dataset]
+        is_papers = comparable or self.project.spec(name).data.dataset == spec.data.dataset
         return ResultSource(
             name,
             {seed: self.paths.run(spec, seed) / "measurements" for seed in seeds},
@@ -75,11 +81,11 @@ class Artefacts:
             identity=spec.identity,
             comparable=comparable,
             unproved=unproved,
-            needs=self.awaited(Needs(self.project, self.scale).texts(name)),
+            needs=self.awaited(self._needs.texts(name)),
             unused=tuple(seed for seed in trained if seed not in seeds),
             decoding=partial(self.paths.decoding, spec),
-            shown_as=self.project.datasets[spec.data.dataset].shown_as,
-            text="" if comparable else self._other_text(name, spec.data.dataset),
+            shown_as=dataset.shown_as,
+            text="" if is_papers else dataset.title,
             layers=f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
@@ -99,11 +105,7 @@ class Artefacts:
         return self.project.cells(table, self.scale)
 
     def compared(self, paper: Paper, table: Table) -> ComparedTable:
-        """Return a table with all of its cells, from the measurements that exist.
-
-        Raises:
-            FathomError: If a measurement file or the reported cells cannot be used.
-        """
+        """Return a table with all of its cells, from the measurements that exist."""
         cells = self.cells(table)
         targets = dict.fromkeys(full_name(table.paper, mark.to) for mark in table.marks.values())
         # In the order of the cells: notes list what sources say.
@@ -115,18 +117,14 @@ class Artefacts:
         return replace(compared, warnings=self._warnings(paper, sources, table))
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:
-        """Return everything that a figure is drawn from.
-
-        Raises:
-            FathomError: If a measurement file or the reported cells cannot be used.
-        """
+        """Return everything that a figure is drawn from."""
         tables = {name: paper.tables[name] for name in figure.settings.tables}
         return Inputs(
             reference=paper.about.reference,
             scale=self.scale,
             runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
-            warnings=self._warnings(paper, Needs(self.project, self.scale).of(paper, figure).runs),
+            warnings=self._warnings(paper, self._needs.of(paper, figure).runs),
         )
 
     def run(self, name: str) -> RunFiles:
@@ -136,12 +134,10 @@ class Artefacts:
     def require(self, paper: Paper, spec: Table | Figure) -> None:
         """Refuse to draw what has missing files.
 
-        Raises:
-            FathomError: If files are missing: with the command that trains them, or why they cannot
-                be trained yet, and with the command that draws the rest.
+        The error has the command that trains them, or why they cannot be trained yet, and the
+        command that draws the rest.
         """
-        needs = Needs(self.project, self.scale)
-        artefact, missing = needs.of(paper, spec), {}
+        artefact, missing = self._needs.of(paper, spec), {}
         for cell in artefact.cells:
             for seed, path in self.source(cell.source).files(cell.key).items():
                 if not is_there(path):
@@ -156,7 +152,7 @@ class Artefacts:
         seeds = seeds_text(self.seeds) if isinstance(self.seeds, tuple) else self.seeds
         draw = self.paths.command(artefact.verb, target) + (f" --seeds {seeds}" if seeds else "")
         partial = f"draw the rest with `{draw} --partial`"
-        if reason := needs.not_built(artefact):
+        if reason := self._needs.not_built(artefact):
             raise FathomError(f"cannot be made yet: {reason}", target, partial)
         names = [*missing]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -171,10 +167,6 @@ class Artefacts:
     def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
         """Return the common path, without suffix, of an artefact's files."""
         return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")
-
-    def _corpus(self, name: str) -> ResultSource:
-        """Return the corpus that the scale uses in the place of a data set."""
-        return self.corpus(name, self.project.scale(self.scale).datasets.get(name, name))
 
     def corpus(self, name: str, here: str) -> ResultSource:
         """Return a data set with the place of what was counted in it; `here` takes its place."""
@@ -212,14 +204,10 @@ class Artefacts:
         path = folder / "corpus.json"
         found = read_record(path).get("proof", {}).get("found", {}) if is_there(path) else {}
         doubt = card.proof.doubt(found)
-        if not doubt and any(_text_read(each) != sha256(path) for each in trainings):
+        records = (read_record(each) if is_there(each) else {} for each in trainings)
+        if not doubt and any(each.get("corpus_sha256") != sha256(path) for each in records):
             doubt = f"its training read other text than {folder.name} has now; train it again"
         return (None, doubt) if doubt else (card.proof.text_of, "")
-
-    def _other_text(self, name: str, dataset: str) -> str:
-        """Return the title of a run's data set, where the paper's run has another one."""
-        papers = self.project.spec(name).data.dataset
-        return "" if papers == dataset else self.project.datasets[dataset].title
 
     def _trained(self, name: str) -> list[int]:
         """Return the seeds with which a run was trained, whoever asked for them."""
@@ -249,11 +237,6 @@ class Artefacts:
         """Return the text of a run, and its direction."""
         data = self.project.spec(name, self.scale).data
         return data.dataset, data.settings.direction
-
-
-def _text_read(training: Path) -> str:
-    """Return the SHA-256 of the corpus.json of a training's text; empty where nothing says it."""
-    return read_record(training).get("corpus_sha256", "") if is_there(training) else ""
 
 
 def _hard_gates(spec: Spec) -> str:

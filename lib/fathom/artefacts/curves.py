@@ -24,7 +24,6 @@ from fathom.results import training_record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
@@ -79,10 +78,9 @@ class LearningCurve:
         updates = sorted({round(seed.validation[-1][0]) for seed in averaged})
         at = " to ".join(map(str, dict.fromkeys((updates[0], updates[-1]))))
         words = [f"validation NLL {self.last:.2f} nats at update {at}"]
-        if len(averaged) > 1:
-            words.append(f"mean of {len(averaged)} seeds")
-        elif several:
-            words.append(f"seed {self.averaged[0].seed}")
+        if several:
+            count, first = len(averaged), averaged[0].seed
+            words.append(f"mean of {count} seeds" if count > 1 else f"seed {first}")
         if self.unigram is not None:
             words.append(f"unigram baseline {self.unigram:.2f}")
         return ", ".join([*words, *ended])
@@ -110,32 +108,15 @@ class LearningCurve:
         seeds = []
         for seed in self.seeds:
             update, nll = seed.validation[-1] if seed.validation else (None, None)
-            seeds.append(
-                {
-                    "seed": seed.seed,
-                    "update": update,
-                    "last_validation": nll,
-                    "unigram_nll": seed.unigram,
-                    "reason": seed.words,
-                }
-            )
-        return {
-            "label": self.label,
-            "run": self.run,
-            "last_validation": self.last,
-            "seeds_averaged": [seed.seed for seed in self.averaged],
-            "seeds": seeds,
-        }
+            line = {"seed": seed.seed, "update": update, "last_validation": nll}
+            seeds.append(line | {"unigram_nll": seed.unigram, "reason": seed.words})
+        averaged = [seed.seed for seed in self.averaged]
+        record = {"label": self.label, "run": self.run, "last_validation": self.last}
+        return record | {"seeds_averaged": averaged, "seeds": seeds}
 
 
 def curve(label: str, source: ResultSource) -> LearningCurve:
-    """Return the curves of all seeds of a run that were started.
-
-    A damaged series is left out.
-
-    Raises:
-        FathomError: If a record of a training is damaged.
-    """
+    """Return the curves of all seeds of a run that were started; damaged series are left out."""
     seeds, lost = [], []
     for seed in source.folders:
         try:
@@ -201,7 +182,9 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
             panel.set_title(curve.label, loc="left", fontsize=8, parse_math=False)
         for panel in panels[len(curves) :]:
             panel.set_axis_off()
-        return _written(drawing)
+        written = StringIO()
+        drawing.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
+        return written.getvalue()
 
 
 def pictures(
@@ -225,16 +208,10 @@ def pictures(
 
 
 def write_events(metrics: Iterable[Row], folder: Path) -> None:
-    """Write one scalar for each column of a training's metrics, at its updates, for TensorBoard.
+    """Write one scalar for each column of metrics.tsv, at its updates, for TensorBoard.
 
-    Events of an earlier export in the folder are replaced: TensorBoard would show both.
-
-    Args:
-        metrics: rows of metrics.tsv; empty fields are left out.
-        folder: of this training alone; TensorBoard names its curves by it.
-
-    Raises:
-        FathomError: If tensorboardX is not installed.
+    Events of an earlier export in the folder are replaced: TensorBoard would show both. It names
+    its curves by the folder, which is of this training alone.
     """
     try:
         from tensorboardX import SummaryWriter
@@ -298,9 +275,3 @@ def _draw(panel: "Axes", curve: LearningCurve, nats: tuple[int, int]) -> None:
     panel.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.5)
     panel.set_facecolor("none")
     panel.spines[:].set_visible(False)
-
-
-def _written(drawing: "Figure") -> str:
-    written = StringIO()
-    drawing.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
-    return written.getvalue()

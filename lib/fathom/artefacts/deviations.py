@@ -17,9 +17,6 @@ def page(papers: Mapping[str, Paper]) -> str:
 
 
 def applying(paper: Paper, names: Collection[str]) -> tuple[Deviation, ...]:
-    """Return the entries that apply to a run, those of the paper as such included.
-
-    The names are the run's families and method, and the tables and figures that show it.
-    """
+    """Return the entries of a run's families, method, tables and figures, and of all of a paper."""
     names = {*names, PAPER}
     return tuple(entry for entry in paper.deviations if names.intersection(entry.applies))

@@ -43,13 +43,7 @@ class EquationEntry:
 
 
 def entries(project: Project, paper: str, number: str | None = None) -> list[EquationEntry]:
-    """Return the equations of a paper, or one of them.
-
-    The number is as the paper prints it, "Alg. 2", or a symbol; None for all.
-
-    Raises:
-        FathomError: If there is no such paper or equation.
-    """
+    """Return the equations of a paper, or one by its number or symbol, as the paper prints it."""
     if paper not in project.papers:
         raise FathomError(f"no paper '{paper}'", "where", nearest(paper, project.papers))
     equations = project.papers[paper].about.equations

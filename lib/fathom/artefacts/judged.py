@@ -30,11 +30,10 @@ def judged_counts(
     for count, ours in counts:
         verdicts.setdefault(count.verdict(ours), []).append((count, ours))
     parts, agree = [], len(verdicts.pop("agrees", ()))
+    others = "; ".join(_disagreeing(verdict, items) for verdict, items in verdicts.items())
     if counts:
-        others = "; ".join(_disagreeing(verdict, items) for verdict, items in verdicts.items())
-        parts.append(
-            f"{agree} of {len(counts)} parameter counts agree{f' ({others})' if others else ''}"
-        )
+        words = f"{agree} of {len(counts)} parameter counts agree"
+        parts.append(f"{words} ({others})" if others else words)
     words = [word for paper in papers for word in _text_verdicts(artefacts, paper)]
     if words:
         parts.append(f"text: {words.count(REPRODUCED)} of {len(words)} counts agree")

@@ -25,28 +25,25 @@ def model_card(project: Project, spec: Spec, paths: Paths, run: RunResults, libr
     languages = [language for task in tasks for language in dataset.languages_of(task)]
     scores = {key: part for key, part in run.measurements.items() if key.startswith(_SCORES)}
     settings = describe(project, spec.name, paths.scale)
-    return (
-        environment()
-        .get_template("model_card.md")
-        .render(
-            spec=spec,
-            library=library,
-            run=run,
-            scale=paths.scale,
-            scale_title=project.scales[paths.scale].title,
-            paper=project.papers[spec.paper].about,
-            method=project.methods[spec.method.name].about,
-            languages=list(dict.fromkeys([*languages, *(dataset.translates or ())])),
-            tasks=tasks,
-            data=dataset,
-            training=run.training,
-            hours=device_seconds(run.training.totals, run.training.device) / 3600,
-            columns=list(scores),
-            scores=_rows(scores.values(), tasks),
-            hows=list(dict.fromkeys(part.how for part in scores.values() if part.how)),
-            changed=[setting for setting in settings if setting.changed],
-            translate=paths.command("translate", spec.name, run.seed),
-        )
+    template = environment().get_template("model_card.md")
+    return template.render(
+        spec=spec,
+        library=library,
+        run=run,
+        scale=paths.scale,
+        scale_title=project.scales[paths.scale].title,
+        paper=project.papers[spec.paper].about,
+        method=project.methods[spec.method.name].about,
+        languages=list(dict.fromkeys([*languages, *(dataset.translates or ())])),
+        tasks=tasks,
+        data=dataset,
+        training=run.training,
+        hours=device_seconds(run.training.totals, run.training.device) / 3600,
+        columns=list(scores),
+        scores=_rows(scores.values(), tasks),
+        hows=list(dict.fromkeys(part.how for part in scores.values() if part.how)),
+        changed=[setting for setting in settings if setting.changed],
+        translate=paths.command("translate", spec.name, run.seed),
     )
 
 

@@ -143,10 +143,7 @@ class Needs:
         return tuple(pairs)
 
     def metrics(self, run: str, *qualifiers: str) -> tuple[str, ...]:
-        """Return the metrics that artefacts show of a run, beside those that every run has.
-
-        `qualifiers` are split and gates, and "window" for the best mean over checkpoints.
-        """
+        """Return the further metrics of a split and gates, and "window", that artefacts show."""
         keys = (key.partition(".") for key in self.keys.get(run, ()))
         shown = {name for name, _, words in keys if words == ".".join(qualifiers)}
         return tuple(sorted(filter(is_metric, shown - {*ALWAYS_SCORED})))
@@ -157,9 +154,8 @@ class Needs:
 
     def texts(self, *runs: str) -> Iterator[str]:
         """Yield the data sets of runs, of their pieces, and of the runs that they start from."""
-        for name in filter(
-            None, (name for run in runs for name in (self.project.start_name(run), run))
-        ):
+        names = (name for run in runs for name in (self.project.start_name(run), run))
+        for name in filter(None, names):
             text = self.project.run(name, self.scale).data
             yield from filter(None, (text.dataset, text.pieces_of))
 
@@ -172,8 +168,9 @@ class Needs:
         for corpus in artefact.corpora:
             if reason := self.project.datasets[self.dataset(corpus)].not_built:
                 reasons.setdefault(f"data set {self.dataset(corpus)}: {reason}", [])
+        every = len(artefact.runs)
         return "; ".join(
-            f"{len(runs)} of {len(artefact.runs)} runs: {reason}" if runs else reason
+            f"{len(runs)} of {every} runs: {reason}" if runs else reason
             for reason, runs in reasons.items()
         )
 
@@ -188,10 +185,8 @@ def sources_of(project: Project, datasets: Iterable[str]) -> list[Source]:
 def by_hand(project: Project, paths: Paths, datasets: Iterable[str]) -> ByHand | None:
     """Return the first file that data sets wait for since only the user can get it."""
     for source in sources_of(project, datasets):
-        places = (
-            paths.source(source.name) / "source.json",
-            *map(paths.by_hand.joinpath, source.contents),
-        )
+        record = paths.source(source.name) / "source.json"
+        places = (record, *map(paths.by_hand.joinpath, source.contents))
         if isinstance(source, ByHand) and not any(place.exists() for place in places):
             return source
     return None

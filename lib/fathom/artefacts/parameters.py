@@ -52,12 +52,7 @@ class PrintedCount:
         return ours / printed - 1 if printed else None
 
     def verdict(self, ours: int) -> str:
-        """Judge a printed number by the network's parameters, or those that it adds.
-
-        Returns:
-            "agrees" (by the rule of tables), "misprint" (the corrected number agrees),
-            "unexplained" or "differs".
-        """
+        """Return "agrees", "misprint" (the corrected number agrees), "unexplained" or "differs"."""
         number = self.cell.number or 0.0
         allowed = allowed_difference(self.tolerance, number, self.cell.decimals)
         if is_within(ours / _MILLION - number, allowed):
@@ -71,9 +66,6 @@ def printed_counts(
     """Yield the printed counts of some papers, or of all, at the papers' own settings.
 
     Counts of runs whose dictionaries have no sizes are left out; `without_sizes` gets why.
-
-    Raises:
-        Findings: If a reported cell is wrong.
     """
     for name in project.papers if papers is None else papers:
         paper = project.papers[name]
@@ -91,8 +83,7 @@ def printed_counts(
                 reasons = (
                     each.reason
                     for each in paper.parameters.unexplained
-                    if table.name in each.tables
-                    and (not each.columns or item.column in each.columns)
+                    if table.name in each.tables and item.column in (each.columns or [item.column])
                 )
                 yield PrintedCount(
                     paper=paper.name,
@@ -119,12 +110,9 @@ def _added_to(
 
 
 def vocabulary(project: Project, run: str) -> VocabularySizes:
-    """Return the sizes of a run's dictionaries, from the parameters.yaml of the run's paper.
+    """Return the sizes of a run's dictionaries, from the parameters.yaml of its paper.
 
-    They are those of the last entry that names the run or what it is like.
-
-    Raises:
-        FathomError: If there are none.
+    They are those of the last entry that names the run or what it is like; without one it raises.
     """
     paper, ancestors = project.papers[run.partition("/")[0]], project.entry(run).ancestors
     fitting = [sizes for sizes in paper.parameters.vocabularies if sizes.like in ancestors]

@@ -41,16 +41,6 @@ def paragraph(text: str) -> str:
     return _BEGIN.sub(r"\1\\", markdown_text(text))
 
 
-def without_tags(text: str) -> str:
-    """Return Markdown in which nothing is a tag of HTML."""
-    return _TAG.sub(r"\\\g<0>", text)
-
-
-def _hash(script: str) -> str:
-    """Return a script's hash as a page's policy names it."""
-    return b64encode(hashlib.sha256(str(script).encode()).digest()).decode("ascii")
-
-
 @cache
 def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment":
     """Return what renders templates; a name that a template does not get is an error.
@@ -77,8 +67,9 @@ def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment"
     made.filters |= {
         "markdown": markdown_text,
         "paragraph": paragraph,
-        "tags": without_tags,
-        "hash": _hash,
+        # Markdown in which nothing is a tag of HTML; a script's hash as a page's policy names it.
+        "tags": lambda text: _TAG.sub(r"\\\g<0>", text),
+        "hash": lambda text: b64encode(hashlib.sha256(str(text).encode()).digest()).decode("ascii"),
     }
     return made
 
@@ -95,13 +86,9 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, An
 def write_drawn(
     stem: Path, files: Iterable[Path], inputs: Iterable[Path], names: Sequence[str] = ()
 ) -> None:
-    """Write the record of what was drawn.
+    """Write the record of what was drawn, from which files of results, to `stem` with a suffix.
 
-    Args:
-        stem: the record's path without its suffix.
-        files: what was written.
-        inputs: the files of results that it was drawn from.
-        names: what a user named, where the record's place does not say it.
+    `names` are what a user named, where the record's place does not say it.
     """
     record = stem.with_name(f"{stem.name}{DRAWN}")
     content: dict[str, Any] = {"schema": SCHEMA, "commit": commit(PACKAGE)}

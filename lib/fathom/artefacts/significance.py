@@ -80,11 +80,7 @@ class RunComparison:
 
 
 def with_gates(specs: Sequence[Spec], gates: str | None) -> list[Trainings]:
-    """Return runs, those that have gates with the gates that a user names.
-
-    Raises:
-        FathomError: If no run has these gates.
-    """
+    """Return runs, those that have gates with the gates that a user names, if any run has them."""
     valid = dict.fromkeys(each for spec in specs for each in spec.gates)
     if gates and gates not in valid:
         raise unknown("gates", gates, "--gates", valid)
@@ -97,17 +93,9 @@ def compare_runs(
     value: ShownValue,
     tasks: Sequence[str | None] = (None,),
 ) -> list[RunComparison]:
-    """Return each run less the last one, task by task.
+    """Return each run less the last one, task by task; None is the mean over all tasks.
 
-    Args:
-        artefacts: the results.
-        runs: two or more.
-        value: a metric of translations and the split.
-        tasks: what is compared; None is the mean over all tasks.
-
-    Raises:
-        FathomError: If a run has no result, or lacks a task or the gates, or two runs have another
-            metric or other test sentences.
+    Two or more runs must have results by one metric of translations on the same test sentences.
     """
     sources: dict[str, ResultSource] = {}
     for each in runs:
@@ -149,11 +137,7 @@ def _cell(artefacts: Artefacts, chosen: Trainings, value: ShownValue, task: str 
 
 
 def _measured(artefacts: Artefacts, score: CellResult) -> CellResult:
-    """Return a score that has a value.
-
-    Raises:
-        FathomError: If it has none, with what to do.
-    """
+    """Return a score that has a value; of one without say what to do."""
     cell, paths = score.cell, artefacts.paths
     if score.value is not None and cell.value is not None:
         return score
@@ -184,11 +168,15 @@ def _compared(
     method = f"paired bootstrap, {len(less.paired.drawn):,} draws, {score.sentences:,} sentences"
     method += f", means of {seeds} trainings" if seeds != "1 and 1" else ""
     points, over_seeds = less.paired.value, None
+
+    def chance(half: float, p: float, method: str) -> Chance:
+        return Chance(points - half, points + half, p, p, method)
+
     if less.over_seeds is not None and less.p_over_seeds is not None:
         paired = len(less.parts) == 1
         test = f"paired t, {score.seeds}" if paired else f"Welch's t, {seeds}"
         words = f"{test} seeds, {freedom(less.parts):.{0 if paired else 1}f} degrees of freedom"
-        over_seeds = _chance(points, less.over_seeds, less.p_over_seeds, words)
+        over_seeds = chance(less.over_seeds, less.p_over_seeds, words)
     metric = of_key(cell.key)
     notes = (f"{each.cell.source}: {each.note}" for each in both if each.note)
     return RunComparison(
@@ -203,13 +191,9 @@ def _compared(
         difference=points,
         over_seeds=over_seeds,
         train_more="" if over_seeds else _train_more(artefacts, both),
-        over_sentences=_chance(points, less.paired.half, less.paired.p, method),
+        over_sentences=chance(less.paired.half, less.paired.p, method),
         notes=tuple(dict.fromkeys(notes)),
     )
-
-
-def _chance(difference: float, half: float, p: float, method: str) -> Chance:
-    return Chance(difference - half, difference + half, p, p, method)
 
 
 def _train_more(artefacts: Artefacts, scores: Sequence[CellResult]) -> str:
@@ -248,10 +232,8 @@ def lines(compared: Sequence[RunComparison]) -> Iterator[str]:
         title = f"{each.metric}, {each.split}, {of}, scale {each.scale}"
         yield f"{' less '.join(names)}: {title}"
         yield _line(HEADINGS)
-        for question, chance in (
-            ("over seeds", each.over_seeds),
-            ("over sentences", each.over_sentences),
-        ):
+        chances = {"over seeds": each.over_seeds, "over sentences": each.over_sentences}
+        for question, chance in chances.items():
             if chance is None:
                 yield f"{question:14}  {each.train_more}"
                 continue

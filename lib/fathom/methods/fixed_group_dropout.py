@@ -23,11 +23,9 @@ def fixed_masks(tasks: int, groups: int, shared: int, own: int) -> Tensor:
     """
     needed = shared + own * tasks
     if needed > groups:
-        raise FathomError(
-            f"{tasks} tasks need {needed} groups, and there are {groups}",
-            "method.settings.shared_groups",
-            "use fewer shared or own groups, or more groups",
-        )
+        what = f"{tasks} tasks need {needed} groups, and there are {groups}"
+        remedy = "use fewer shared or own groups, or more groups"
+        raise FathomError(what, "method.settings.shared_groups", remedy)
     masks = torch.zeros(tasks, groups)
     masks[:, :shared] = 1.0
     for task in range(tasks):

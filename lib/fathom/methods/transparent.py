@@ -78,6 +78,5 @@ class Transparent(Method):
 
     def diagnostics(self) -> dict[str, DiagnosticArray]:
         """Return s without dropout, by source and memory."""
-        return {
-            "weights": DiagnosticArray(("source", "memory"), mixture_weights(self.weights).detach())
-        }
+        s = mixture_weights(self.weights).detach()
+        return {"weights": DiagnosticArray(("source", "memory"), s)}

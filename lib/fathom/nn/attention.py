@@ -25,13 +25,9 @@ def attend(
 ) -> Tensor:
     """Return softmax(q kᵀ / √d) v of each head, (B, T, D), with d = D / heads.
 
-    Args:
-        q: (B, T, D).
-        k: (B, S, D).
-        v: (B, S, D).
-        padding: (B, S) true at keys that are not attended to; None if there are none. Causal
-            self-attention needs none: padding on the right is in the future of every real token.
-        causal: position t attends to the positions up to t alone; S is T.
+    q is (B, T, D), k and v (B, S, D). Keys at true `padding`, (B, S), are not attended to. Causal
+    self-attention needs none: position t attends to the positions up to t alone, and padding on the
+    right is in the future of every real token.
     """
     q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2) for x in (q, k, v))  # (B, h, T, d)
     allowed = None if padding is None else padding.logical_not()[:, None, None]
@@ -56,14 +52,9 @@ def attend_packed(
     Padding rows of the result are finite and have no influence on real ones. This is the one place
     that chooses a way for a device, a type and lengths. On a CPU it is differentiable once.
 
-    Args:
-        q: (1, rows of queries, D).
-        k: (1, rows of keys, D).
-        v: (1, rows of keys, D).
-        queries: the packing of q.
-        keys: the packing of k and v: that of the queries, or one packed together with it.
-        causal: position t attends to the positions up to t of its sentence alone.
-        p: probability of dropout of the weights.
+    q is (1, rows of queries, D), k and v (1, rows of keys, D); the packing of the keys is that of
+    the queries, or packed together with it. With `causal`, position t attends to the positions up
+    to t of its sentence alone. The weights have dropout with probability p.
     """
     if queries.blocks != keys.blocks:
         raise RuntimeError("pack queries and keys together")
@@ -116,10 +107,9 @@ def varlen_attention(
     else:
         # Masks are numbered: 1 hides later keys. The kernel wants a batch of one long sentence.
         mask, of_backward = int(causal), torch.is_grad_enabled()
+        sides = (None, *sides, p, mask, of_backward)
         q, k, v = (x.unsqueeze(0) for x in (q, k, v))
-        y = torch.ops.aten._efficient_attention_forward(
-            q, k, v, None, *sides, p, mask, of_backward
-        )[0].squeeze(0)
+        y = torch.ops.aten._efficient_attention_forward(q, k, v, *sides)[0].squeeze(0)
     return queries.pad_rows(y.flatten(1))
 
 
@@ -165,12 +155,9 @@ def block_bias(
 
 def _of_blocks(x: Tensor, packing: Packing, heads: int) -> Tensor:
     """Return rows (1, rows, D) as (blocks · h, L, d)."""
-    rows = packing.block_rows * len(packing.blocks)
-    return (
-        packing.head_rows(x, rows)
-        .reshape(packing.block_rows, len(packing.blocks) * heads, -1)
-        .transpose(0, 1)
-    )
+    rows, blocks = packing.block_rows, len(packing.blocks)
+    by_head = packing.head_rows(x, rows * blocks).reshape(rows, blocks * heads, -1)
+    return by_head.transpose(0, 1)
 
 
 def _grid(per_row: Tensor, packing: Packing) -> Tensor:

@@ -102,10 +102,8 @@ class Method(nn.Module):
 
     def overrides(self, *hooks: str) -> bool:
         """Return whether the method overrides any of the hooks named."""
-        return any(
-            getattr(getattr(self, hook), "__func__", None) is not getattr(Method, hook)
-            for hook in hooks
-        )
+        found = {hook: getattr(getattr(self, hook), "__func__", None) for hook in hooks}
+        return any(function is not getattr(Method, hook) for hook, function in found.items())
 
     def initialise(self, layer: int, modules: Mapping[str, nn.Module]) -> None:
         """Change a layer's first weights, before a training begins or other weights are loaded.
@@ -141,18 +139,15 @@ class Method(nn.Module):
     def begin(self, tasks: Tensor, counts: Mapping[int, int] | None = None) -> None:
         """Prepare a forward pass; called before the first layer.
 
-        Args:
-            tasks: (B,) the task of each sentence; of packed states (rows,), that of each row.
-            counts: how many of them each present task has. None if only the device knows: to ask
-                makes the host wait, so training gives them.
+        `tasks` are those of the sentences, (B,), or of packed states those of the rows, (rows,).
+        `counts` is how many each present task has, or None if only the device knows: to ask makes
+        the host wait, so training gives them.
         """
 
     def source(self, layer: int, outputs: Sequence[Tensor]) -> Tensor:
-        """Return what a layer reads.
+        """Return what a layer reads; layer L is the stack's output.
 
-        Args:
-            layer: from 0; L is the stack's output.
-            outputs: the embeddings and the outputs of all layers so far, (T, B, D) each.
+        `outputs` are the embeddings and the outputs of all layers so far, (T, B, D) each.
         """
         return outputs[-1]
 
@@ -175,12 +170,7 @@ class Method(nn.Module):
         return x + fx
 
     def block(self, layer: int, x: Tensor, y: Tensor) -> Tensor:
-        """Combine a layer's output with its input.
-
-        Args:
-            x: (T, B, D) the layer's input.
-            y: (T, B, D) its output; F_l(x) is y − x.
-        """
+        """Combine a layer's input x with its output y, (T, B, D) each; F_l(x) is y − x."""
         return y
 
     def after(self, layer: int, y: Tensor) -> Tensor:
@@ -188,21 +178,17 @@ class Method(nn.Module):
         return y
 
     def memory(self, outputs: Sequence[Tensor], count: int) -> list[Tensor]:
-        """Return what each decoder layer attends to, before the encoder's final norm.
+        """Return the `count` memories that the decoder attends to, before the encoder's final norm.
 
-        Args:
-            outputs: the embeddings and the outputs of all encoder layers, (S, B, D) each. The last
-                `stack.sources` of them can be mixed.
-            count: how many memories the decoder attends to, M.
+        The outputs are the embeddings and those of all encoder layers, (S, B, D) each. The last
+        `stack.sources` of them can be mixed.
         """
         return [self.source(self.stack.layers, outputs)] * count
 
     def losses(self, target_tokens: int, tasks: Tensor) -> dict[str, Loss]:
         """Return the method's terms of the objective; called once per update.
 
-        Args:
-            target_tokens: target tokens of the update over all processes, without padding, T.
-            tasks: the tasks in the update, each once.
+        Target tokens are those of the update over all processes, T; it has each task once.
         """
         return {}
 
@@ -230,12 +216,5 @@ def stream_seed(*where: object) -> int:
 
 
 def generator(seed: int, update: int, stack: str, task: int | None = None) -> torch.Generator:
-    """Return a random stream on the CPU; different arguments give different streams.
-
-    Args:
-        seed: of the run.
-        update: of Θ, counted from 1.
-        stack: "encoder" or "decoder".
-        task: None for what all tasks share.
-    """
+    """Return a random stream on the CPU, of a run's seed, an update, a stack and a task or all."""
     return torch.Generator().manual_seed(stream_seed(seed, update, stack, task))

@@ -27,12 +27,9 @@ def smoothed_loss(
     Half precision is left before the sum over the vocabulary. The NLL is for reports and has no
     gradient. The gradient of the loss can be taken once: it overwrites what was saved for it.
 
-    Args:
-        logits: (rows, V'), of which the first ones belong to the targets. The others, padding rows
-            of a packing, get the gradient zero.
-        target: (tokens,), at most as many as rows.
-        entries: V, if V' is larger: the others have no probability, and a gradient that says
-            nothing.
+    The first rows of the logits, (rows, V'), belong to the targets, (tokens,). The others, padding
+    rows of a packing, get the gradient zero. `entries` is V, if V' is larger: the others have no
+    probability, and a gradient that says nothing.
     """
     return _SmoothedLoss.apply(logits, target, smoothing, entries or logits.size(1))
 

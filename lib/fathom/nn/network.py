@@ -41,14 +41,8 @@ class Batch:
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch with its tensors on a device; the host does not wait for the copies."""
-        return replace(
-            self,
-            source=to_device(self.source, device),
-            previous_target=to_device(self.previous_target, device),
-            target=to_device(self.target, device),
-            tasks=to_device(self.tasks, device),
-            sentences=to_device(self.sentences, device),
-        )
+        names = ("source", "previous_target", "target", "tasks", "sentences")
+        return replace(self, **{name: to_device(getattr(self, name), device) for name in names})
 
 
 class Predicted(NamedTuple):

@@ -15,7 +15,6 @@ a weight.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import ge, sub
 from typing import Any, Self
@@ -41,37 +40,24 @@ def assigned(lengths: Sequence[tuple[int, ...]], in_blocks: bool = True) -> Bloc
     """
     if not in_blocks:
         return (tuple(range(len(lengths))),)
-    capacity = _capacities(lengths)
-    shortest = tuple(map(min, zip(*lengths, strict=True)))
-    blocks: list[_Block] = []
-    open_blocks: list[_Block] = []
-    for sentence in sorted(range(len(lengths)), key=lambda sentence: -sum(lengths[sentence])):
-        sides = lengths[sentence]
-        block = next((block for block in open_blocks if all(map(ge, block.left, sides))), None)
-        if block is None:
-            block = _Block([], list(capacity))
-            blocks.append(block)
-            open_blocks.append(block)
-        block.sentences.append(sentence)
-        block.left = list(map(sub, block.left, sides))
-        if not all(map(ge, block.left, shortest)):
-            open_blocks.remove(block)
-    return tuple(tuple(block.sentences) for block in blocks)
-
-
-@dataclass(eq=False)
-class _Block:
-    """A block that is being filled."""
-
-    sentences: list[int]
-    left: list[int]  # rows that are left on each side
-
-
-def _capacities(lengths: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return the rows of a block on each side: fewer on a side that has fewer tokens."""
     sides = list(zip(*lengths, strict=True))
-    most = max(map(sum, sides))
-    return [max(*side, -(-BLOCK_ROWS * sum(side) // most)) for side in sides]
+    most, shortest = max(map(sum, sides)), tuple(map(min, sides))
+    # Rows of a block on each side: fewer on a side that has fewer tokens.
+    capacity = [max(*side, -(-BLOCK_ROWS * sum(side) // most)) for side in sides]
+    blocks: list[list[int]] = []
+    left: dict[int, list[int]] = {}  # rows that are left on each side, by the number of a block
+    for sentence in sorted(range(len(lengths)), key=lambda sentence: -sum(lengths[sentence])):
+        needed = lengths[sentence]
+        fits = (number for number, rows in left.items() if all(map(ge, rows, needed)))
+        if (block := next(fits, None)) is None:
+            block = len(blocks)
+            blocks.append([])
+            left[block] = capacity
+        blocks[block].append(sentence)
+        left[block] = list(map(sub, left[block], needed))
+        if not all(map(ge, left[block], shortest)):
+            del left[block]
+    return tuple(map(tuple, blocks))
 
 
 class Packing:
@@ -112,7 +98,7 @@ class Packing:
                 start[sentence], block[sentence] = used[number], number
                 used[number] += lengths[sentence]
         self.block_rows = max(used)
-        self.rows = _rounded_up(self.block_rows * len(blocks), multiple)
+        self.rows = rounded_up(self.block_rows * len(blocks), multiple)
         counts, tokens = torch.tensor(lengths), sum(lengths)
         sentence = torch.repeat_interleave(counts, output_size=tokens)
         position = torch.arange(tokens) - (counts.cumsum(0) - counts)[sentence]
@@ -126,8 +112,7 @@ class Packing:
             torch.tensor((0, *lengths)).cumsum(0),
         )
         # One copy for all of them.
-        sizes = [len(part) for part in parts]
-        moved = to_device(torch.cat(parts), device).split(sizes)
+        moved = to_device(torch.cat(parts), device).split([*map(len, parts)])
         self.index, self.places, self.sentences, self.positions, starts = moved
         self.offsets = starts.int()
         # Plain numbers, which a compiler reads as it reads arguments.
@@ -149,12 +134,9 @@ class Packing:
     ) -> list[Self]:
         """Return the packings of batches whose sentences attend to each other.
 
-        Args:
-            padding_masks: of each batch, such as sources and targets: (B, T) true at padding, which
-                is on the right of each sentence.
-            multiple: numbers of rows are rounded up to a multiple of it.
-            lengths: of each batch, the real tokens of its sentences, where the host has them;
-                without them, or with None for a batch, the device is asked.
+        Masks, (B, T) of such as sources and targets, are true at padding, on the right of each
+        sentence. Numbers of rows are rounded up to a multiple. `lengths` are the real tokens of the
+        sentences where the host has them; without those of a batch the device is asked.
         """
         given = lengths or [None] * len(padding_masks)
         counts = [
@@ -198,7 +180,7 @@ class Packing:
         They are (1, n, D), with n the number of tokens, rounded up.
         """
         order = torch.arange(self.tokens, device=self.index.device)
-        size = _rounded_up(self.tokens, self.multiple)
+        size = rounded_up(self.tokens, self.multiple)
         return _Move.apply(x.squeeze(0), self.places, order, size).unsqueeze(0)
 
     @staticmethod
@@ -239,7 +221,7 @@ class Packing:
         return per_sentence.index_select(0, self.sentences)
 
 
-def _rounded_up(count: int, multiple: int) -> int:
+def rounded_up(count: int, multiple: int) -> int:
     """Return the smallest multiple that is at least `count`."""
     return -(-count // multiple) * multiple
 

@@ -36,13 +36,9 @@ def run_layers(
     """Run the layers of a stack from the bottom up, with the hooks of its method.
 
     A method that overrides none of the four hooks of this loop costs nothing: the layers run
-    straight through.
-
-    Args:
-        outputs: the embeddings, (T, B, D); each layer's output is appended.
-        call: (number, layer, x) → the layer's output for the input x, (T, B, D).
-        always: numbers of layers that run even where the method skips them, because the layers
-            above need more of them than their output.
+    straight through. Outputs begin with the embeddings, (T, B, D). `call` is from number, layer and
+    input to the layer's output. `always` run even where the method skips them, because the layers
+    above need more of them than their output.
     """
     if not method.overrides("source", "keep", "block", "after"):
         for number, layer in enumerate(layers):
@@ -60,14 +56,13 @@ def run_layers(
 
 def residual(model: Model, method: Method, layer: int) -> Residual:
     """Return how a layer adds its sub-layers' outputs; in a stack without residuals, to 0."""
-    if method.stack.name in model.residuals:
-        # One function for all layers: a compiler makes code for each number that it meets.
-        return partial(method.residual, layer) if method.overrides("residual") else plain_residual
-    return lambda part, x, fx: method.residual(layer, part, x.new_zeros(()), fx)
+    if method.stack.name not in model.residuals:
+        return lambda part, x, fx: method.residual(layer, part, x.new_zeros(()), fx)
+    # One function for all layers: a compiler makes code for each number that it meets.
+    return partial(method.residual, layer) if method.overrides("residual") else _plain
 
 
-def plain_residual(part: str, x: Tensor, fx: Tensor) -> Tensor:
-    """Return x + fx, as `Method.residual` does without a layer."""
+def _plain(part: str, x: Tensor, fx: Tensor) -> Tensor:
     return x + fx
 
 
@@ -98,11 +93,8 @@ class Steps(ABC):
         """Keep some sentences, and continue some of their hypotheses.
 
         The method is prepared again only when the number of rows changes, not at every position.
-
-        Args:
-            sentences: (B',) which of the B sentences is at each place from now on, as
-                `compaction_order` orders them.
-            parents: (B', K') the hypothesis of that sentence that each new one continues.
+        `sentences`, (B',), are which of the B ones is at each place from now on, in the order of
+        `compaction_order`; `parents`, (B', K'), its hypotheses that each new one continues.
         """
         self.reorder(sentences, parents)
         if parents.shape != (len(self.tasks), self.hypotheses):
@@ -126,11 +118,7 @@ def compaction_order(dropped: Tensor) -> Tensor:
 
 
 def moved_slots(sentences: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the places that get another sentence, and where it was, (moved,) each.
-
-    Args:
-        sentences: (B,) which sentence is at each place from now on.
-    """
+    """Return the places that get another sentence of (B,), and where it was, (moved,) each."""
     places = torch.arange(len(sentences), device=sentences.device)
     new = (sentences != places).nonzero().squeeze(1)
     return new, sentences[new]

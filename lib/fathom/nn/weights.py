@@ -27,12 +27,7 @@ def write_checkpoint(path: Path, content: dict[str, Any]) -> None:
 def read_checkpoint(path: Path, sha256: str | None = None) -> dict:
     """Read a checkpoint onto the CPU, after comparing its seal; code in it is refused, not run.
 
-    Args:
-        path: a file that `write_checkpoint` wrote.
-        sha256: the hash that the file must have, if one was recorded.
-
-    Raises:
-        FathomError: If it is missing, damaged, another file, contains code, or is not a mapping.
+    A file that is missing, damaged, not a mapping, or not that of a recorded hash is refused too.
     """
     if checked_seal(path) != sha256 and sha256 is not None:
         raise FathomError(CHANGED, str(path), again(path))
@@ -93,26 +88,19 @@ def mean_of_last(
     """Return the mean of the last `count` saved weights, and the updates of these weights.
 
     Floating-point tensors are averaged in float64 and get their type back; all others are those of
-    the last file. The mean of one file equals it to the bit.
-
-    Args:
-        folder: the run's checkpoints.
-        files: the recorded SHA-256 of each file in it, by name.
-        count: 1 or more.
+    the last file. The mean of one file equals it to the bit. `files` has the recorded SHA-256 of
+    each file in the folder, by name.
     """
     saved = saved_updates(files)
     if count < 1:
         raise FathomError(f"the mean of {count} checkpoints", "average_of", "write 1 or more")
     if len(saved) < count:
         updates = f" (updates {', '.join(map(str, saved))})" if saved else ""
-        raise FathomError(
-            f"only {len(saved)} saved weights{updates}, average_of needs {count}",
-            str(folder),
-            "lower decoding.average_of, or raise training.keep_weights and train again",
-        )
+        what = f"only {len(saved)} saved weights{updates}, average_of needs {count}"
+        remedy = "lower decoding.average_of, or raise training.keep_weights and train again"
+        raise FathomError(what, str(folder), remedy)
     updates = saved[-count:]
-    sums: dict[str, Tensor] = {}
-    last: dict[str, Tensor] = {}
+    sums, last = dict[str, Tensor](), dict[str, Tensor]()
     for update in updates:
         path = weights_path(folder, update)
         weights = read_weights(path, files[path.name])
@@ -127,13 +115,7 @@ def mean_of_last(
 
 
 def final_weights(folder: Path, files: Mapping[str, str], average_of: int) -> dict[str, Tensor]:
-    """Return the weights of a finished training: of its last state, or a mean of the last saved.
-
-    Args:
-        folder: the run's checkpoints.
-        files: the recorded SHA-256 of each file in it, by name.
-        average_of: 1 takes the last state; n > 1 the mean of the last n saved weights.
-    """
+    """Return the weights of a finished training: of its last state (1), or of `mean_of_last`."""
     if average_of == 1:
         return read_weights(folder / LAST, files.get(LAST, ""))
     return mean_of_last(folder, files, average_of)[0]

@@ -54,11 +54,6 @@ def draws(
     return counts.reshape(samples, sentences).astype(np.float64)
 
 
-def scores(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
-    """Return the score of each draw, (samples,)."""
-    return np.array([statistics.metric.score(row) for row in _sums(statistics, drawn)])
-
-
 def _sums(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
     return (drawn @ statistics.counts.astype(np.float64)).astype(np.int64)
 
@@ -66,7 +61,7 @@ def _sums(statistics: Statistics, drawn: np.ndarray) -> np.ndarray:
 def interval(statistics: Statistics, drawn: np.ndarray) -> BootstrapInterval:
     """Return the spread of the scores of draws, (samples, S) from `draws`."""
     samples = len(drawn)
-    ordered = sorted(scores(statistics, drawn).tolist())
+    ordered = sorted(map(statistics.metric.score, _sums(statistics, drawn)))
     mean = math.fsum(ordered) / samples
     variance = math.fsum((score - mean) ** 2 for score in ordered) / (samples - 1)
     cut = samples // (2 * OUTSIDE)
@@ -106,11 +101,8 @@ class Paired:
 
     @property
     def p_sacrebleu(self) -> float:
-        """The p of `sacrebleu --paired-bs`, which subtracts the mean of |draw| from |draw|.
-
-        It is close to `p` near 0.05, and lower where two systems are close: of a system against
-        itself it is the lowest possible.
-        """
+        """The p of `sacrebleu --paired-bs`: lower than `p` where two systems are close."""
+        # It subtracts the mean of |draw| from |draw|: of a system against itself p is the lowest.
         size = np.abs(self.drawn)
         return self._share(size - size.mean() > abs(self.value))
 

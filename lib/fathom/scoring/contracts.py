@@ -180,15 +180,7 @@ def check_metric(metric: Metric) -> dict[str, list[str]]:
 
 
 def check_reader(card: BuiltDataset, files: Mapping[str, Path]) -> dict[str, list[str]]:
-    """Return what breaks each contract of the reader of a data set, by its name.
-
-    Args:
-        card: of the data set.
-        files: its fetched sources, by their names.
-
-    Raises:
-        FathomError: If the reader refuses the files, or fails.
-    """
+    """Return what breaks each contract of a data set's reader; `files` are its fetched sources."""
     with plugins.running(card.format):
         read = plugins.load("readers", card.format).read
         return _check(READER, ReadTwice(card, *(read(files, card) for _ in "12")), card.format)

@@ -6,7 +6,7 @@ which articles are drawn is too long to be cut into tokens: of it sentences alon
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from fathom.config.measurement_keys import short_code
@@ -27,10 +27,13 @@ def measure(
     text = Recorded.of(corpus / "corpus.json")
     records: dict[str, Record] = {}
     drawn = isinstance(built.split, HeldOut)
+    # Each language once: in the order of the tasks, the pivot last.
+    pairs = [built.languages_of(task) for task in built.tasks]
+    languages = dict.fromkeys(pair[place] for place in (0, -1) for pair in pairs)
     for split in SPLITS:
         report(f"{built.name}: counting {split}")
         records |= _sizes(built, text, split)
-        for language in () if drawn else _languages(built):
+        for language in () if drawn else languages:
             counts = {
                 task: _tokens(text.stream(f"{task}/{split}.{language}"))
                 for task in built.tasks
@@ -47,12 +50,6 @@ def measure(
     path = corpus / "statistics.json"
     write(path, file)
     report(f"{built.name}: {path}")
-
-
-def _languages(dataset: Dataset) -> Iterator[str]:
-    """Yield each language of a data set once: in the order of the tasks, the pivot last."""
-    pairs = [dataset.languages_of(task) for task in dataset.tasks]
-    yield from dict.fromkeys(pair[place] for place in (0, -1) for pair in pairs)
 
 
 def _sizes(dataset: Dataset, text: Recorded, split: str) -> dict[str, Record]:
@@ -88,15 +85,12 @@ def _vocabulary(counts: Mapping[str, Counter[str]], place: str) -> dict[str, Rec
     tokens = {task: of_task.total() for task, of_task in counts.items()}
     types = {task: len(of_task) for task, of_task in counts.items()}
     unshared = {task: sum(tasks_of[token] == 1 for token in counts[task]) for task in counts}
-    total = Number(value=sum(tokens.values()))
+    total, every = Number(value=sum(tokens.values())), Number(value=len(tasks_of))
+    alone = f"{TOKENS}; types that no other task has"
     return {
         f"tokens.{place}": Record(unit="tokens", tasks=_numbers(tokens), all=total, how=TOKENS),
-        f"types.{place}": Record(
-            unit="types", tasks=_numbers(types), all=Number(value=len(tasks_of)), how=TOKENS
-        ),
-        f"own_types.{place}": Record(
-            unit="types", tasks=_numbers(unshared), how=f"{TOKENS}; types that no other task has"
-        ),
+        f"types.{place}": Record(unit="types", tasks=_numbers(types), all=every, how=TOKENS),
+        f"own_types.{place}": Record(unit="types", tasks=_numbers(unshared), how=alone),
     }
 
 

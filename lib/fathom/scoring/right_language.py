@@ -161,10 +161,7 @@ class Checked:
 
 
 def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> Checked | None:
-    """Check the hypotheses of a decoding; None where all tasks have one target language.
-
-    Tasks that have hypotheses have one for each sentence of the split.
-    """
+    """Check the hypotheses of a decoding, as `check_each` does; None where there is nothing to."""
     return next(check_each(data, corpus, split, [hypotheses] if hypotheses else []), None)
 
 
@@ -173,7 +170,7 @@ def check_each(
 ) -> Iterator[Checked]:
     """Yield the check of several decodings of a split; nothing where there is one target language.
 
-    The arguments are those of `check`; the models of the languages are made once.
+    Tasks that have hypotheses have one for each sentence. Models of languages are made once.
     """
     source, target = sides(data)
     languages = target.languages

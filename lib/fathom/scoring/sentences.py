@@ -59,11 +59,7 @@ def write(path: Path, statistics: list[Statistics]) -> None:
 
 
 def read(folder: Path, task: str) -> SentenceCounts | None:
-    """Return the counts of a task's sentences, or None where a decoding has none.
-
-    Raises:
-        FathomError: If the file is not the one that was written when the decoding was scored.
-    """
+    """Return the recorded counts of a task's sentences, or None where a decoding has none."""
     path = path_of(folder, task)
     if not is_there(path):
         return None

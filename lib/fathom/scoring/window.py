@@ -99,9 +99,8 @@ def best_window(
 def common_metrics(spec: Spec, names: Sequence[str] = ALWAYS_SCORED) -> list[Metric]:
     """Return the variants of metrics that the target languages of all tasks have."""
     languages = dict.fromkeys(sides(spec.data)[1].languages.values())
-    first, *others = [
-        metrics_of(language, spec.scoring.tokenizers, names) for language in languages
-    ]
+    tokenizers = spec.scoring.tokenizers
+    first, *others = [metrics_of(language, tokenizers, names) for language in languages]
     labels = [{metric.label for metric in of_language} for of_language in others]
     return [metric for metric in first if all(metric.label in these for these in labels)]
 
@@ -115,10 +114,7 @@ def texts_of(spec: Spec, corpus: Path, split: str) -> Texts:
 
 
 def checkpoint_scores(
-    spec: Spec,
-    texts: Texts,
-    files: HypothesisFiles,
-    names: Sequence[str] = ALWAYS_SCORED,
+    spec: Spec, texts: Texts, files: HypothesisFiles, names: Sequence[str] = ALWAYS_SCORED
 ) -> Scores:
     """Return the corpus scores of the common metrics, with as many digits as scores.tsv has.
 
@@ -140,10 +136,7 @@ def checkpoint_scores(
 
 
 def doubts_of(spec: Spec, corpus: Path, split: str, files: HypothesisFiles) -> dict[int, str]:
-    """Return in words why the hypotheses of updates say little; empty where they are right.
-
-    The check is that of single decodings. Without several target languages there is none.
-    """
+    """Return why the hypotheses of updates say little; empty where they are right, or unchecked."""
     decodings = ({task: read_lines(path) for task, path in of.items()} for of in files.values())
     checks = right_language.check_each(spec.data, corpus, split, decodings)
     # Not strict: there may be no checks.
@@ -174,10 +167,7 @@ def best_updates(development: Mapping[int, float], size: int, lower: bool = Fals
 
 
 def mean_of(scores: Sequence[float]) -> Number:
-    """Return the mean of a window's scores, with their spread and number.
-
-    The spread is the standard deviation (n − 1); a single checkpoint has none.
-    """
+    """Return the mean of a window's scores, with their number and standard deviation (n − 1)."""
     spread = stdev(scores) if len(scores) > 1 else None
     return Number(value=fmean(scores), spread=spread, n=len(scores))
 
@@ -192,13 +182,11 @@ def _record(
 
     A mean of which one checkpoint is in doubt is in doubt.
     """
-    over_tasks = means(tested)
+    over_tasks, inside = means(tested), [tested[update] for update in window]
     reasons = (f"update {update}: {doubts[update]}" for update in window if doubts.get(update))
     return Record(
         unit=metric.unit,
-        tasks={
-            task: mean_of([tested[update][task] for update in window]) for task in tested[window[0]]
-        },
+        tasks={task: mean_of([scores[task] for scores in inside]) for task in inside[0]},
         all=mean_of([over_tasks[update] for update in window]),
         how=metric.signature(),
         doubt=next(reasons, ""),
@@ -207,16 +195,14 @@ def _record(
 
 def _lines(scores: Mapping[str, Scores]) -> list[str]:
     """Return the lines of scores.tsv: one for each split, metric, update and task."""
-    return [
-        "split\tmetric\tupdate\ttask\tscore",
-        *(
-            f"{split}\t{metric}\t{update}\t{task}\t{score:.6f}"
-            for split, by_metric in scores.items()
-            for metric, by_update in by_metric.items()
-            for update, by_task in by_update.items()
-            for task, score in by_task.items()
-        ),
-    ]
+    lines = (
+        f"{split}\t{metric}\t{update}\t{task}\t{score:.6f}"
+        for split, by_metric in scores.items()
+        for metric, by_update in by_metric.items()
+        for update, by_task in by_update.items()
+        for task, score in by_task.items()
+    )
+    return ["split\tmetric\tupdate\ttask\tscore", *lines]
 
 
 def _words(number: Number) -> str:

@@ -115,10 +115,7 @@ def _now(cuda: bool) -> float:
 def made_up_text(folder: Path, spec: Spec, entries: int, sentences: int, longest: int) -> Tensors:
     """Write random ids in the files of a data set: sentences of each task, split and side.
 
-    Args:
-        entries: of both dictionaries.
-        sentences: of each task for training; held-out text has a few.
-        longest: pieces of a sentence at most, with its end symbol.
+    Held-out text has a few sentences. The longest have `longest` pieces with their end symbol.
     """
     draws = np.random.default_rng(1)
     sides = ("source",) if spec.masking else ("source", "target")

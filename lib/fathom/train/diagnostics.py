@@ -95,10 +95,13 @@ class Diagnostics:
 
     def drop_after(self, update: int) -> None:
         """Drop what was recorded after an update."""
-        self._recorded = [record for record in self._read() if record[0] <= update]
+        self._recorded = [record for record in self.state() if record[0] <= update]
 
-    def _read(self) -> list[_Record]:
-        """Return what was recorded, moved from the device with one transfer."""
+    def state(self) -> list[_Record]:
+        """Return what was recorded and is not written yet, as a checkpoint keeps it.
+
+        It is moved from the device with one transfer.
+        """
         if self._on_device:
             updates, quantities, values = zip(*self._on_device, strict=True)
             parts = torch.cat(values).cpu().split([len(of_update) for of_update in values])
@@ -111,19 +114,17 @@ class Diagnostics:
     def _quantity(self, stack: str, name: str, reading: DiagnosticArray) -> _Quantity:
         """Return the description of a quantity; it is made once for all updates."""
         shape = tuple(reading.values.shape)
-        if (stack, name, shape) not in self._quantities:
+        key = stack, name, shape
+        if key not in self._quantities:
             layers = self.network.methods[stack].stack.layers
-            labels = [
-                labels_of(axis, size, layers, self.tasks)
-                for axis, size in zip(reading.axes, shape, strict=True)
-            ]
-            quantity = (f"{stack}_{name}", reading.axes, tuple(product(*labels)))
-            self._quantities[stack, name, shape] = quantity
-        return self._quantities[stack, name, shape]
+            axes = zip(reading.axes, shape, strict=True)
+            labels = [labels_of(axis, size, layers, self.tasks) for axis, size in axes]
+            self._quantities[key] = (f"{stack}_{name}", reading.axes, tuple(product(*labels)))
+        return self._quantities[key]
 
     def write(self, complete: int | None = None) -> None:
         """Append what is not written yet: all, or only the members complete by an update."""
-        for member, records in groupby(self._read(), lambda record: _member(record[0])):
+        for member, records in groupby(self.state(), lambda record: _member(record[0])):
             if complete is None or member * MEMBER <= complete:
                 self._append(records)
         self._recorded = [
@@ -146,10 +147,6 @@ class Diagnostics:
                 )
         for name, of_quantity in rows.items():
             series.append(self.folder / f"{name}{SUFFIX}", axes[name], of_quantity)
-
-    def state(self) -> list:
-        """Return what was recorded and is not written yet, as a checkpoint keeps it."""
-        return self._read()
 
     def resume(self, update: int, state: list) -> list[str]:
         """Go back to a checkpoint's update and state; return the names of tables with damaged rows.

@@ -68,8 +68,7 @@ def choose_device(name: str) -> torch.device:
 def describe_job() -> str:
     """Return a line on what this process's job has; empty outside of a scheduler's job.
 
-    Raises:
-        FathomError: If torch sees fewer GPUs than the job's batch script has asked for.
+    Fewer GPUs than the job's batch script has asked for are an error.
     """
     if (job := job_id()) is None:
         return ""
@@ -82,7 +81,8 @@ def describe_job() -> str:
             remedy = "make environment without TORCH_INDEX, or start with --config device=cpu"
         raise FathomError(what, f"job {job}", remedy)
     kind = f" ({torch.cuda.get_device_name()})" if seen else ""
-    memory = int(os.environ.get("SLURM_MEM_PER_NODE") or 0) * 2**20 or _memory()
+    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = int(os.environ.get("SLURM_MEM_PER_NODE") or 0) * 2**20 or pages
     text = f"job {job} on {platform.node()}: {seen} of {asked} GPUs{kind}, {cores()} cores"
     text += f", {memory / 2**30:.0f} GB"
     if end := end_of_job():
@@ -95,10 +95,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def require_exact(device: torch.device, matmul: str) -> None:
     """Refuse `matmul: exact` where NVIDIA's libraries multiply in TF32 nevertheless."""
     if device.type == "cuda" and matmul == "exact" and os.environ.get(TF32_OVERRIDE) == "1":
@@ -106,13 +102,7 @@ def require_exact(device: torch.device, matmul: str) -> None:
 
 
 def tokens_that_fit(memory: int, parameters: int, model: Model, entries: int) -> int:
-    """Return an estimate of how many target tokens a micro-batch may have, a multiple of 1,024.
-
-    Args:
-        memory: bytes of the device.
-        parameters: of the network.
-        entries: of the vocabulary that is predicted.
-    """
+    """Return an estimate of a micro-batch's target tokens, a multiple of 1,024; memory in bytes."""
     left = memory - _PER_PARAMETER * parameters
     return max(_LEAST, int(_SHARE * left / bytes_per_token(model, entries)) // _LEAST * _LEAST)
 

@@ -22,7 +22,7 @@ from fathom.io.errors import FathomError
 from fathom.io.metrics import Metrics
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
-from fathom.nn.network import Batch, Network, count_parameters
+from fathom.nn.network import Batch, count_parameters
 from fathom.results.training_record import Ended
 from fathom.train import environment
 from fathom.train import state as training_state
@@ -69,19 +69,13 @@ class Training:
         reporter: Reporter,
     ):
         self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
-        self.settings = spec.training
-        self.switches, self.reporter = switches, reporter
+        self.settings, self.switches, self.reporter = spec.training, switches, reporter
         self.device = environment.choose_device(switches.device)
         environment.require_exact(self.device, switches.matmul)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
-        self.network: Network = build(
-            spec.model,
-            spec.method,
-            len(tensors.tasks),
-            tensors.source_dictionary,
-            tensors.target_dictionary,
-        )
+        dictionaries = tensors.source_dictionary, tensors.target_dictionary
+        self.network = build(spec.model, spec.method, len(tensors.tasks), *dictionaries)
         self.network.initialise()
         self.network.to(self.device)
         tf32 = switches.matmul == "tf32" and self.settings.precision == "fp32"
@@ -102,13 +96,9 @@ class Training:
         self.save_every = of_text(self.settings.save_every or self.settings.validate_every)
         schedule = schedules.learning_rate(spec.training.schedule, spec.model.width, self.updates)
         self.two_level = TwoLevel(self.network, spec.training, schedule, seed, self.ranks)
-        self.diagnostics = self.two_level.diagnostics = Diagnostics(
-            self.network,
-            tensors.tasks,
-            self.folder / "diagnostics",
-            switches.diagnose_every,
-            switches.diagnose_first,
-        )
+        due, folder = (switches.diagnose_every, switches.diagnose_first), paths.run / "diagnostics"
+        self.diagnostics = Diagnostics(self.network, tensors.tasks, folder, *due)
+        self.two_level.diagnostics = self.diagnostics
         self.pending = PendingMetrics(spec.outcome)
         scale = ("loss_scale",) if self.two_level.loss_scale else ()
         columns = (*COLUMNS, *scale, *self._loss_names())
@@ -118,10 +108,10 @@ class Training:
         self.save_seconds = 0.0  # of the longest save
         self.validation: ValidationNll | None = None
         self.train_nll: float | None = None
-        per_token = operations_per_token(spec, len(tensors.target_dictionary))
+        board, entries = environment.board(self.device), len(tensors.target_dictionary)
+        per_token = operations_per_token(spec, entries)
         chosen = spec.masking.chosen if spec.masking else 1
         in_tf32 = self.network.matmul.precision == "high"
-        board, entries = environment.board(self.device), len(tensors.target_dictionary)
         peak = board and board.peak(arithmetic_of(spec, in_tf32)) * self.ranks.world
         self.speed = Speed(per_token / chosen, peak)
         # Seconds of an update as `fathom plan` states them; None where the device is not known.
@@ -185,9 +175,8 @@ class Training:
         self._require_one_checkpoint()
         if self.ranks.is_main:
             training_state.delete_weights_after(self.checkpoints, self.update)
-            damaged = [
-                series.path.name for series in (self.metrics, self.times) if series.cut(self.update)
-            ]
+            every = (self.metrics, self.times)
+            damaged = [series.path.name for series in every if series.cut(self.update)]
             for name in damaged + self.diagnostics.resume(self.update, recorded):
                 self.reporter.line(f"{self.spec.folder}: {name}: damaged rows are dropped")
 
@@ -358,7 +347,7 @@ class Training:
         """Return the update's row of metrics.tsv."""
         return {
             "update": self.update,
-            "epoch": self.batches.epoch(self.update),
+            "epoch": self.batches.sampler.passes(self.update),
             "tokens": self.pending.tokens,
             "valid_nll": self.validation.nll if self.validation else None,
             "train_nll": self.train_nll,

@@ -54,11 +54,7 @@ class LossScale:
         torch._foreach_div_(gradients, self.scale * tokens)  # pyright: ignore[reportPrivateImportUsage]
 
     def update(self, finite: Tensor) -> None:
-        """Double the scale after WINDOW updates without an overflow; halve it at each one.
-
-        Args:
-            finite: (), whether the gradients have no overflow; it stays on the device.
-        """
+        """Double the scale after WINDOW updates with finite gradients, (); halve it at others."""
         self.clean = torch.where(finite, self.clean + 1, 0)
         grown = torch.where(self.clean % self.WINDOW == 0, 2.0, 1.0)
         self.scale = self.scale * torch.where(finite, grown, 0.5)
@@ -97,11 +93,9 @@ class LazyAdam:
 
     @torch.no_grad()
     def step(self, rate: float, present: Tensor, finite: Tensor) -> None:
-        """Move the rows of the present tasks, or nothing.
+        """Move the rows of the tasks of the update, (n,), or nothing; `finite`, (), says which.
 
-        Args:
-            present: (n,) the tasks of the update, on the device of the parameters.
-            finite: (), whether anything moves; it stays on the device.
+        Both stay on the device of the parameters.
         """
         rows = present if self.group.rows_are_tasks else present.new_zeros(1)
         decay_first, decay_second = self.betas
@@ -150,11 +144,7 @@ class AdamW:
 
     @torch.no_grad()
     def step(self, rate: float, finite: Tensor) -> None:
-        """Move all parameters with gradients, or none of them.
-
-        Args:
-            finite: (), whether anything moves; it stays on the device.
-        """
+        """Move all parameters with gradients, or none; `finite`, (), stays on the device."""
         self.rate = rate
         taken = finite.float()
         for parameters, decay in self.groups:

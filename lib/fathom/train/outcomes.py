@@ -73,9 +73,7 @@ class PendingMetrics:
     def _diverged(self, watched: float, scaled: bool) -> str:
         """Return why the run has diverged at this update; empty if it has not.
 
-        Args:
-            watched: the norm of the gradient, or the loss scale.
-            scaled: whether the loss has a scale; then overflows alone end nothing.
+        The norm of the gradient is watched, or the loss scale: then overflows alone end nothing.
         """
         limit = self.limits.exploded_above
         self.exploding = self.exploding + 1 if self.nll > limit else 0

@@ -122,11 +122,8 @@ class GradientSums:
 
     Messages start in one fixed order: each when its gradients are there and those before it have
     started, the rest at the end. A parameter that no process used still has no gradient afterwards,
-    so it does not move.
-
-    Args:
-        parameters: in the order of the forward pass, as every process has them.
-        limit: bytes of a message, unless one parameter alone has more.
+    so it does not move. Parameters are in the order of the forward pass in every process; `limit`
+    is the bytes of a message, unless one parameter alone has more.
     """
 
     def __init__(self, parameters: Iterable[Parameter], limit: int = _BYTES):

@@ -76,8 +76,7 @@ def set_aside(path: Path, suffix: str = ".damaged") -> str:
 def set_aside_after(folder: Path, update: int) -> None:
     """Rename the states after an update from which a training must resume.
 
-    Weights that were saved after the state that is left are made again too, so that they are
-    renamed as well.
+    So are weights that were saved after the state that is left: they are made again too.
     """
     newest = 0
     for name in (NEWEST, BEFORE):
@@ -92,12 +91,9 @@ def set_aside_after(folder: Path, update: int) -> None:
 
 
 def save_weights(folder: Path, update: int, weights: dict[str, Tensor], count: int) -> None:
-    """Save the weights after an update, and delete the oldest ones.
+    """Save the weights after an update, and keep the last `count`; 0 saves none.
 
     Called before `save` of the same update: a process killed between the two does both again.
-
-    Args:
-        count: how many saved weights to keep; 0 saves none.
     """
     if count > 0:
         write_checkpoint(weights_path(folder, update), {"update": update, "model": weights})
@@ -137,11 +133,9 @@ def load_weights_from(network: nn.Module, start: StartSpec, folder: Path) -> Non
 
 
 def _unfit(start: StartSpec, what: str) -> FathomError:
-    return FathomError(
-        f"its weights do not fit this network ({what})",
-        f"start.run: {start.name}",
-        "name a run with the same model and data",
-    )
+    remedy = "name a run with the same model and data"
+    what = f"its weights do not fit this network ({what})"
+    return FathomError(what, f"start.run: {start.name}", remedy)
 
 
 def inherited(start: StartSpec, folder: Path) -> Ended | None:

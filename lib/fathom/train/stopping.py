@@ -26,22 +26,14 @@ NEAR = 180.0
 
 
 class Stopping:
-    """Decides after each update whether to stop, and why.
+    """Decides after each update whether to stop, and why; `signal` notes a deferred one.
 
-    Args:
-        signal: notes a deferred signal.
-        reads: whether this process reads the stop file and the clock; one does for all.
-        clock: seconds since 1970.
+    One process reads the stop file and the clock (seconds since 1970) for all.
     """
 
     why = ""  # limit, preempted, cancelled or stopped, once the training is stopped
 
-    def __init__(
-        self,
-        signal: Pending,
-        reads: bool = True,
-        clock: Callable[[], float] = time.time,
-    ):
+    def __init__(self, signal: Pending, reads: bool = True, clock: Callable[[], float] = time.time):
         self._signal, self._reads, self._clock = signal, reads, clock
         name = os.environ.get(STOP_FILE)
         self._file = Path(name) if name else None

@@ -51,13 +51,9 @@ def train(
     A run that has ended is left as it is, if its weights are those that were recorded. While
     another process trains it, this one waits, and then finds it ended, or trains on.
 
-    Args:
-        seed: of weights, order of data, gates and dropout.
-        alive: asks a scheduler about the job of a process that trains this run on another host.
-
-    Raises:
-        FathomError: If what is read is missing or damaged, or another process is gone.
-        Stopped: If the training was asked to stop; its state is saved.
+    The seed is that of weights, order of data, gates and dropout; `alive` asks a scheduler about
+    the job of a process that trains this run on another host. A training that is asked to stop
+    saves its state and raises Stopped.
     """
     folder = paths.run
     ranks = Ranks.join(environment.choose_device(switches.device))
@@ -86,11 +82,7 @@ def train(
 
 
 def _begin(
-    spec: Spec,
-    paths: TrainPaths,
-    switches: Switches,
-    held: Held,
-    report: Callable[[str], None],
+    spec: Spec, paths: TrainPaths, switches: Switches, held: Held, report: Callable[[str], None]
 ) -> Attempt | None:
     """Put the run's folder in order, and begin an attempt; None where the training has ended."""
     folder = paths.run

@@ -220,12 +220,8 @@ def objective(smoothed: Tensor, update_tokens: int, losses: dict[str, Loss]) -> 
     [latent_depth Eq. 8]
 
     T are the target tokens of the update over all micro-batches and processes. The first term is
-    label-smoothed; other methods have other losses than D_KL and L_K, with weights as β and λ.
-
-    Args:
-        smoothed: the sum of the micro-batch's token losses.
-        update_tokens: T.
-        losses: of the methods, for one micro-batch of the update; the others have none.
+    label-smoothed; other methods have other losses than D_KL and L_K, with weights as β and λ, for
+    one micro-batch of the update alone. `smoothed` is the sum of the micro-batch's token losses.
     """
     likelihood = smoothed / update_tokens
     terms = [loss.weight * loss.value for loss in losses.values() if loss.weight != 0]

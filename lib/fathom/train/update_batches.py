@@ -59,10 +59,8 @@ class RunBatches(ABC):
 
     `validation` has every validation text once, and `training_sample` as many training texts;
     `unigram_nll` is that of the unigram baseline on the validation targets, in nats per token.
-
-    Args:
-        tokens_per_device: bound of a micro-batch's target tokens, without padding.
-        micro_batches: an update has a multiple of this number; 0 for that of processes.
+    `tokens_per_device` bounds a micro-batch's target tokens, without padding. An update has a
+    multiple of `micro_batches` of them; 0 for the number of processes.
     """
 
     def __init__(
@@ -109,10 +107,6 @@ class RunBatches(ABC):
     ) -> tuple[int, list[Batch]]:
         """Return the target tokens of an update's texts, and the batches of this process's."""
 
-    def epoch(self, update: int) -> float:
-        """Return the epochs of the first updates: passes over the largest task."""
-        return self.sampler.passes(update)
-
 
 class UpdateBatches(RunBatches):
     """The batches of a translation: pairs of sentences."""
@@ -155,18 +149,16 @@ class MaskedUpdateBatches(RunBatches):
         self, update: int, members: list[Member], parts: list[list[Member]]
     ) -> tuple[int, list[Batch]]:
         # Losses are divided by the predicted tokens of the update: every process masks all of it.
-        rows = {member: self._masked(member, update) for member in members}
+        rows: dict[Member, Masked] = {}
+        for task, block in members:
+            where = (self.seed, _TRAINING, update, task, block)
+            text = self.texts[task].block(block)
+            rows[task, block] = mask(text, self.entries, self.masking, *where)
         tokens = sum(predicted(rows[member]) for member in members)
         if not tokens:
             what = f"nothing is predicted in update {update}"
             raise FathomError(what, "training.batch.tokens", "raise it")
         return tokens, [collate_masked([rows[member] for member in part], part) for part in parts]
-
-    def _masked(self, member: Member, update: int) -> Masked:
-        """Return a training block's input and target at an update."""
-        task, block = member
-        tokens = self.texts[task].block(block)
-        return mask(tokens, self.entries, self.masking, self.seed, _TRAINING, update, task, block)
 
     @cached_property
     def unigram_nll(self) -> float:

@@ -279,9 +279,8 @@ def _outcomes(cells: Any, taker: str, fails: Callable[[Term], Any]) -> Truth:
     for term in runs.values():
         is_open = term.missing or term.awaited
         answer = truths.FAILS if fails(term) else truths.ABSENT if is_open else truths.HOLDS
-        later = (
-            f", {term.awaited} of its seeds not run" if not term.missing and term.awaited else ""
-        )
+        has_later = term.awaited and not term.missing
+        later = f", {term.awaited} of its seeds not run" if has_later else ""
         outcomes.append(Truth.of(term_text(term) + later, answer))
     return every(outcomes)
 

@@ -70,11 +70,7 @@ class Judged:
 
 
 def judged(artefacts: Artefacts, paper: Paper) -> tuple[Judged, ...]:
-    """Return each part of a paper's claims with its answers, in the order of claims.yaml.
-
-    Raises:
-        FathomError: If a claim does not fit its tables or figures, or a file cannot be used.
-    """
+    """Return each part of a paper's claims with its answers, in the order of claims.yaml."""
     worlds = Results(artefacts, paper), Printed(artefacts.project, paper)
     claims = artefacts.project.claims.get(paper.name, {}).values()
     return tuple(

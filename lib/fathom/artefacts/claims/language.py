@@ -64,11 +64,7 @@ class World(Protocol):
 
 
 def truth(text: str, where: str, world: World) -> Truth:
-    """Return the answer of a claim or a guard, written at a place.
-
-    Raises:
-        FathomError: If it is not an expression of this language, or values do not fit together.
-    """
+    """Return the answer of a claim or a guard; errors have the place at which it is written."""
     try:
         tree, intervals = _tree(text), Intervals(world.interval)
         answer = _Evaluation(world, intervals).truth(tree)
@@ -85,21 +81,13 @@ def truth(text: str, where: str, world: World) -> Truth:
 
 
 def references(text: str) -> Iterator[Reference]:
-    """Yield everything that an expression takes from tables and figures.
-
-    Raises:
-        Unfit: If it is not an expression of this language.
-    """
+    """Yield what an expression takes from tables and figures; of another language it is Unfit."""
     nodes = ast.walk(_tree(text))
     return (_reference(node) for node in nodes if isinstance(node, ast.Subscript))
 
 
 def outcomes(text: str) -> Iterator[Reference]:
-    """Yield the cells of which an expression asks whether their runs trained or failed.
-
-    Raises:
-        Unfit: If it is not an expression of this language.
-    """
+    """Yield the cells of which an expression asks whether their runs trained or failed."""
     for node in ast.walk(_tree(text)):
         match node:
             case ast.Call(func=ast.Name(id="trained" | "failed"), args=[ast.Subscript() as cells]):

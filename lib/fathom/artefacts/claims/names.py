@@ -45,22 +45,15 @@ def places(reference: Reference, cells: Sequence[Cell]) -> list[Place]:
         if columns.every == TASKS:
             of_row = [cell for cell in of_row if cell.task is not None]
         elif columns.every == RESULTS:
-            of_row = [cell for cell in of_row if not _is_size(cell)]
+            sizes = ("parameters", "setting")
+            of_row = [c for c in of_row if c.value is None or c.value.measurement not in sizes]
         meant = columns.ids or [cell.column for cell in of_row]
         meant_places += [(row, column) for column in meant if rows.ids or (row, column) in there]
     return meant_places
 
 
-def _is_size(cell: Cell) -> bool:
-    return cell.value is not None and cell.value.measurement in ("parameters", "setting")
-
-
 def check_cells(reference: Reference, cells: Sequence[Cell]) -> None:
-    """Refuse rows and columns that a table does not have.
-
-    Raises:
-        Unfit: If there are any, the first of them.
-    """
+    """Refuse the first row or column that a table does not have."""
     table = reference.artefact
     if len(reference.keys) > 2:
         raise Unfit(f"{table} has rows and columns only", "give one or two keys")
@@ -105,11 +98,7 @@ class Labelled:
 
 
 def labelled(reference: Reference, figure: Figure, project: Project) -> Labelled:
-    """Return what labels of a figure name: panel, then line; or panel, row and column.
-
-    Raises:
-        Unfit: If the labels name nothing, or several curves.
-    """
+    """Return the one thing that labels name: panel, then line; or panel, row and column."""
     artefact, left = reference.artefact, [*figure.settings.drawn()]
     if not left:
         tables = " or ".join(figure.settings.tables)
@@ -159,12 +148,10 @@ def _places(drawn: Drawn, paper: str, project: Project) -> dict[str, tuple[str, 
 def curve(
     what: Labelled, frames: "Mapping[int, DataFrame]", worst: float = math.nan
 ) -> Curve | Sum:
-    """Return what labels name, of the seeds that have a result.
+    """Return the curve, picture or field that labels name, of the seeds that have a result.
 
-    Args:
-        what: the curve, picture or field.
-        frames: the points of its figure by seed, as the csv has them.
-        worst: what takes the place of values where a run has no result; nan without a bad end.
+    `frames` are the points of its figure by seed, as the csv has them; `worst` takes the place of
+    values where a run has no result, and is nan without a bad end.
     """
     by_seed, words, source = {}, [], ""
     for seed, frame in frames.items():

@@ -126,11 +126,11 @@ class Curve:
 
     def mapped(self, name: str, function: Callable[[Any], Any]) -> "Curve":
         """Return the curve with a name, and a function of each value, also of the worst."""
-        return self.chosen(
-            name,
-            lambda points: points.assign(value=function(points.loc[:, VALUE])),
-            worst=function(self.term.worst),
-        )
+
+        def mapped(points: "DataFrame") -> "DataFrame":
+            return points.assign(value=function(points.loc[:, VALUE]))
+
+        return self.chosen(name, mapped, worst=function(self.term.worst))
 
     def chosen(
         self,
@@ -154,9 +154,8 @@ class Curve:
         It is called `mean of figure1 “a”`, or as the curve where it has no name. The worst curve
         has the worst value everywhere, so its summary is that value, too.
         """
-        by_seed = {
-            seed: float(function(points.loc[:, VALUE])) for seed, points in self.frames.items()
-        }
+        values = {seed: points.loc[:, VALUE] for seed, points in self.frames.items()}
+        by_seed = {seed: float(function(of_seed)) for seed, of_seed in values.items()}
         name = f"{name} of {self.name}" if name else self.name
         value = math.fsum(by_seed.values()) / len(by_seed) if by_seed else self.term.worst
         return Sum({replace(self.term, name=name, value=value, by_seed=by_seed): 1.0})
@@ -181,11 +180,7 @@ def scaled(value: Any, factor: float) -> Any:
 
 
 def plus(first: Any, second: Any) -> Any:
-    """Return a sum: of numbers, of slices pair by pair, or of a curve and a written number.
-
-    Raises:
-        Unfit: If they do not fit together.
-    """
+    """Return a sum: of numbers, of slices pair by pair, or of a curve and a written number."""
     if isinstance(second, Curve):
         first, second = second, first
     if isinstance(first, Curve):
@@ -212,11 +207,7 @@ def minus(first: Any, second: Any) -> Any:
 
 
 def times(first: Any, second: Any) -> Any:
-    """Return a product with a written number.
-
-    Raises:
-        Unfit: If both factors are measured.
-    """
+    """Return a product, of which one factor must be a written number."""
     value, factor = (second, first) if is_written(first) else (first, second)
     return scaled(value, _written(factor, SHIFT if isinstance(value, Curve) else PRODUCT))
 
@@ -241,11 +232,7 @@ def added(numbers: Iterable[Number]) -> Number:
 
 
 def items_of(value: Any) -> tuple[Number, ...]:
-    """Return the numbers of a slice, or the one number; a field without points is one too.
-
-    Raises:
-        Unfit: If it is a curve.
-    """
+    """Return the numbers of a slice, or the one number; a curve has none, but a field is one."""
     if not isinstance(value, Curve):
         return value if isinstance(value, tuple) else (value,)
     if value.axes:
@@ -254,11 +241,7 @@ def items_of(value: Any) -> tuple[Number, ...]:
 
 
 def together(left: Any, right: Any) -> list[tuple[Number, Number]]:
-    """Return the pairs of two slices of one length; a number goes with each of a slice.
-
-    Raises:
-        Unfit: If the slices have different lengths, or there is a curve.
-    """
+    """Return the pairs of two slices of one length; a number goes with each of a slice."""
     first, second = items_of(left), items_of(right)
     length = max(len(first), len(second))
     if {len(first), len(second)} - {1, length}:

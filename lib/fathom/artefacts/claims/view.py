@@ -71,12 +71,7 @@ def _counts(answers: Iterable[str]) -> str:
 
 
 def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
-    """Return all claims as an HTML page, a table for each paper.
-
-    Args:
-        claims: of all papers, paper by paper.
-        titles: of the papers, by name.
-    """
+    """Return all claims, paper by paper, as an HTML page: a table for each under its title."""
     views = []
     for paper, group in groupby(claims, lambda claim: claim.paper):
         rows = tuple(map(_row, group))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.language import Reference
@@ -39,9 +39,6 @@ from fathom.config.tables import Cell
 from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 NOT_PRINTED = "not printed"
 DIGITS = "digits as printed"
 PRINTED = "{} interval of printed standard errors"
@@ -60,12 +57,7 @@ class _World(ABC):
         self._table = cache(self._read)
 
     def shown(self, reference: Reference) -> Any:
-        """Return cells, a curve or a picture.
-
-        Raises:
-            Unfit: If a name does not exist.
-            FathomError: If a file cannot be used.
-        """
+        """Return cells, a curve or a picture; a name that does not exist is Unfit."""
         name = reference.artefact
         if name in self.paper.figures:
             return self._curve(labelled(reference, self.paper.figures[name], self.project), name)
@@ -149,15 +141,15 @@ class Results(_World):
     def __init__(self, artefacts: Artefacts, paper: Paper):
         super().__init__(artefacts.project, paper)
         self.artefacts = artefacts
-        self._points = cache(self._read_points)
+        figures = paper.figures
+        # The points of a figure by seed.
+        self._points = cache(
+            lambda name: kinds.by_seed(figures[name], artefacts.inputs(paper, figures[name]))
+        )
         self._sources: dict[str, ResultSource] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
-        """Return the interval of a sum of terms.
-
-        Raises:
-            FathomError: If counts of sentences are damaged, or are not those of the scores.
-        """
+        """Return the interval over seeds of a sum of terms, or else over sentences."""
         weights = {term: factor for term, factor in weights.items() if not term.exact}
         if not weights:
             return Interval(None, EXACT)
@@ -166,10 +158,6 @@ class Results(_World):
 
     def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
         return curve(what, self._points(figure), kinds.worst(self.paper.figures[figure]))
-
-    def _read_points(self, figure: str) -> "dict[int, DataFrame]":
-        drawn = self.paper.figures[figure]
-        return kinds.by_seed(drawn, self.artefacts.inputs(self.paper, drawn))
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         compared = self.artefacts.compared(self.paper, self.paper.tables[name])

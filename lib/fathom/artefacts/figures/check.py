@@ -31,10 +31,7 @@ _OF_TABLE, _OF_SERIES = ("value", "cells"), ("panels", "run", "series", "at", "o
 
 
 def findings(figure: Figure, project: Project, tables: Mapping[str, Table]) -> list[FathomError]:
-    """Return the names that a figure uses and that do not exist, and what does not fit.
-
-    Places are checked by the tasks and layers of the project's runs, rows by the paper's tables.
-    """
+    """Return what a figure says that is not in runs, series and tables, or does not fit."""
     check, settings = _Check(figure, project), figure.settings
     if isinstance(settings, Lines):
         _lines(check, settings)

@@ -175,9 +175,8 @@ def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
 
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
     """Print the figure's number and title above it, and paper, scale and a few notes below."""
-    drawing.suptitle(
-        label(figure.name, figure.settings.title), x=0.01, ha="left", fontsize="medium"
-    )
+    title = label(figure.name, figure.settings.title)
+    drawing.suptitle(title, x=0.01, ha="left", fontsize="medium")
     sources = [run.source for run in inputs.runs.values()]
     sources += [source for table in inputs.tables.values() for source in table.sources.values()]
     about = filter(None, (inputs.reference.rstrip("."), figure.settings.section))
@@ -221,21 +220,15 @@ def rendered(drawing: "Drawing", suffix: str) -> bytes:
 
 
 def name(artist: "Artist", key: str, title: str) -> None:
-    """Give a part of a drawing a title; `key` says what it is of, a run or a table's cell.
-
-    The svg of a page shows the title, and links to what the key names.
-    """
+    """Give a part a title, and the key of its run or cell, to which the svg of a page links."""
     artist.set_gid(f"{key}{_BETWEEN}{title}")
 
 
 def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]) -> str:
     """Return a figure as SVG within a page, in whose colours black and greys are.
 
-    Args:
-        drawing: the figure.
-        prefix: begins each id, which a page has once.
-        label: what it is, for readers who cannot see it.
-        links: addresses by the keys of `name`.
+    The prefix begins each id, which a page has once; the label is for readers who cannot see the
+    figure; links are addresses by the keys of `name`.
     """
     picture = ElementTree.fromstring(rendered(drawing, "svg"))
     box = _short(picture.attrib["viewBox"])

@@ -79,10 +79,8 @@ def _notes(
     """Return the notes of a bar: those of its difference, and seeds that both rows have too."""
     cells = [part.result.cell for part in (item, base)]
     seeds = [sources[cell.source].unused_words if cell.source in sources else "" for cell in cells]
-    notes = ([*note.split(NOTES), seeds[0]], seeds[1:])
-    parts = (
-        named(cell.row, filter(None, of_row)) for cell, of_row in zip(cells, notes, strict=True)
-    )
+    notes = zip(cells, ([*note.split(NOTES), seeds[0]], seeds[1:]), strict=True)
+    parts = (named(cell.row, filter(None, of_row)) for cell, of_row in notes)
     return NOTES.join(filter(None, parts))
 
 
@@ -94,10 +92,13 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
     shown = frame.loc[frame["label"] != ""]
     columns = list(dict.fromkeys(shown["column"]))
     labels = list(settings.bars)
-    groups = {part: _heights(shown, labels, columns, part) for part in ("value", "reported")}
-    ours = axes.grouped_bar(
-        groups["value"], tick_labels=columns, labels=labels, edgecolor="black", linewidth=0.4
-    )
+
+    def heights(part: str) -> list[list[float]]:  # of each label's bars; NaN draws nothing
+        grid = shown.astype({part: float}).pivot(index="label", columns="column", values=part)
+        return [grid.loc[label, columns].tolist() for label in labels]
+
+    style = {"edgecolor": "black", "linewidth": 0.4}
+    ours = axes.grouped_bar(heights("value"), tick_labels=columns, labels=labels, **style)
     # matplotlib declares a list, and returns what holds one.
     containers = ours.bar_containers  # pyright: ignore[reportAttributeAccessIssue]
     bars = dict(zip(labels, containers, strict=True))
@@ -108,7 +109,7 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
             key = f"{settings.table}/{settings.bars[label]}/{column}"
             drawing.name(patch, key, f"{label}, {column}: {patch.get_height():+.2f}")
     if shown["reported"].notna().any():
-        paper = axes.grouped_bar(groups["reported"], edgecolor="black", linewidth=0.7, zorder=3)
+        paper = axes.grouped_bar(heights("reported"), edgecolor="black", linewidth=0.7, zorder=3)
         for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]
             for patch in container:
                 patch.set(facecolor="none", linestyle=(0, (3, 1)))
@@ -120,14 +121,6 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
     axes.grid(axis="y")
     _legend(axes, bars, shown)
     return figure
-
-
-def _heights(
-    frame: "DataFrame", labels: Sequence[str], columns: Sequence[str], part: str
-) -> list[list[float]]:
-    """Return the heights of each label's bars; NaN draws nothing."""
-    table = frame.astype({part: float}).pivot(index="label", columns="column", values=part)
-    return [table.loc[label, list(columns)].tolist() for label in labels]
 
 
 def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> None:

@@ -8,6 +8,7 @@ of tasks that no update has moved.
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import (
@@ -145,10 +146,8 @@ def _gate_notes(frame: "DataFrame") -> "Iterator[str]":
     ):
         shares = {title: fields[column].mean() for title, fields in panels.items()}
         if any(shares.values()):
-            parts = (
-                f"{share:.0%} of {title}".removesuffix(" of ") for title, share in shares.items()
-            )
-            yield f"{words} ({', '.join(parts)})"
+            parts = (f"{share:.0%} of {title}" for title, share in shares.items())
+            yield f"{words} ({', '.join(part.removesuffix(' of ') for part in parts)})"
 
 
 def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
@@ -191,16 +190,13 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         return grid.reindex(index=row_labels, columns=column_labels)
 
     grid = shown(VALUE)
-    numbered = is_number(row_labels[0])
-    image = axes.imshow(
-        grid, aspect="auto", vmin=low, vmax=high, origin="lower" if numbered else "upper"
-    )
+    origin = "lower" if is_number(row_labels[0]) else "upper"
+    image = axes.imshow(grid, aspect="auto", vmin=low, vmax=high, origin=origin)
+    style: dict[str, Any] = {"facecolor": "none", "edgecolor": "white", "linewidth": 0}
     for hatch in (HATCHED, DISAGREE):
         places = zip(*shown(hatch).eq(True).to_numpy().nonzero(), strict=True)
         boxes = [Rectangle((column - 0.5, row - 0.5), 1, 1) for row, column in places]
-        axes.add_collection(
-            PatchCollection(boxes, facecolor="none", edgecolor="white", hatch=hatch, linewidth=0)
-        )
+        axes.add_collection(PatchCollection(boxes, hatch=hatch, **style))
     _ticks(axes.xaxis, column_labels, fields["column"], fields["column_shown"])
     _ticks(axes.yaxis, row_labels, fields["row"], fields["row_shown"])
     if max(map(len, fields["column_shown"])) > LONG:
@@ -208,31 +204,20 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         for words in axes.get_xticklabels():
             words.set(ha="right", rotation_mode="anchor")
     axes.set_xlabel(part.columns or "")
-    _write(axes, grid, fields, part.numbers, (low + high) / 2, image)
-    return image
-
-
-def _write(
-    axes: "Axes",
-    grid: "DataFrame",
-    fields: "DataFrame",
-    numbers: bool,
-    middle: float,
-    image: "AxesImage",
-) -> None:
-    """Write into each field of a panel its number, or the words in its place."""
+    # Into each field its number, or the words in its place.
     places = zip(fields["row"], fields["column"], strict=True)
     words = dict(zip(places, fields["words"], strict=True))
-    for at_row, row in enumerate(grid.index):
-        for at_column, column in enumerate(grid.columns):
-            value = grid.to_numpy()[at_row, at_column]
-            number = f"{value:.2f}" if numbers and value == value else ""
-            if text := words.get((row, column)) or number:
-                style = {"color": "white" if value <= middle else "black", "fontsize": 5}
-                # The ground hides a hatch behind the number.
-                ground = {"facecolor": image.to_rgba(value), "edgecolor": "none", "pad": 0.5}
-                places = {"ha": "center", "va": "center", "bbox": ground}
-                axes.text(at_column, at_row, text, **places, **style)
+    for (at_row, row), (at_column, column) in product(
+        enumerate(grid.index), enumerate(grid.columns)
+    ):
+        value = grid.to_numpy()[at_row, at_column]
+        number = f"{value:.2f}" if part.numbers and value == value else ""
+        if text := words.get((row, column)) or number:
+            # The ground hides a hatch behind the number.
+            ground = {"facecolor": image.to_rgba(value), "edgecolor": "none", "pad": 0.5}
+            style = {"color": "white" if value <= (low + high) / 2 else "black", "fontsize": 5}
+            axes.text(at_column, at_row, text, ha="center", va="center", bbox=ground, **style)
+    return image
 
 
 def _over_seeds(fields: "DataFrame") -> "DataFrame":

@@ -98,11 +98,7 @@ class RunFiles:
         return outcome or ("not recorded" if self.folder.exists() else NOT_RUN)
 
     def notes(self, series: Series) -> list[str]:
-        """Return what a reader must know of what the run recorded.
-
-        Raises:
-            FathomError: If the files belong to another run, or are damaged.
-        """
+        """Return what a reader must know of what the run recorded."""
         training = self.source.training(self.seed)
         if training is None:
             return ["the training has not ended"]
@@ -121,11 +117,7 @@ class RunFiles:
     ) -> "list[DataFrame]":
         """Return the lines of the csv for a series; a seed that did not record it has words.
 
-        Args:
-            name: of the series.
-            title: what notes call it.
-            about: columns of all lines.
-            parts: a function of a training and its series in long form.
+        The title is what notes call the series, and `about` has columns of all lines.
         """
         from pandas import DataFrame
 
@@ -147,22 +139,15 @@ class RunFiles:
                 note = named(called, [lost or words] if lost or some else ())
                 lines.append(DataFrame([here | {"words": words, NOTE: note}]))
                 continue
-            of_run = training.notes(series)
-            lines += [
-                points.assign(
-                    **here | columns, words="", **{NOTE: named(called, [*of_run, *notes])}
-                )
-                for columns, notes, points in of_frame
-            ]
+            for columns, notes, points in of_frame:
+                note = named(called, [*training.notes(series), *notes])
+                lines.append(points.assign(**here | columns, words="", **{NOTE: note}))
         return lines
 
     def read(self, series: Series) -> "DataFrame | None":
         """Return a series in long form: a column for each axis, and `value`; None without files.
 
         An axis that comes twice has its name twice, the second with `_2`.
-
-        Raises:
-            FathomError: If a file is damaged or not the recorded one, or has other axes.
         """
         from numpy import exp
 
@@ -223,14 +208,11 @@ class RunFiles:
         record = file.measurements.get(key) if file else None
         if record is None or record.values is None:
             return None
-        names = [
-            f"{axis}_2" if axis in record.axes[:at] else axis for at, axis in enumerate(record.axes)
-        ]
-        labels = [record.labels[axis] for axis in record.axes]
-        places = MultiIndex.from_product(labels, names=names)
-        return places.to_frame(index=False).assign(
-            **{VALUE: array(record.values, dtype=float).ravel()}
-        )
+        axes = record.axes
+        names = [f"{axis}_2" if axis in axes[:at] else axis for at, axis in enumerate(axes)]
+        places = MultiIndex.from_product([record.labels[axis] for axis in axes], names=names)
+        values = array(record.values, dtype=float).ravel()
+        return places.to_frame(index=False).assign(**{VALUE: values})
 
 
 def named(name: str, notes: Iterable[str]) -> str:
@@ -263,9 +245,9 @@ def at_places(
 
 
 def smoothed(values: "Numbers", points: int | None) -> "Numbers":
-    """Return the centred moving median over a number of points; None leaves the values.
+    """Return the centred moving median over a number of points, or the values where they are few.
 
-    So do fewer values than points: their median would be close to a constant.
+    The median of fewer values than points would be close to a constant.
     """
     if points is None or len(values) < points:
         return values
@@ -291,11 +273,7 @@ def is_number(label: str) -> bool:
 
 
 def selected(frame: "DataFrame", select: dict[str, str], run: RunFiles) -> "DataFrame":
-    """Return the rows at a place on each axis: its first label, its last, or one by name.
-
-    Raises:
-        FathomError: If the training has no such place; one at another scale may have it.
-    """
+    """Return the rows at a place on each axis: its first label, its last, or one by name."""
     for axis, word in select.items():
         labels = in_order(frame[axis])
         label = {"first": labels[0], "last": labels[-1]}.get(word, word)

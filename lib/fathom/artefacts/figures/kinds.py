@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
-    """Return the numbers of a figure's csv.
-
-    Raises:
-        FathomError: If a file that it is drawn from cannot be used.
-    """
+    """Return the numbers of a figure's csv."""
     return _module(figure.settings.kind).rows(figure.settings, inputs)
 
 

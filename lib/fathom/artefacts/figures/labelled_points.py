@@ -50,26 +50,19 @@ def _points(settings: LabelledPoints, run: RunFiles, frame: "DataFrame") -> Part
     about = {"explained_x": explained[0], "explained_y": explained[1]}
     about["shown"] = run.called(settings.points, grid.index)
     untrained = run.untrained_tasks() if settings.series == MASKS else []
-    notes = (
-        [f"no update of {', '.join(run.called('task', untrained))} (hollow)"] if untrained else []
-    )
+    names = ", ".join(run.called("task", untrained))
+    notes = [f"no update of {names} (hollow)"] if untrained else []
     about["updated"] = ~grid.index.isin(untrained)
     yield about, notes, DataFrame({"label": grid.index, "x": points[:, 0], "y": points[:, 1]})
 
 
 def principal(vectors: "ndarray") -> "tuple[ndarray, ndarray]":
-    """Return the first two principal components of some vectors.
+    """Return the first two principal components of N vectors, (N, D), N and D 2 or more.
 
-    The sign of a component is not determined; its largest weight is made positive, of equally
-    large ones the last. Columns of masks are often opposites, and their weights equal but for the
-    sign and for rounding, which differs between CPUs.
-
-    Args:
-        vectors: (N, D), one for each point; N and D are 2 or more.
-
-    Returns:
-        Coordinates (N, 2), and the share of the variance that each of both explains (2,); equal
-        vectors explain nothing.
+    They are coordinates (N, 2), and the share of the variance that each explains (2,); equal
+    vectors explain nothing. The sign of a component is not determined; its largest weight is made
+    positive, of equally large ones the last. Columns of masks are often opposites, and their
+    weights equal but for the sign and for rounding, which differs between CPUs.
     """
     import numpy as np
 

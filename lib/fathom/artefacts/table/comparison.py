@@ -59,10 +59,8 @@ class ComparedCell:
         """Whether we have a result where the paper has none, or the reverse."""
         if self.reported is None or self.reported.note == EMPTY or not self.result.shown:
             return False
-        ours = self.result.value is not None
-        return ours != (self.reported.number is not None) and not (
-            self.result.words.startswith(MISSING)
-        )
+        differ = (self.result.value is None) != (self.reported.number is None)
+        return differ and not self.result.words.startswith(MISSING)
 
 
 @dataclass(frozen=True)
@@ -96,11 +94,7 @@ def compare_table(
     sources: Mapping[str, ResultSource],
     scale: str,
 ) -> ComparedTable:
-    """Return every cell of a table with its value and, where the paper has one, a verdict.
-
-    Raises:
-        FathomError: If a measurement file cannot be used.
-    """
+    """Return every cell of a table with its value and, where the paper has one, a verdict."""
     printed = {(item.row, item.column): item for item in reported}
     compared = []
     for cell in cells:
@@ -168,23 +162,20 @@ def _with_against(
     table: Table, cells: Sequence[ComparedCell], sources: Mapping[str, ResultSource]
 ) -> Sequence[ComparedCell]:
     """Return cells with their difference to those of the row or run that the table names."""
-    if table.settings.against is None:
+    if (row := table.settings.against) is None:
         return cells
-    base_cells = [
-        item.result for item in cells if is_base(table, table.settings.against, item.result.cell)
-    ]
+    base_cells = [item.result for item in cells if is_base(table, row, item.result.cell)]
     compared: dict[int, Against] = {}
     for at, item in enumerate(cells):
-        bases = [each for each in base_cells if each.cell.column == item.result.cell.column]
-        here = (each for each in bases if each.cell.block == item.result.cell.block)
-        base = next(here, next(iter(bases), None))
-        if (
-            base is None
-            or item.result.cell.less
-            or is_base(table, table.settings.against, item.result.cell)
-        ):
+        cell = item.result.cell
+        bases = [each for each in base_cells if each.cell.column == cell.column]
+        base = next((each for each in bases if each.cell.block == cell.block), None)
+        base = base or next(iter(bases), None)
+        if base is None or cell.less or is_base(table, row, cell):
             continue
-        if _is_same(item.result.cell, base.cell, sources):
+        # A swept value may be the one that the base has: then both cells show one number.
+        runs = [sources[each.source].folders for each in (cell, base.cell) if each.source]
+        if cell.key == base.cell.key and len(runs) == 2 and runs[0] == runs[1]:
             continue
         less = difference(item.result, base, sources)
         if less.result.value is not None:
@@ -202,12 +193,6 @@ def _with_against(
 def is_base(table: Table, row: str, cell: Cell) -> bool:
     """Return whether a cell is of the row or run with which others are compared."""
     return cell.source == full_name(table.paper, row) or row in (cell.row, cell.id)
-
-
-def _is_same(cell: Cell, base: Cell, sources: Mapping[str, ResultSource]) -> bool:
-    """Return whether two cells show one number: a swept value may be the one that the base has."""
-    runs = [sources[each.source].folders for each in (cell, base) if each.source]
-    return cell.key == base.key and len(runs) == 2 and runs[0] == runs[1]
 
 
 def against_of(less: Difference) -> Against:
@@ -243,29 +228,19 @@ def _gains(
 
 def lines(tables: Iterable[ComparedTable]) -> list[dict[str, Any]]:
     """Return the comparison: a line for each reported cell, in the order of the tables."""
-    values = (
-        (
-            table.table.paper,
-            table.table.name,
-            item.reported.row,
-            item.reported.column,
-            item.reported.value or item.reported.outcome or item.reported.note,
-            item.reported.stderr,
-            item.reported.mark,
-            item.result.value,
-            item.result.stderr,
-            item.result.seeds,
-            item.verdict.delta,
-            item.verdict.words,
-            item.verdict.cause,
-            item.result.cell.source,
-            table.scale,
-        )
-        for table in tables
-        for item in table.cells
-        if item.reported is not None and item.verdict is not None
-    )
-    return [dict(zip(COLUMNS, line, strict=True)) for line in values]
+    lines = []
+    for table in tables:
+        name = (table.table.paper, table.table.name)
+        for item in table.cells:
+            printed, ours, verdict = item.reported, item.result, item.verdict
+            if printed is not None and verdict is not None:
+                said = printed.value or printed.outcome or printed.note
+                reported = (printed.row, printed.column, said, printed.stderr, printed.mark)
+                reproduced = (ours.value, ours.stderr, ours.seeds)
+                judged = (verdict.delta, verdict.words, verdict.cause)
+                line = (*name, *reported, *reproduced, *judged, ours.cell.source, table.scale)
+                lines.append(dict(zip(COLUMNS, line, strict=True)))
+    return lines
 
 
 def counts(tables: Iterable[ComparedTable]) -> dict[str, int]:

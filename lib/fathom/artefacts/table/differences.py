@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.random import SeedSequence
 
     from fathom.scoring.bootstrap import Paired
-    from fathom.scoring.metrics import Statistics
     from fathom.scoring.sentences import SentenceCounts
 
 PAIRED = "95 % paired bootstrap interval of the difference, {:,} draws"
@@ -83,11 +82,7 @@ class Difference:
 def difference(
     cell: CellResult, base: CellResult, sources: Mapping[str, ResultSource]
 ) -> Difference:
-    """Return a cell less another one, of runs in `sources`.
-
-    Raises:
-        FathomError: If counts of sentences are damaged, or are not those of the scores.
-    """
+    """Return a cell less another one, of runs in `sources`."""
     of_base = f"{base.cell.row}: {base.note}" if base.note else ""
     lost = f"{base.cell.row}: {base.lost}" if base.lost else ""
     less = replace(
@@ -103,11 +98,12 @@ def difference(
     if cell.value is None or base.value is None:
         words = cell.words if cell.value is None else f"{base.words} ({base.cell.row})"
         return Difference(replace(less, words=words))
+    errors = [each.stderr for each in (cell, base) if each.stderr is not None]
     less = replace(
         less,
         value=cell.value - base.value,
         comparable=cell.comparable and base.comparable,
-        stderr=_hypotenuse(cell.stderr, base.stderr),
+        stderr=math.hypot(*errors) if len(errors) == 2 else None,
         doubtful=cell.doubtful or base.doubtful,
     )
     parts = parts_over_seeds(
@@ -186,15 +182,7 @@ def pair(
 ) -> "Paired | str":
     """Return the draws of a cell's score less that of the base, or why there are none.
 
-    Args:
-        cell: the cell.
-        base: what is subtracted.
-        sources: the runs of both, by name.
-        samples: number of draws; None for those of all differences.
-        share: the size of a draw as a share of the sentences; None for all of them.
-
-    Raises:
-        FathomError: If counts of sentences are damaged, or are not those of the scores.
+    There are `samples` draws of a `share` of the sentences; None as for all differences.
     """
     if _metric(cell) != _metric(base):
         return OTHER_METRIC
@@ -219,20 +207,15 @@ def drawn_sum(
     """Return a weighted sum of scores in each draw of their test sets, or why there are none.
 
     The same sentences of a task are drawn together, whatever cell shows them. A cell of several
-    tasks comes first, so that its draws are those of its table.
+    tasks comes first, so that its draws are those of its table. The second result are the tasks
+    whose sentences a cell shares with an earlier cell.
 
-    Args:
-        terms: a factor and a cell that has a score.
-        sources: the runs of all cells, by name.
-        samples: as for `pair`.
-        share: as for `pair`.
-
-    Returns:
-        The sum in each draw, and the tasks whose sentences a cell shares with an earlier cell.
+    `terms` have a factor and a cell with a score; `samples` and `share` are as for `pair`.
     """
     import numpy as np
 
     from fathom.scoring.bootstrap import drawn_scores, streams_of
+    from fathom.scoring.metrics import of_key
 
     systems: list[tuple[float, Cell, list[list[SentenceCounts]]]] = []
     for factor, item in terms:
@@ -249,19 +232,18 @@ def drawn_sum(
     for factor, cell, counts in sorted(systems, key=lambda system: -len(system[2])):
         streams, fresh = [], streams_of(len(counts), group)
         for task, (first, *_), stream in zip(tasks_of(cell), counts, fresh, strict=True):
-            same = [
-                earlier
-                for name, other, earlier in seen
-                if name == task and same_references([first, other])
-            ]
+            of_task = [(other, earlier) for name, other, earlier in seen if name == task]
+            same = [earlier for other, earlier in of_task if same_references([first, other])]
             shared += [task] if same else []
             streams += same[:1] or [stream]
             seen.append((task, first, streams[-1]))
         group += any(stream in fresh for stream in streams)
         keys = tuple(stream.spawn_key for stream in streams)
+        metric = of_key(cell.key)
+        statistics = [[each.statistics(metric) for each in trainings] for trainings in counts]
         scores = sources[cell.source].kept(
             ("drawn", cell.key, tasks_of(cell), keys, samples, share),
-            partial(drawn_scores, statistics_of(cell, counts), samples, streams, share or 1.0),
+            partial(drawn_scores, statistics, samples, streams, share or 1.0),
         )
         drawn.append(factor * factor_of(cell) * scores)
     return np.sum(drawn, axis=0), tuple(shared)
@@ -300,12 +282,9 @@ def tasks_of(cell: Cell) -> tuple[str, ...]:
 def counts_of(
     cell: Cell, sources: Mapping[str, ResultSource]
 ) -> "list[list[SentenceCounts]] | None":
-    """Return the counts of each task's sentences, by task and training with a value.
+    """Return the counts of sentences by task and training with a value; None if none are stored.
 
-    None where nothing is stored.
-
-    Raises:
-        FathomError: If the counts are damaged, or are not those of the scores.
+    Counts that are damaged, or not those of the scores, are refused.
     """
     from fathom.scoring.metrics import of_key
 
@@ -335,16 +314,6 @@ def counts_of(
     return sets
 
 
-def statistics_of(
-    cell: Cell, sets: "Iterable[Iterable[SentenceCounts]]"
-) -> "list[list[Statistics]]":
-    """Return the counts of a cell's metric alone."""
-    from fathom.scoring.metrics import of_key
-
-    metric = of_key(cell.key)
-    return [[counts.statistics(metric) for counts in trainings] for trainings in sets]
-
-
 def same_references(trainings: "list[SentenceCounts]") -> bool:
     """Return whether all were scored on the same sentences."""
     first, *rest = [training.references for training in trainings]
@@ -356,10 +325,6 @@ def _metric(cell: CellResult) -> tuple:
     name, qualifiers = words_of(cell.cell.key)
     qualifiers.pop("gates", None)
     return name, qualifiers, cell.cell.value and cell.cell.value.unit, cell.how
-
-
-def _hypotenuse(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else math.hypot(first, second)
 
 
 def _joined(*notes: str) -> str:

@@ -97,10 +97,7 @@ def judged_numbers(compared: ComparedTable) -> Iterator[dict[str, Any]]:
 
 
 def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
-    """Return tables below some paragraphs as one page that needs no script, font or network.
-
-    A table of the page's own title gets no heading.
-    """
+    """Return tables below paragraphs as a page that needs no script, font or network."""
     template = environment(autoescape=True).get_template("plain_page.html")
     return template.render(title=title, tables=tables, intro=intro)
 
@@ -126,11 +123,8 @@ def terminal(block: BlockView, width: int) -> tuple[list[tuple[str, str]], bool]
     printed over all of their columns. Columns that have no room follow below. The kind of the
     heading is "heading".
     """
-    spreads = True
+    spreads = _total(_widths(block, width, True)) <= width
     widths = _widths(block, width, spreads)
-    if _total(widths) > width:
-        spreads = False
-        widths = _widths(block, width, spreads)
     count = len(block.columns)
     if _total(widths) > width and count > 1:
         cuts = [_some_columns(block, 0, stop) for stop in range(count - 1, 0, -1)]
@@ -244,21 +238,15 @@ def _markdown_grid(block: BlockView) -> str:
     """Return a block as a Markdown table with aligned columns."""
     from tabulate import tabulate
 
-    rows = [
-        [
-            markdown_text(row.label) if row.kind == "result" else f"*{markdown_text(row.label)}*",
-            *(_markdown_cell(cell) for cell in row.cells),
-        ]
-        for row in block.rows
-    ]
+    rows = []
+    for row in block.rows:
+        label = markdown_text(row.label)
+        texts = ((markdown_text(cell.full), cell.bold) for cell in row.cells)
+        cells = (f"**{text}**" if bold and text else text for text, bold in texts)
+        rows.append([label if row.kind == "result" else f"*{label}*", *cells])
     header = [*map(markdown_text, (block.lead, *block.columns))]
     alignment = ("left", *("left" if side == "l" else "right" for side in block.alignment))
     return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
-
-
-def _markdown_cell(cell: CellView) -> str:
-    text = markdown_text(cell.full)
-    return f"**{text}**" if cell.bold and text else text
 
 
 def _tex(text: str) -> str:

@@ -30,10 +30,8 @@ def notes_of(compared: ComparedTable) -> Iterator[str]:
         yield f"Rows named “paper” are the paper's own numbers; rows with {ADDED} are not in it."
     results = [item.result for item in compared.cells]
     if any(not result.comparable and result.cell.kind != "empty" for result in results):
-        yield (
-            f"At scale {compared.scale}, settings differ from the paper's: the numbers cannot be "
-            "compared with it."
-        )
+        differ = f"At scale {compared.scale}, settings differ from the paper's"
+        yield f"{differ}: the numbers cannot be compared with it."
     yield from notes_on_cells(compared)
 
 
@@ -69,8 +67,7 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
     yield from _against_notes(compared)
     if any(result.words.partition(":")[0] == NOT_RUN for result in results):
         yield f"{NOT_RUN}: the run was not trained."
-    if compared.table.settings.unequal:
-        unequal = compared.table.settings.unequal
+    if unequal := compared.table.settings.unequal:
         yield f"Rows are trained for different numbers of updates: {unequal}."
     for run, source in sorted(compared.sources.items()):
         if source.unused:

@@ -67,9 +67,6 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
 
     Seeds that disagree give a value if at least half of those that were trained have one; a note
     names the others. A number of parameters needs no seed.
-
-    Raises:
-        FathomError: If a measurement file cannot be used.
     """
     if cell.kind == "empty":
         return CellResult(cell)
@@ -145,16 +142,10 @@ def _task_number(task: str, record: Record) -> SeedNumber | Reading:
 
 
 def _number(part: measurements.Number, record: Record) -> SeedNumber:
-    interval = None
-    if part.low is not None and part.high is not None:
-        interval = (part.high - part.low) / 2
-    return SeedNumber(
-        value=part.value,
-        stderr=part.stderr if part.spread is None else part.spread,
-        interval=interval,
-        sentences=part.n,
-        how=record.how,
-    )
+    ends = [end for end in (part.low, part.high) if end is not None]
+    interval = (ends[1] - ends[0]) / 2 if len(ends) == 2 else None
+    stderr = part.stderr if part.spread is None else part.spread
+    return SeedNumber(part.value, stderr, interval, part.n, record.how)
 
 
 def _mean(parts: Mapping[str, SeedNumber | Reading]) -> SeedNumber | Reading:
@@ -218,10 +209,9 @@ def _with_value(bare: CellResult, numbers: Sequence[SeedNumber], note: str) -> C
     deviation = stdev(values) if several else None
     counts = [part.sentences for part in numbers if part.sentences is not None]
     intervals = _all([part.interval for part in numbers])
+    stderr = None if numbers[0].stderr is None else numbers[0].stderr * unit
     if deviation is not None:
         stderr = deviation / math.sqrt(len(values))
-    else:
-        stderr = None if numbers[0].stderr is None else numbers[0].stderr * unit
     return replace(
         bare,
         value=math.fsum(values) / len(values) if several else values[0],

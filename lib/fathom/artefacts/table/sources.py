@@ -106,11 +106,7 @@ class ResultSource:
         return {seed: folder / f"{self.stem(key)}.json" for seed, folder in self.folders.items()}
 
     def readings(self, key: str) -> Iterator[tuple[int, Reading]]:
-        """Yield seed and reading for each seed that was run.
-
-        Raises:
-            FathomError: If a file is damaged, or belongs to another run or seed.
-        """
+        """Yield seed and reading for each seed that was run."""
         for seed, path in self.files(key).items():
             reading = self._reading(seed, path, key)
             if reading.words != NOT_RUN:
@@ -121,12 +117,7 @@ class ResultSource:
         return self.read(self.folders[seed] / "training.json", seed)
 
     def recorded(self, seed: int, name: str) -> Path:
-        """Return a file of a training; one that has ended must have the recorded one.
-
-        Raises:
-            SeriesLost: If the file is not as it was written.
-            FathomError: If training.json is not as it was written.
-        """
+        """Return a file of a training; of one that has ended, another is refused as SeriesLost."""
         record = self.folders[seed].parent / "training.json"
         if is_there(record):
             files = Recorded.of(record)
@@ -151,11 +142,7 @@ class ResultSource:
         return self.kept((folder, task), lambda: read_sentences(folder, task))
 
     def read(self, path: Path, seed: int) -> Measurements | None:
-        """Return a file's content, None without a file; each file is read once.
-
-        Raises:
-            FathomError: If the file is damaged, or belongs to another run or seed.
-        """
+        """Return the content of a file of a run and seed, None without one; it is read once."""
         return self.kept(path, lambda: self._checked(path, seed) if is_there(path) else None)
 
     @property
@@ -170,11 +157,7 @@ class ResultSource:
         return self._cache[key]
 
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
-        """Return a record, or why there is none: an outcome, another decoding, or nothing was run.
-
-        Raises:
-            FathomError: If the training has ended, and what it measured is missing.
-        """
+        """Return a record, or why there is none: an outcome, another decoding, or nothing run."""
         file, unmeasured = self.read(path, seed), Reading(NOT_MEASURED, f"{self.name}: {key}")
         if file is not None and (setting := key.removeprefix("setting.")) in self.settings:
             return Reading(record=Record(all=Number(value=self.settings[setting])))
@@ -207,11 +190,8 @@ class ResultSource:
         file = read(path)
         expected = (self.identity or file.identity, seed or file.seed)
         if (file.identity, file.seed) != expected:
-            raise FathomError(
-                f"measurements of another run than {self.name} seed {seed}",
-                str(path),
-                "move the file to its own run's folder",
-            )
+            what = f"measurements of another run than {self.name} seed {seed}"
+            raise FathomError(what, str(path), "move the file to its own run's folder")
         # The names of these files do not tell which weights they are of.
         if file.settings.get("average_of", self.average_of) != self.average_of:
             raise FathomError("measured with other weights", str(path), again(path))

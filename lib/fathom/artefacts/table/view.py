@@ -267,8 +267,7 @@ def _block(
     if counted:
         blank = [""] * (several + len(further))
         lines.append(_line("test sentences", "count", map(CellView, (*counted, *blank))))
-    columns = (*titles.values(), *(["Seeds"] if several else []), *further)
-    lead = ""
+    columns, lead = (*titles.values(), *(["Seeds"] if several else []), *further), ""
     if names is not None:
         lead, columns, ids = names[0], (names[1], *columns), iter(called)
         lines = [
@@ -276,9 +275,8 @@ def _block(
             for line in lines
             for row in [next(ids) if line.kind == "result" else line.label]
         ]
-    return BlockView(
-        heading, columns, tuple(lines), tuple(rows), counted, added, tuple(texts), lead
-    )
+    parts = tuple(lines), tuple(rows), counted, added, tuple(texts), lead
+    return BlockView(heading, columns, *parts)
 
 
 def _here(words: str, first: ComparedCell, compared: ComparedTable) -> str:
@@ -423,4 +421,4 @@ def _merged(cells: Sequence[CellView]) -> tuple[CellView, ...]:
 
 
 def _is_words(text: str) -> bool:
-    return bool(text) and not any(character.isdigit() for character in text.split()[0])
+    return bool(text) and not any(map(str.isdigit, text.split()[0]))

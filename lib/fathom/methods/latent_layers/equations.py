@@ -132,11 +132,7 @@ def annealed_temperature(tau: float, tau_end: float | None, update: int, length:
 
     [latent_depth tau]
 
-    Args:
-        tau: the first temperature.
-        tau_end: the last one; None leaves τ constant.
-        update: of Θ, counted from 1.
-        length: updates until `tau_end`.
+    Updates of Θ count from 1; without a `tau_end` τ is constant.
     """
     if tau_end is None:
         return tau

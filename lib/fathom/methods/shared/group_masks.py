@@ -13,11 +13,9 @@ from fathom.io.errors import FathomError
 def units_per_group(width: int, groups: int) -> int:
     """Return the number of units of each group, D / n."""
     if width % groups:
-        raise FathomError(
-            f"{width} units cannot be divided into {groups} equal groups",
-            "method.settings.groups",
-            "change the number of groups or the network's width",
-        )
+        what = f"{width} units cannot be divided into {groups} equal groups"
+        remedy = "change the number of groups or the network's width"
+        raise FathomError(what, "method.settings.groups", remedy)
     return width // groups
 
 
@@ -26,9 +24,7 @@ def unit_masks(masks: Tensor, units: int) -> Tensor:
 
     [lamgd r]
 
-    Args:
-        masks: (N, sites, n) a value for each task, site and group.
-        units: of a group, D / n.
+    The masks are (N, sites, n), and a group has D / n units.
     """
     return masks.repeat_interleave(units, dim=-1).transpose(0, 1)
 
@@ -39,10 +35,7 @@ def similarity(masks: Tensor) -> Tensor:
     [lamgd similarity]
 
     It is 1 for a task and itself. With k of n groups it is at least max(0, 2 k − n) / k, and k / n
-    by chance.
-
-    Args:
-        masks: (N, sites, n) of 0 and 1, with equally many ones for every task.
+    by chance. The masks are (N, sites, n) of 0 and 1, with equally many ones for every task.
     """
     flat = masks.flatten(1).to(torch.float64)  # (N, sites · n)
     return flat @ flat.t() / flat[0].sum()

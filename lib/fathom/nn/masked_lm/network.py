@@ -64,7 +64,10 @@ class MaskedEncoder(TransformerEncoder):
         # The head reads the one output; the embeddings are not scaled.
         self.memories, self.embed_scale = 1, 1.0
         if model.block is not None:
-            self.embed_positions = learned_table(self.dictionary, model.block, model.width)
+            # fairseq's positions count from padding's index + 1: 514 rows for 512 positions.
+            padding = self.dictionary.pad()
+            rows = model.block + padding + 1
+            self.embed_positions = LearnedPositionalEmbedding(rows, model.width, padding)
         post = model.norm == "post"
         self.embedding_norm = nn.LayerNorm(model.width) if post else nn.Identity()
         for part in (self.embed_tokens, self.embed_positions, self.layers):
@@ -120,17 +123,6 @@ class MaskedLm(Network):
         hidden = predicted.nonzero_static(size=batch.tokens).squeeze(1)
         logits = self.encoder.head(x[0].index_select(0, packing.places[hidden]))
         return Predicted(logits, real.target[hidden], real.tasks[hidden])
-
-
-def learned_table(
-    vocabulary: DictionaryLike, positions: int, width: int
-) -> LearnedPositionalEmbedding:
-    """Return fairseq's table of learned positions, which count from padding's index + 1.
-
-    The row of padding stays zero and the rows before it are never read: 514 rows for 512 positions.
-    """
-    rows = positions + vocabulary.pad() + 1
-    return LearnedPositionalEmbedding(rows, width, vocabulary.pad())
 
 
 @torch.no_grad()

@@ -29,13 +29,9 @@ def step(a: Tensor, c: Tensor, scale: Tensor, bias: Tensor) -> Carried:
         c = σ(f) c_before + σ(g) tanh(i), clipped to ±10
         m = σ(o) c
 
-    There is no tanh on the output, so |m| can exceed 1.
-
-    Args:
-        a: (…, 4 · cell) [x; m_before] W: candidate, input gate, forget gate, output gate.
-        c: (…, cell) the state of the previous step.
-        scale: (…, 4, cell) of the norm.
-        bias: (…, 4, cell) added after the norm; there is no other bias.
+    There is no tanh on the output, so |m| can exceed 1. a is [x; m_before] W, (…, 4 · cell):
+    candidate, input gate, forget gate, output gate. c is the state of the previous step. The norm
+    has a scale and a bias, (…, 4, cell); there is no other bias.
     """
     normal = functional.layer_norm(a.unflatten(-1, (GATES, -1)), scale.shape[-1:], eps=EPSILON)
     gates = normal * scale + bias
@@ -51,11 +47,9 @@ def flip_backward(directions: Sequence[Tensor]) -> list[Tensor]:
 
 
 def start(x: Tensor, size: Sequence[int]) -> Carried:
-    """Return m and c before the first step, zeros.
-
-    They are two tensors and in training ask for a gradient, as those of later steps: a compiler
-    then needs no graph for the first step.
-    """
+    """Return m and c before the first step, zeros of a size."""
+    # In training they ask for a gradient, as those of later steps: a compiler then needs no graph
+    # for the first step.
     grad = torch.is_grad_enabled()
     return x.new_zeros(size, requires_grad=grad), x.new_zeros(size, requires_grad=grad)
 
@@ -63,10 +57,8 @@ def start(x: Tensor, size: Sequence[int]) -> Carried:
 class LstmLayer(nn.Module):
     """One LSTM over a sentence, or two, of which the second starts at its end.
 
-    Attributes:
-        weight: (directions, inputs + cell, 4 · cell) the matrix of [x; m_before].
-        scale: (directions, 4, cell) of each gate's norm.
-        bias: (directions, 4, cell).
+    The matrix of [x; m_before] is (directions, inputs + cell, 4 · cell); scale and bias of the
+    gates' norms are (directions, 4, cell).
     """
 
     def __init__(self, inputs: int, cell: int, directions: int):
@@ -83,25 +75,19 @@ class LstmLayer(nn.Module):
         """Return the outputs, (T, B, directions · cell), and the state after the last step.
 
         Padding does not change the state, so the direction that reads backwards starts at each
-        sentence's last real position.
-
-        Args:
-            x: (T, B, inputs).
-            padding: (T, B) true at padding; None if padding comes last in the reading order.
-            before: m and c of an earlier step, (directions, B, cell) each; None for zeros.
+        sentence's last real position. `padding`, (T, B), is None if it comes last in the reading
+        order. `before` are m and c of an earlier step, (directions, B, cell) each; None for zeros.
         """
         # One product gives the input's part of all steps; only the recurrent part is sequential.
-        steps = torch.stack(
-            flip_backward([x @ weight[: self.inputs] for weight in self.weight]), dim=1
-        )
+        parts = flip_backward([x @ weight[: self.inputs] for weight in self.weight])
+        steps = torch.stack(parts, dim=1)
         recurrent = self.weight[:, self.inputs :].to(steps.dtype).contiguous()
         scale, bias = self.scale[:, None], self.bias[:, None]
         m, c = before or start(x, (self.directions, x.size(1), self.cell))
         stops: Sequence[Tensor | None] = [None] * len(steps)
         if padding is not None:
-            stops = torch.stack(flip_backward([padding] * self.directions), dim=1)[
-                ..., None
-            ].unbind()
+            stop = torch.stack(flip_backward([padding] * self.directions), dim=1)
+            stops = stop.unsqueeze(-1).unbind()
         outputs = []
         for a, stop in zip(steps.unbind(), stops, strict=True):
             m, c = self.advance(a, m, c, recurrent, scale, bias, stop)
@@ -120,10 +106,8 @@ class LstmLayer(nn.Module):
     ) -> Carried:
         """Return m and c after one step, (directions, B, cell) each; a compiler takes it whole.
 
-        Args:
-            a: (directions, B, 4 · cell) the input's part.
-            recurrent: (directions, cell, 4 · cell) the matrix of m.
-            stop: (directions, B, 1) true where m and c stay.
+        a is the input's part, (directions, B, 4 · cell), and `recurrent` the matrix of m,
+        (directions, cell, 4 · cell). m and c stay where `stop`, (directions, B, 1), is true.
         """
         new_m, new_c = step(torch.baddbmm(a, m.to(a.dtype), recurrent), c, scale, bias)
         if stop is None:
@@ -144,10 +128,7 @@ class PreparedSource(NamedTuple):
 def attend(query: Tensor, source: PreparedSource, v: Tensor) -> Tensor:
     """Return each head's context, (B, K, H, k): Σ_s softmax_s(v · tanh(Ws s + Wq q)) s.
 
-    Args:
-        query: (B, K, H, k) Wq q of K queries to each source.
-        source: what the queries attend to.
-        v: (k,) the score's direction, shared by the heads.
+    The query is Wq q, (B, K, H, k), of K queries to each source; the heads share v, (k,).
     """
     scores = torch.tanh(source.keys + query.unsqueeze(3)) @ v  # (B, K, H, S)
     weights = torch.softmax(scores + source.blocked, dim=-1)
@@ -175,12 +156,7 @@ class AdditiveAttention(nn.Module):
             nn.init.normal_(score, std=part**-0.5)
 
     def prepare(self, memory: Tensor, padding: Tensor) -> PreparedSource:
-        """Return sources ready for queries, in training with a new draw of the dropout.
-
-        Args:
-            memory: (S, B, c) the sources.
-            padding: (B, S) true at padding.
-        """
+        """Return sources, (S, B, c), ready for queries, in training with a new draw of dropout."""
         split = self.source_projection(memory).unflatten(-1, (self.heads, -1))
         values = split.permute(1, 2, 0, 3).contiguous().unsqueeze(1)  # (B, 1, H, S, k)
         blocked = values.new_zeros(padding.shape).masked_fill(padding, -torch.inf)[:, None, None]

@@ -47,10 +47,8 @@ class RnmtEncoder(nn.Module):
     """A stack of bidirectional layers, and the projection of its output.
 
     Every tensor between layers is 2c wide. The embeddings are repeated to that width, so that a
-    method can use them in place of the first layer's output; the first layer reads one copy.
-
-    Attributes:
-        observer: if set, called with the embeddings and each layer's output, (S, B, 2c) each.
+    method can use them in place of the first layer's output; the first layer reads one copy. An
+    `observer` is called with the embeddings and each layer's output, (S, B, 2c) each.
     """
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
@@ -59,25 +57,17 @@ class RnmtEncoder(nn.Module):
         self.observer: Observer | None = None
         self.embed_tokens = recurrent_table(dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
+        inputs = [model.width, *[2 * model.width] * (model.encoder_layers - 1)]
         self.layers = nn.ModuleList(
-            BidirectionalLayer(
-                2 * model.width if layer else model.width,
-                model,
-                recurrent_residual(model, method, layer),
-            )
-            for layer in range(model.encoder_layers)
+            BidirectionalLayer(units, model, recurrent_residual(model, method, layer))
+            for layer, units in enumerate(inputs)
         )
         self.projection = nn.Linear(2 * model.width, model.width)
         nn.init.xavier_uniform_(self.projection.weight)
         nn.init.zeros_(self.projection.bias)
 
     def forward(self, source: Tensor, tasks: Tensor) -> Tensor:
-        """Return the one memory that the decoder attends to, (S, B, c).
-
-        Args:
-            source: (B, S) right-padded.
-            tasks: (B,) the task of each sentence.
-        """
+        """Return the one memory that the decoder attends to, (S, B, c), of sources (B, S)."""
         padding = source.eq(self.dictionary.pad()).t()
         self.method.begin(tasks)
         x = self.dropout(self.embed_tokens(source)).transpose(0, 1)  # (S, B, c)
@@ -158,9 +148,7 @@ class QueryLayer(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return m, c and the context after one step, (B, c) each; a compiler takes it whole.
 
-        Args:
-            a: (B, 4c) the embedding's part.
-            recurrent: (2c, 4c) the matrix of [context; m].
+        a is the embedding's part, (B, 4c), and `recurrent` the matrix of [context; m], (2c, 4c).
         """
         carried = torch.cat([context, m], dim=-1).to(a.dtype)
         m, c = step(torch.addmm(a, carried, recurrent), c, scale, bias)
@@ -188,8 +176,7 @@ class ContextLayer(nn.Module):
 class RnmtDecoder(nn.Module):
     """A stack of layers, and the projection of output and context to the target vocabulary.
 
-    Attributes:
-        observer: if set, called with the embeddings and each layer's output, (T, B, c) each.
+    An `observer` is called with the embeddings and each layer's output, (T, B, c) each.
     """
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
@@ -214,21 +201,14 @@ class RnmtDecoder(nn.Module):
     ) -> Tensor:
         """Return what is projected to logits, (B, T, 2c), with teacher forcing.
 
-        Args:
-            previous_target: (B, T) the target shifted by one, right-padded.
-            memory: (S, B, c) from the encoder.
-            padding: (B, S) true at padding of the source.
-            tasks: (B,) the task of each sentence.
+        Of the targets (B, T), shifted by one; memory is (S, B, c), and padding (B, S) the source's.
         """
         shared = self.start_pass(memory, padding)
         self.method.begin(tasks)
         return self.run(previous_target, shared).transpose(0, 1)
 
     def run(self, tokens: Tensor, shared: RnmtPass) -> Tensor:
-        """Return the stack's output next to the context, (T, B, 2c), of tokens (B, T).
-
-        The method has begun.
-        """
+        """Return the stack's output next to the context, (T, B, 2c), of tokens (B, T)."""
         outputs = [self.dropout(self.embed_tokens(tokens)).transpose(0, 1)]  # (T, B, c)
         # The first layer computes the contexts that all others read.
         run_layers(

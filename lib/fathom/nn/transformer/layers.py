@@ -81,12 +81,7 @@ class PackedPass:
         return self._attend(attention, (q, k, v), self.packing, self.causal)
 
     def memory_attention(self, attention: Any, memory: Tensor, y: Tensor) -> Tensor:
-        """Return the attention of y to a memory, (1, rows, D).
-
-        Args:
-            memory: (1, source rows, D) keys and values before their projections.
-            y: (1, rows, D) queries before their projection.
-        """
+        """Return the attention of y, (1, rows, D), to a memory (1, source rows, D)."""
         if self.memory is None:
             raise RuntimeError("a pass without a memory cannot attend to one")
         k, v = self._fused(memory, attention.k_proj, attention.v_proj)
@@ -167,11 +162,8 @@ class _SubLayers(nn.Module):
 
     def modules_by_name(self) -> dict[str, nn.Module]:
         """Return the modules of the sub-layers, as `Method.initialise` names them."""
-        return {
-            f"{part}.{name}": self.get_submodule(path)
-            for part in self.parts
-            for name, path in MODULES[part].items()
-        }
+        places = ((part, *each) for part in self.parts for each in MODULES[part].items())
+        return {f"{part}.{name}": self.get_submodule(path) for part, name, path in places}
 
     def set_order(self, order: Order) -> None:
         """Set which sub-layers follow each other; those that are left out lose their weights."""
@@ -186,12 +178,9 @@ class _SubLayers(nn.Module):
         functions: Mapping[str, Callable[[Tensor], Tensor]],
         drop: Callable[[Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Return the layer's output, of the shape of x.
+        """Return the layer's output for x, (1, rows, D), as what each sub-layer computes of it.
 
-        Args:
-            x: (1, rows, D) its input.
-            functions: what each sub-layer computes, of the shape of x.
-            drop: dropout of a sub-layer's output; None for fairseq's.
+        `drop` is the dropout of a sub-layer's output; None for fairseq's.
         """
         for group in self.order:
             y = x
@@ -237,13 +226,7 @@ class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     encoder_attn: nn.Module
 
     def forward(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:
-        """Return the layer's output for packed hidden states; both are (1, rows, D).
-
-        Args:
-            x: (1, rows, D) packed hidden states.
-            memory: (1, source rows, D) what the layer attends to.
-            this: the pass.
-        """
+        """Return the layer's output for x, (1, rows, D) each, and a memory (1, source rows, D)."""
         attend = partial(this.memory_attention, self.encoder_attn, memory)
         functions = this.functions(self) | {"cross_attention": attend}
         return self.run(x, functions, partial(this.dropout, self.dropout_module))

@@ -27,11 +27,9 @@ class Transformer(Network):
         methods: dict[str, Method],
     ):
         if model.tie_embeddings == "all" and source_dictionary != target_dictionary:
-            raise FathomError(
-                "source and target have different dictionaries",
-                "model.tie_embeddings: all",
-                "write data.subwords.joint, or tie_embeddings: decoder",
-            )
+            what = "source and target have different dictionaries"
+            remedy = "write data.subwords.joint, or tie_embeddings: decoder"
+            raise FathomError(what, "model.tie_embeddings: all", remedy)
         super().__init__()
         self.encoder = TransformerEncoder(model, source_dictionary, methods["encoder"])
         self.decoder = TransformerDecoder(model, target_dictionary, methods["decoder"])
@@ -49,9 +47,8 @@ class Transformer(Network):
         """Return the logits of a batch's targets."""
         precision, multiple = self.matmul.precision, self.matmul.multiple
         sides = [batch.source.eq(self.padding), batch.target.eq(self.padding)]
-        source, rows = Packing.together(
-            sides, multiple, [batch.source_lengths, batch.target_lengths]
-        )
+        lengths = [batch.source_lengths, batch.target_lengths]
+        source, rows = Packing.together(sides, multiple, lengths)
         counts = [packing.rows_by_task(batch.task_of_each) for packing in (source, rows)]
         this = PackedPass(source, precision, rows_by_task=counts[0])
         memories = self.encoder(batch.source, batch.tasks, this)

@@ -63,11 +63,7 @@ def packed_positions(table: Any, packing: Packing) -> Tensor:
 
 
 def ordered_layers(model: Model, method: Method, layer_class: type, count: int) -> nn.ModuleList:
-    """Return a stack's layers with the order and the shared weights of its method.
-
-    Raises:
-        FathomError: If a layer cannot have the order or the weights that the method returns.
-    """
+    """Return a stack's layers with the order and the shared weights of its method."""
     layers: list[Any] = []
     groups = model.norm in ("pre", "none") and method.stack.name in model.residuals
     for number in range(count):
@@ -90,14 +86,7 @@ def ordered_layers(model: Model, method: Method, layer_class: type, count: int) 
 
 
 def require_order(order: Order, parts: Collection[str], groups: bool, where: str) -> None:
-    """Refuse an order that a layer cannot have.
-
-    Args:
-        order: what the method returns.
-        parts: the sub-layers that the layer's weights are for.
-        groups: whether sub-layers may read the same input.
-        where: the method and the layer.
-    """
+    """Refuse an order that a layer with these sub-layers, or without groups, cannot have."""
     if not all(isinstance(each, tuple | list) for each in (order, *(order or ()))):
         what = f"`order` returns {brief(repr(order))}, not groups of sub-layers"
         raise FathomError(what, where, f"return a tuple of tuples of {', '.join(parts)}")
@@ -145,12 +134,7 @@ class _Stack(nn.Module):
         return this.dropout(self.dropout, x.unsqueeze(0))
 
     def outputs(self, x: Tensor, call: Callable[[int, Any, Tensor], Tensor]) -> list[Tensor]:
-        """Return the embeddings x and each layer's output, of the shape of x.
-
-        Args:
-            x: (1, rows, D).
-            call: (number, layer, x) → the layer's output.
-        """
+        """Return x, (1, rows, D), and each layer's output: `call` of number, layer and input."""
         outputs = [x]
         run_layers(self.method, self.layers, outputs, call)
         if self.observer:
@@ -197,13 +181,8 @@ class TransformerDecoder(_Stack):
     ) -> Tensor:
         """Return the logits of the real targets in the order of the batch, with teacher forcing.
 
-        They are (n, V'), both numbers rounded up; entries from V on have no probability.
-
-        Args:
-            previous_target: (B, T) the target shifted by one, right-padded.
-            memories: (1, source rows, D) for each layer, from the encoder.
-            tasks: (B,) the task of each sentence.
-            this: the pass, with the packings of both sides.
+        They are (n, V'), both numbers rounded up; entries from V on have no probability. The
+        previous target, (B, T), is right-padded; a layer's memory is (1, source rows, D).
         """
         self.method.begin(this.packing.of_tokens(tasks), this.rows_by_task)
         x = self.embed_packed(previous_target, this)

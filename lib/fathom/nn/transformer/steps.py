@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, pad
 
+from fathom.nn.packing import rounded_up
 from fathom.nn.stack import Steps, moved_slots
 from fathom.nn.transformer.layers import DecoderLayer
 from fathom.nn.transformer.stacks import TransformerDecoder
@@ -46,7 +47,7 @@ class PastCache:
         numbers = torch.arange(hypotheses, device=self.hidden.device)
         slots = self.used + numbers
         self.used += hypotheses
-        missing = rounded_up(self.used) - self.hidden.size(2)
+        missing = rounded_up(self.used, ENTRIES) - self.hidden.size(2)
         if missing:
             self.hidden = pad(self.hidden, (0, missing), value=-torch.inf)
         if self.hidden.size(2) > self.keys.size(4):
@@ -57,10 +58,9 @@ class PastCache:
         self.hidden[:, numbers, slots] = 0.0
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Store a layer's keys and values of the last slots, (B, K, H, k) each.
+        """Store keys and values of the last slots, (B, K, H, k); return those of all slots.
 
-        Returns:
-            Keys (B · H, k, slots) and values (B · H, slots, k) of all slots.
+        Keys are (B · H, k, slots), values (B · H, slots, k).
         """
         sentences, hypotheses = keys.shape[:2]
         slots, first = self.hidden.size(2), self.used - hypotheses
@@ -77,9 +77,8 @@ class PastCache:
             self.keys[:, new, :, :, : self.used] = self.keys[:, old, :, :, : self.used]
             self.values[:, new, :, : self.used] = self.values[:, old, :, : self.used]
             self.hidden = self.hidden[sentences]
-        self.hidden = self.hidden.gather(
-            1, parents.unsqueeze(2).expand(-1, -1, self.hidden.size(2))
-        )
+        seen = parents.unsqueeze(2).expand(-1, -1, self.hidden.size(2))
+        self.hidden = self.hidden.gather(1, seen)
 
 
 class SourceCache:
@@ -91,14 +90,12 @@ class SourceCache:
         values: (layers, places, H, S, k).
         hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
 
-    Args:
-        attentions: the module of each layer that attends to the source, by its number.
-        memories: (B, S, D) what each layer attends to.
-        padding: (B, S) true at padding.
+    They are made of the modules that attend to the source, by the layer's number, of what each
+    layer attends to, (B, S, D), and of the padding, (B, S).
     """
 
     def __init__(self, attentions: Mapping[int, Any], memories: Sequence[Tensor], padding: Tensor):
-        missing = rounded_up(padding.size(1)) - padding.size(1)
+        missing = -padding.size(1) % ENTRIES
         self.numbers, keys, values = [*attentions], [], []
         for number, attention in attentions.items():
             rows = pad(memories[number], (0, 0, 0, missing))
@@ -126,11 +123,7 @@ class SourceCache:
 class TransformerSteps(Steps):
     """The decoder, in evaluation mode, at one position after another.
 
-    Args:
-        decoder: of the network.
-        memories: (B, S, D) what each layer attends to.
-        padding: (B, S) true at padding of the source.
-        tasks: (B,) the task of each sentence.
+    Each layer has a memory (B, S, D), and the source padding (B, S).
     """
 
     def __init__(
@@ -154,7 +147,10 @@ class TransformerSteps(Steps):
         """Return the decoder's last hidden states, (B · K, D), of one more piece (B · K,)."""
         decoder = self.decoder
         self.past.add_slots(self.hypotheses)
-        x = decoder.embed_scale * decoder.embed_tokens(pieces) + self.embedded_position()
+        # fairseq's table counts the pieces so far and looks at nothing else of them.
+        read = self.tasks.new_empty(1, self.position + 1)
+        position = decoder.embed_positions(read, incremental_state={})[0]  # (1, D)
+        x = decoder.embed_scale * decoder.embed_tokens(pieces) + position
         self.position += 1
         return decoder.run(x.unsqueeze(0), self.layer).squeeze(0)
 
@@ -162,12 +158,6 @@ class TransformerSteps(Steps):
         """Choose what each hypothesis sees; what is stored moves only with its sentence."""
         self.past.reorder(sentences, parents)
         self.source.reorder(sentences)
-
-    def embedded_position(self) -> Tensor:
-        """Return the embedding of this position, (1, D)."""
-        # fairseq's table counts the pieces so far and looks at nothing else of them.
-        pieces = self.tasks.new_empty(1, self.position + 1)
-        return self.decoder.embed_positions(pieces, incremental_state={})[0]
 
     def layer(self, number: int, layer: DecoderLayer, x: Tensor) -> Tensor:
         """Return a layer's output, (1, B · K, D)."""
@@ -197,24 +187,15 @@ class TransformerSteps(Steps):
 
 
 def attended(queries: Tensor, keys: Tensor, values: Tensor, hidden: Tensor) -> Tensor:
-    """Return softmax(q kᵀ + hidden) v of each head, (B, K, H, k).
+    """Return softmax(q kᵀ + hidden) v of each head, (B, K, H, k), as the scaled queries are.
 
-    Args:
-        queries: (B, K, H, k), scaled.
-        keys: (B · H, k, S).
-        values: (B · H, S, k).
-        hidden: (B, 1, K or 1, S) 0 or −∞.
+    Keys are (B · H, k, S), values (B · H, S, k), and `hidden`, 0 or −∞, is (B, 1, K or 1, S).
     """
     sentences, hypotheses, heads, units = queries.shape
     by_head = queries.transpose(1, 2).reshape(-1, hypotheses, units)
     scores = torch.bmm(by_head, keys).view(sentences, heads, hypotheses, -1)
     weights = scores.add_(hidden).softmax(dim=-1).flatten(0, 1)
     return torch.bmm(weights, values).view(sentences, heads, hypotheses, units).transpose(1, 2)
-
-
-def rounded_up(entries: int) -> int:
-    """Return a number rounded up to a multiple of ENTRIES."""
-    return entries + -entries % ENTRIES
 
 
 def scaled_queries(attention: Any) -> tuple[Tensor, Tensor]:

@@ -44,11 +44,7 @@ class Metric(ABC):
     ) -> np.ndarray:
         """Count in each sentence: (sentences, columns), int64.
 
-        Args:
-            hypotheses: the translations.
-            references: the right translation of each.
-            sources: what is translated; None unless `needs_source`.
-            language: the target language, ISO 639-3.
+        The sources are None unless `needs_source`; the target language is in ISO 639-3.
         """
 
     @abstractmethod
@@ -75,11 +71,7 @@ class Metric(ABC):
     def statistics(
         self, hypotheses: Lines, references: Lines, language: str = "", sources: Lines | None = None
     ) -> "Statistics":
-        """Return what the metric counts in each sentence, at least one.
-
-        Raises:
-            FathomError: If the counts have another shape, or are not whole numbers.
-        """
+        """Return what the metric counts in each sentence, of which there is at least one."""
         texts = hypotheses, references, sources if self.needs_source else None
         counts = self.count(*texts, language)
         shape = len(hypotheses), len(self.columns)
@@ -175,10 +167,7 @@ def measure(
     the rest is as for `metrics_of`.
     """
     if len(hypotheses) != len(references) or not references:
-        raise FathomError(
-            f"{len(hypotheses)} hypotheses for {len(references)} references",
-            where,
-            "translate again; every sentence has one hypothesis",
-        )
+        what = f"{len(hypotheses)} hypotheses for {len(references)} references"
+        raise FathomError(what, where, "translate again; every sentence has one hypothesis")
     metrics = metrics_of(language, tokenizers, names)
     return [metric.statistics(hypotheses, references, language, sources) for metric in metrics]

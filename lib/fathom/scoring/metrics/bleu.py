@@ -59,17 +59,14 @@ class Bleu(SacreBleu):
 @cache
 def metric(tokenizer: str) -> Bleu:
     """Return BLEU with a tokenizer."""
-    peer = _of_moses if tokenizer == MOSES else partial(_of_sacrebleu, tokenizer)
-    return Bleu("bleu", "BLEU", "higher", COLUMNS, peer, tokenizer)
+    return Bleu("bleu", "BLEU", "higher", COLUMNS, partial(_peer, tokenizer), tokenizer)
 
 
-def _of_sacrebleu(tokenizer: str, _: str) -> BLEU:
-    # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are.
-    return BLEU(tokenize=tokenizer, force=True)
-
-
-def _of_moses(language: str) -> BLEU:
-    # `force`: these lines do look tokenised.
+def _peer(tokenizer: str, language: str) -> BLEU:
+    # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are, and Moses'
+    # lines do.
+    if tokenizer != MOSES:
+        return BLEU(tokenize=tokenizer, force=True)
     bleu = BLEU(tokenize="none", force=True)
     bleu.tokenizer = MosesTokens(language)
     bleu.tokenizer_signature = bleu.tokenizer.signature()

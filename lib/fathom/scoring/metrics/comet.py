@@ -33,11 +33,7 @@ class Comet(Metric):
     def count(
         self, hypotheses: Lines, references: Lines, sources: Lines | None, language: str
     ) -> np.ndarray:
-        """Return the score of each sentence in millionths, and 1.
-
-        Raises:
-            FathomError: If unbabel-comet is not installed.
-        """
+        """Return the score of each sentence in millionths, and 1."""
         model = _model()
         texts = zip(sources or (), hypotheses, references, strict=True)
         data = [{"src": source, "mt": mt, "ref": reference} for source, mt, reference in texts]

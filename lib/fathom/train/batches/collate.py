@@ -19,12 +19,7 @@ T = TypeVar("T", int, Member)
 
 
 def collate(pairs: Sequence[Pairs], members: Sequence[Member]) -> Batch:
-    """Return a batch of sentences of several tasks.
-
-    Args:
-        pairs: one split of the tasks that occur, in any order.
-        members: (task, sentence) of each row, at least one.
-    """
+    """Return a batch of one or more rows (task, sentence) of a split, its tasks in any order."""
     rows = np.array(members, dtype=np.int64)  # (B, 2)
     sources = {split.task: split.sources for split in pairs}
     targets = {split.task: split.targets for split in pairs}
@@ -60,12 +55,7 @@ def counted(sides: Mapping[int, Sentences], rows: np.ndarray) -> np.ndarray:
 
 
 def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the ids of sentences, (B, longest), padded on the right.
-
-    Args:
-        rows: (B, 2) task and sentence of each row.
-        lengths: (B,) the tokens of each.
-    """
+    """Return ids, (B, longest), padded on the right, of rows (task, sentence) of known lengths."""
     tasks, sentences = rows.T
     padded = np.full((len(rows), lengths.max()), PAD)
     for task in np.unique(tasks):
@@ -79,12 +69,9 @@ def gathered(sides: Mapping[int, Sentences], rows: np.ndarray, lengths: np.ndarr
 
 
 def grouped(lengths: Mapping[T, int], tokens: int, texts: int | None = None) -> list[list[T]]:
-    """Return groups of texts of similar length, the short ones first.
+    """Return groups of at most `texts` texts of similar length, the short ones first.
 
-    Args:
-        lengths: tokens of each text.
-        tokens: bound of a group's texts times its longest; a longer text is a group alone.
-        texts: the most texts of a group; None for any number.
+    A group's texts times its longest have at most `tokens`; a longer text is a group alone.
     """
     groups: list[list[T]] = []
     for member in sorted(lengths, key=lambda member: (lengths[member], member)):

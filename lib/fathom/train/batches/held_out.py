@@ -44,10 +44,8 @@ def ordered(
 ) -> list[Batch]:
     """Return the pairs of a split in batches of similar length, the short ones first.
 
-    Args:
-        pairs: the split of each task.
-        tokens: bound of a batch's rows times its longest side; a longer sentence is a batch alone.
-        counts: how many pairs of each task, evenly spaced; None for all.
+    A batch's rows times its longest side have at most `tokens`; a longer sentence is a batch alone.
+    `counts` is how many pairs of each task, evenly spaced; None for all.
     """
     lengths = {}
     for split in pairs:
@@ -71,18 +69,13 @@ def held_out_blocks(
     entries = len(tensors.source_dictionary)
     rows = {}
     for text in texts(tensors, split, block_tokens):
-        of_task = {
-            (text.task, block): mask(
-                text.block(block), entries, masking, 0, _HELD_OUT, text.task, block
-            )
-            for block in _places(text.task, len(text), counts)
-        }
+        of_task = {}
+        for block in _places(text.task, len(text), counts):
+            where = (0, _HELD_OUT, text.task, block)
+            of_task[text.task, block] = mask(text.block(block), entries, masking, *where)
         if not any(map(predicted, of_task.values())):
-            raise FathomError(
-                f"nothing of '{tensors.tasks[text.task]}' is predicted",
-                f"{tensors.folder}, {split}",
-                "hold more text out",
-            )
+            what = f"nothing of '{tensors.tasks[text.task]}' is predicted"
+            raise FathomError(what, f"{tensors.folder}, {split}", "hold more text out")
         rows |= of_task
     groups = grouped({member: len(source) for member, (source, _) in rows.items()}, TOKENS)
     return [collate_masked([rows[member] for member in group], group) for group in groups]

@@ -36,17 +36,12 @@ def blocks(lengths: np.ndarray, longest: int) -> np.ndarray:
     """Return the blocks of a text as (first token, token after the last), (n, 2).
 
     A block ends where the next sentence does not fit. The blocks cover the text without gaps.
-
-    Args:
-        lengths: (sentences,) tokens of each sentence, end symbol included, at least 1.
-        longest: the most tokens of a block; a longer sentence raises FathomError.
+    Lengths include the end symbol; a sentence that is longer than a block raises FathomError.
     """
-    if len(lengths) and lengths.max() > longest:
-        raise FathomError(
-            f"a sentence has {lengths.max()} tokens with its end symbol, a block at most {longest}",
-            "data.max_pieces",
-            f"write {longest - 1} or less, and encode again",
-        )
+    if len(lengths) and (most := lengths.max()) > longest:
+        what = f"a sentence has {most} tokens with its end symbol, a block at most {longest}"
+        remedy = f"write {longest - 1} or less, and encode again"
+        raise FathomError(what, "data.max_pieces", remedy)
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     # For each sentence: if a block starts with it, the sentence that starts the next block.
     following = np.searchsorted(bounds, bounds[:-1] + longest, side="right") - 1
@@ -90,11 +85,7 @@ def texts(tensors: Tensors, split: str, longest: int) -> list[BlockedText]:
 
 
 class BlockSampler(Order):
-    """Which blocks an update holds: a pure function of the seed and the update's number.
-
-    Args:
-        lengths: for each of N tasks (n,) tokens of each block.
-    """
+    """Which blocks an update holds: a pure function of the seed and the update's number."""
 
     def __init__(self, lengths: Sequence[np.ndarray], tasks: AllTasks, seed: int):
         totals = [int(of_task.sum()) for of_task in lengths]
@@ -104,11 +95,8 @@ class BlockSampler(Order):
         certain = [tokens >= most for tokens, most in zip(self._quotas, longest, strict=True)]
         if not (all(certain) if tasks.drawn else any(certain)):
             needed = max(longest) if tasks.drawn else min(longest)
-            raise FathomError(
-                "an update could have no block",
-                "training.batch.tokens",
-                f"give a task {needed} tokens, the length of its longest block",
-            )
+            remedy = f"give a task {needed} tokens, the length of its longest block"
+            raise FathomError("an update could have no block", "training.batch.tokens", remedy)
 
     def update(self, n: int) -> list[Member]:
         """Return the (task, block) pairs of update n, sorted by their tokens.
@@ -132,25 +120,13 @@ class BlockSampler(Order):
         return sorted(split, key=lambda part: not part)
 
 
-def mask_symbol(entries: int) -> int:
-    """Return the mask symbol's id: the first after a dictionary's `entries`, as in fairseq."""
-    return entries
-
-
 def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Masked:
     """Hide pieces of a text; a pure function of its arguments.
 
     The number of chosen pieces is rounded at random, so that short texts have their share on
-    average.
-
-    Args:
-        tokens: (T,) ids, among them the dictionary's symbols.
-        entries: of the dictionary, without the mask symbol.
-        masking: how many pieces are chosen, and what replaces them.
-        where: the seed and the words that identify the draw, integers of at least 0.
-
-    Returns:
-        The input, and the target with PAD where nothing is predicted.
+    average. It returns the input, and the target with PAD where nothing is predicted. The mask
+    symbol is the first id after the dictionary's entries, as in fairseq; `where` is the seed and
+    the words that identify the draw, integers of at least 0.
     """
     stream = np.random.PCG64(np.random.SeedSequence(where))
     first = len(SPECIAL)
@@ -163,7 +139,7 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
     target[chosen] = tokens[chosen]
     changed = masking.masked + masking.random
     replaced = (fate >= masking.masked) & (fate < changed)
-    hidden[chosen[fate < masking.masked]] = mask_symbol(entries)
+    hidden[chosen[fate < masking.masked]] = entries
     random = first + (choice * (entries - first)).astype(np.int64)
     hidden[chosen[replaced]] = random[replaced]
     return hidden, target
@@ -171,7 +147,10 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
 
 def collate_masked(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
     """Return a batch of masked texts, at least one, with the (task, text) of each."""
-    source, target = (_padded(side) for side in zip(*rows, strict=True))  # (B, T)
+    source, target = (  # (B, T)
+        pad_sequence([*map(torch.from_numpy, side)], batch_first=True, padding_value=PAD)
+        for side in zip(*rows, strict=True)
+    )
     where = torch.tensor(members, dtype=torch.long)  # (B, 2)
     return Batch(
         source=source,
@@ -194,10 +173,3 @@ def _uniform(stream: np.random.PCG64, count: int) -> np.ndarray:
     """Return numbers in [0, 1), (count,), from raw bits, whose sequence numpy guarantees."""
     bits = stream.random_raw(count)
     return np.ldexp((bits >> np.uint64(_DROPPED)).astype(np.float64), -_BITS)
-
-
-def _padded(rows: Sequence[np.ndarray]) -> torch.Tensor:
-    """Return rows of ids as one tensor, (B, longest), padded on the right."""
-    return pad_sequence(
-        [torch.from_numpy(row) for row in rows], batch_first=True, padding_value=PAD
-    )

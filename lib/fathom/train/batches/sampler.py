@@ -49,11 +49,7 @@ class Stream:
     """One task's sentences, pass after pass, each pass in a different order.
 
     A sentence's place is the number of tokens before it in all passes. Which sentences are between
-    two places depends on the places alone.
-
-    Args:
-        lengths: (sentences,) tokens of each sentence, at least 1.
-        where: the seed and the task; each pass adds its number.
+    two places depends on the places alone. A pass is drawn by the seed, the task and its number.
     """
 
     def __init__(self, lengths: np.ndarray, *where: int):
@@ -84,13 +80,10 @@ class Stream:
 class AllTasks:
     """Every update holds all tasks, in one part.
 
-    Attributes:
-        tokens: (N,) a task's target tokens in a part that holds it.
-        parts: of an update.
-        drawn: whether a part holds one task, which is drawn.
+    `tokens`, (N,), are a task's target tokens in a part that holds it; an update has `parts`.
     """
 
-    drawn = False
+    drawn = False  # whether a part holds one task, which is drawn
 
     def __init__(self, tokens: Sequence[float], parts: int = 1):
         self.tokens, self.parts = list(tokens), parts
@@ -191,14 +184,10 @@ def temperature_shares(lines: Sequence[int], temperature: float) -> np.ndarray:
 
 
 class Order:
-    """Where an update's texts lie in the streams of N tasks.
+    """Where an update's texts lie in the streams of N tasks, from the lengths of each task's texts.
 
-    Args:
-        lengths: for each task (texts,) tokens of each text.
-        tasks: which tasks an update holds.
-        seed: of the run, at least 0.
-        pools: for each task, P: the updates that share a stretch of its stream.
-        largest: the task whose passes are the epochs.
+    Each task has its P in `pools`: the updates that share a stretch of its stream. Passes of the
+    largest task are the epochs.
     """
 
     def __init__(
@@ -245,12 +234,9 @@ class Order:
 
 
 class Sampler(Order):
-    """The order of data of one run on pairs of sentences.
+    """The order of data of one run on pairs of sentences, from the lengths of each task's.
 
-    Args:
-        target_lengths: for each of N tasks (sentences,) target tokens, end symbol included.
-        source_lengths: the same for the source.
-        per_update: how many tasks an update draws by their shares; "all" holds every task.
+    An update draws `per_update` tasks by their shares; with "all" it holds every task.
     """
 
     def __init__(
@@ -287,11 +273,8 @@ class Sampler(Order):
             block, place = divmod(before, self._pools[tasks[0]])
             members += self._block(tasks, block)[place]
         if not members:
-            raise FathomError(
-                f"update {n} has no sentence",
-                "training.batch.tokens",
-                f"raise it; the longest sentence has {max(map(np.max, self._target))} tokens",
-            )
+            remedy = f"raise it; the longest sentence has {max(map(np.max, self._target))} tokens"
+            raise FathomError(f"update {n} has no sentence", "training.batch.tokens", remedy)
         return members
 
     def _parts(self, tasks: tuple[int, ...], block: int) -> list[list[Member]]:
@@ -309,11 +292,8 @@ class Sampler(Order):
         return [ranks[rank] for rank in order.tolist()]
 
     def _sort_key(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Return the length by which pairs are sorted, that of the longer side, (n,).
-
-        Each side is measured in its mean length over all tasks. The numbers are integers, so that
-        equal lengths compare as equal.
-        """
+        """Return the length by which pairs are sorted, that of the longer side, (n,)."""
+        # Each side in its mean length over all tasks; in integers, so equal lengths are equal.
         return np.maximum(source * self._target_tokens, target * self._source_tokens)
 
     def split(self, members: list[Member], parts: int) -> list[list[Member]]:
