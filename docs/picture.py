@@ -1,56 +1,77 @@
-"""Pictures of the first table of a paper's page, light and dark, by Chromium.
+"""Pictures of a kept page, by Chromium: python -m docs.picture writes docs/images/page_*.png.
 
-    python -m docs.picture docs/results/deep/transparent_attention.html docs/images/page
-
-writes docs/images/page_light.png and page_dark.png. Debian's package is chromium.
+Each picture has the SHA-256 of the page that it was taken of, by which a test finds that it is
+stale. Debian's package is chromium.
 """
 
 import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
+from fathom.io.files import sha256
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "results" / "deep" / "transparent_attention.html"
+IMAGES = ROOT / "docs" / "images"
+# Of each picture: the address in the page, whether it is dark, and which elements it has.
+PICTURES = {
+    "page_light": ("", False, (".tools", ".grid")),
+    "page_dark": ("", True, (".tools", ".grid")),
+    "page_head": ("", False, ("header",)),
+    "page_cell": (
+        "#table1-0-3-3",
+        False,
+        ("#table1 .grid", "aside:has(:target) h2", "aside:has(:target) dl"),
+    ),
+}
+TAKEN_OF = "page"  # the key of the page's hash in a picture
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
-COLOURS = 48  # of a picture, which is small then
+COLOURS = 128  # of a picture, which is small then
 WIDTH, EDGE = 1400, 16  # pixels of a window, and around a picture
 LOWEST = 2400  # pixels of a page in which its first table begins
-LIMIT = 120  # seconds
-# What a page is asked: where the tools above its tables begin, and where the first table ends.
-_ASKED = """<script>addEventListener('load', () => {
-const {left, top, right} = document.querySelector('.tools').getBoundingClientRect()
-const {bottom} = document.querySelector('.grid').getBoundingClientRect()
-console.log('FOUND ' + JSON.stringify([left, top, right, bottom].map(Math.round)))
-})</script></body>"""
+LIMIT = 300  # seconds
+# What a page is asked: where elements are, once the page has followed its address.
+_ASKED = """<script>addEventListener('load', () => setTimeout(() => {
+const boxes = %s.map(each => document.querySelector(each).getBoundingClientRect())
+const edge = (name, of) => Math.round(of(...boxes.map(box => box[name])))
+console.log('FOUND ' + JSON.stringify(
+[edge('left', Math.min), edge('top', Math.min), edge('right', Math.max), edge('bottom', Math.max)]))
+}, 500))</script></body>"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 
-def take(page: Path, stem: Path) -> None:
-    """Write the pictures of a page's first table, below the line that explains it."""
-    for name, dark in (("light", False), ("dark", True)):
-        file = stem.with_name(f"{stem.name}_{name}.png")
-        with TemporaryDirectory() as folder:
-            copy = Path(folder) / page.name
-            # Without the policy that keeps other scripts out.
-            text = _POLICY.sub("", page.read_text(encoding="utf-8"))
-            copy.write_text(text.replace("</body>", _ASKED), encoding="utf-8")
-            command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"]
-            command += ["--hide-scrollbars", f"--window-size={WIDTH},{LOWEST}"]
-            command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
-            command += ["--enable-logging=stderr", f"--screenshot={file}", copy.as_uri()]
-            said = subprocess.run(
-                command, capture_output=True, text=True, timeout=LIMIT, check=True
-            ).stderr
-            (found,) = _FOUND.findall(said)
-        left, top, right, bottom = json.loads(found)
-        box = (left - EDGE, top - EDGE, right + EDGE, bottom + EDGE // 2)
-        Image.open(file).convert("RGB").crop(box).quantize(COLOURS).save(file, optimize=True)
+def take(name: str, page: Path = PAGE, images: Path = IMAGES) -> Path:
+    """Write one of the pictures, and return its file."""
+    address, dark, elements = PICTURES[name]
+    file = images / f"{name}.png"
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / page.name
+        # Without the policy that keeps other scripts out.
+        text = _POLICY.sub("", page.read_text(encoding="utf-8"))
+        asked = _ASKED % json.dumps(elements)
+        copy.write_text(text.replace("</body>", asked), encoding="utf-8")
+        command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"]
+        command += ["--hide-scrollbars", f"--window-size={WIDTH},{LOWEST}"]
+        command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
+        command += ["--virtual-time-budget=5000", "--enable-logging=stderr"]
+        command += [f"--screenshot={file}", copy.as_uri() + address]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
+    left, top, right, bottom = json.loads(_FOUND.findall(done.stderr)[-1])
+    box = (max(left - EDGE, 0), max(top - EDGE, 0), right + EDGE, bottom + EDGE // 2)
+    about = PngInfo()
+    about.add_text(TAKEN_OF, sha256(page))
+    picture = Image.open(file).convert("RGB").crop(box).quantize(COLOURS)
+    picture.save(file, optimize=True, pnginfo=about)
+    return file
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]), Path(sys.argv[2]))
+    for name in PICTURES:
+        take(name)

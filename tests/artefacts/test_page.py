@@ -21,8 +21,15 @@ from fathom.artefacts.page.page import (
     page_figures,
     software,
 )
-from fathom.artefacts.page.runs import ASSUMPTION, TrainingCost, costs, runs_of
-from fathom.artefacts.page.tables import PageTable, minus, point
+from fathom.artefacts.page.runs import (
+    ASSUMPTION,
+    PageRun,
+    TrainingCost,
+    costs,
+    runs_of,
+    usual_facts,
+)
+from fathom.artefacts.page.tables import PageTable, point
 from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import FOLDER, environment
 from fathom.artefacts.table.comparison import compare_table
@@ -106,12 +113,6 @@ def paper_runs(artefacts, paper, *names):
     return runs_of(artefacts, paper, tables)
 
 
-def test_a_cell_can_be_read_aloud(lay_out):
-    shown = {(cell.row, cell.column): lay_out().spoken(cell) for cell in lay_out().cells}
-    assert (minus("-1.5"), minus("-residuals")) == ("\u22121.5", "-residuals")
-    assert shown["6/6", "Avg."] == "6/6, Avg.: ours 29.5 ±0.5, reported 29.5, reproduced"
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
@@ -159,11 +160,14 @@ def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ende
 
 def test_details_have_digits_intervals_and_the_number_of_each_seed(details_of, lay_out):
     facts = details_of("6/6", "bos")
-    for words in ("20.5 BLEU, seeds 20, 21", "standard error 0.5", "bootstraps 19.5 to 21.5"):
-        assert words in facts
-    how = lay_out().how(lay_out().cells)
-    assert how[0].startswith("nrefs:1")
-    assert any(each.startswith("bleu.test.plain.13a in scores") for each in how)
+    assert "20.5 BLEU ±0.5 [19.5, 21.5], seeds 20, 21; paper 22 ±0.1" in facts
+    assert "paper diverged" in details_of("24/24", "Avg")
+    table = lay_out()
+    assert any(table.file(cell).startswith("scores") for cell in table.cells)
+    assert table.legend(table.cells)[:2] == [
+        "±: standard error over 2 seeds",
+        "[ ]: 95 % over test sentences",
+    ]
 
 
 def test_details_say_what_a_reader_must_know_of_the_comparison(details_of):
@@ -178,17 +182,14 @@ def test_the_head_counts_runs_cells_and_claims(compare):
         dates = [{"end": f"2026-01-0{day}T00:00:00+00:00"} for day in range(1, ended + 1)]
         files = [SimpleNamespace(file=SimpleNamespace(attempts=[date])) for date in dates]
         runs[name] = SimpleNamespace(ended=files, below_unigram=nats, learned=(nats or 0) > 0)
-    answers = [SimpleNamespace(answer="holds", reported_answer="fails", reading="printed")] * 2
-    answers.append(SimpleNamespace(answer="holds", reported_answer="not printed", reading="ours"))
-    listed = [TrainingCost("x", "cpu", 4, 2.0, 9, 1.0)]
+    answers = [SimpleNamespace(answer="holds")] * 3
+    listed = [TrainingCost("cpu", 4, 2.0, 9, 1.0)]
     top = head({"table1": compare()}, runs, listed, answers)
     assert [top[name] for name in ("runs", "ended", "trainings", "hours")] == [4, 3, 4, 2.0]
     assert (top["learned"], top["nats"], top["last"]) == (2, [-0.5, 1.5], "2026-01-02")
     assert (top["cells"], top["judged"]) == (7, 7)
+    assert (top["failed"], top["trained"]) == (2, 1)
     assert [*top["claims"].values()] == [3]
-    counts = [(sign.words, count) for sign, count in top["printed_claims"].items()]
-    assert counts == [("fails", 2)]
-    assert [sign.words for sign in top["our_readings"]] == ["not printed"]
 
 
 def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits():
@@ -238,12 +239,13 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert first.all("span", "hollow") == []
     assert [len(side.all("span", "hollow")) for side in second.all("td")] == [1, 0]
     assert ("goes against" in first.text, "goes against" in second.text) == (True, False)
-    assert [part.text for part in ours.all("b")] == ["de", "cs"]
+    numbers = [item.text for item in first.all("li")]
+    assert [text.partition(":")[0] for text in numbers] == ["Here, de, holds", "Here, cs, fails"]
     assert "Deeper is <better>" in first.text
     assert ("twice" in first.text, "twice the <data>" in second.text) == (False, True)
     assert first.all("code")[1].text.endswith(", if trained(t)")
-    numbers = [item.text for item in second.all("td")[0].all("ul")[1].all("li")]
-    assert (len(numbers), numbers[0], numbers[-1]) == (5, FACT.text, "and 11 more")
+    (numbers,) = (item.text for item in second.all("li"))
+    assert numbers == f"Here, holds: {'; '.join([FACT.text] * 4)}; and 11 more"
 
 
 def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artefacts):
@@ -259,7 +261,8 @@ def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artef
     assert " ".join(one.all("td")[1].text.split()).startswith("our reading: ✕ fails")
     assert [text in one.text for text in ("against the sentence", "against our reading")] == [0, 1]
     assert (whole in one.text, "In full" in both.text) == (True, False)
-    assert "our readings of them" in document.all("header")[0].text
+    parts = document.named("claims").all("p", "lede")[1].text
+    assert " ".join(parts.split()).endswith("3 parts: ✕ fails our reading: ✕ 2 fails")
 
 
 def test_what_trained_says_at_which_size_and_what_must_not_be_concluded(artefacts):
@@ -291,7 +294,7 @@ def test_what_trained_says_at_which_size_and_what_must_not_be_concluded(artefact
     for words in (
         "that a cell of the paper is reproduced or refuted",
         "beyond depth 6/3, width 64, updates 5, learning rate 0.00025, precision fp32",
-        "anything from one seed (Table 5: 24/12 (here 6/3); Table 5: 24/24 (here 6/6))",
+        "anything from one seed (each row)",
     ):
         assert words in shown.text
 
@@ -333,7 +336,19 @@ def test_a_trained_run_has_nats_below_the_baseline_and_what_was_recorded(artefac
     run = runs_of(artefacts, paper, tables)[name]
     assert run.below_unigram == pytest.approx(6.06 - 4.5)
     assert run.learned
-    assert {("corpus", "c" * 64, ""), ("device", "x86_64, 1 thread", "")} <= {*run.facts}
+    assert (run.facts["corpus"], run.facts["device"]) == ("c" * 64, "x86_64, 1 thread")
+    assert run.facts["model.width"] == "64 (512)"
+
+
+def test_a_run_says_where_it_is_not_as_most_runs_on_its_text():
+    spec = SimpleNamespace(data=SimpleNamespace(dataset="d"))
+    facts = ({"a": "1", "b": "2"}, {"a": "1", "c": "3"}, {"a": "1", "b": "2"})
+    runs = [SimpleNamespace(facts=each, spec=spec) for each in facts]
+    usual = usual_facts(runs)
+    assert usual == {"d": {"a": "1", "b": "2"}}
+    unusual = [PageRun.unusual(run, usual["d"]) for run in runs[:2]]
+    assert unusual == [{}, {"b": "no difference", "c": "3"}]
+    assert usual_facts(runs[:1]) == {"d": {}}
 
 
 def timed(*devices, seconds=1800.0):
@@ -344,16 +359,10 @@ def timed(*devices, seconds=1800.0):
 
 
 def test_trainings_of_each_device_have_hours_tokens_and_energy():
-    sums = {
-        cost.device: (cost.name, cost.trainings, cost.hours)
-        for cost in costs(timed(CPU, GPU, GPU, CPU))
-    }
-    assert sums == {
-        "x86_64, 2 threads": ("x86_64, 2 threads", 2, 1.0),
-        "NVIDIA H200, TF32": ("NVIDIA H200, TF32", 2, 1.0),
-    }
-    (cost,) = costs(timed(CPU, CPU), "a")
-    assert (cost.name, cost.device, cost.trainings) == ("a", "x86_64, 2 threads", 2)
+    listed = [*costs(timed(CPU, GPU, GPU, CPU))]
+    assert [cost.device for cost in listed] == ["x86_64, 2 threads", "NVIDIA H200, TF32"]
+    assert [(cost.trainings, cost.hours) for cost in listed] == [(2, 1.0)] * 2
+    (cost,) = costs(timed(CPU, CPU))
     assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)
     assert cost.watt_hours == pytest.approx(2 * 8 * 1.2)
 
@@ -532,7 +541,7 @@ def test_what_ran_comes_first_and_the_menu_says_what_did(shown):
 def test_a_cell_with_a_result_is_a_link_to_its_line_and_no_other_is(shown):
     cells = shown.named("table5").all("td", "cell")
     links = {link.attributes["href"][1:] for cell in cells for link in cell.all("a")}
-    lines = {line.attributes.get("id"): line for line in shown.all("tr")}
+    lines = {line.attributes.get("id"): line for line in shown.all("div")}
     assert links < {*lines}
     assert all(", seeds " in lines[name].text for name in links if name.startswith("table5-0"))
     assert [cell for cell in cells if "not run" in cell.text and cell.all("a")] == []
@@ -541,28 +550,31 @@ def test_a_cell_with_a_result_is_a_link_to_its_line_and_no_other_is(shown):
 def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
     """Of the base row there are none; of a row that the paper does not have, ours alone."""
     rows = {row.all("th")[0].text: row for row in shown.named("table5").all("tbody")[0].all("tr")}
-    gains = {name: [*map(str, row.all("span", "gain"))] for name, row in rows.items()}
-    labels = {
-        name: row.all("a")[0].attributes["aria-label"] for name, row in rows.items() if row.all("a")
+    links = {
+        name: row.all("a")[0].attributes["href"][1:] for name, row in rows.items() if row.all("a")
     }
+    words = {name: shown.named(line).text for name, line in links.items()}
     deep = "LL-D, 12/24 here 3/6, width 64"
-    assert [name for name, drawn in gains.items() if not drawn] == [
+    assert [name for name, row in rows.items() if not row.all("u")] == [
         "12/12 here 3/3, width 64",
         "24/12 here 6/3, width 64",
     ]
-    assert re.search(
-        r", less 12/12: [+\u2212][\d.]+, 95 % interval [+\u2212][\d.]+ to [+\u2212]?[\d.]+ "
-        r"(ex|in)cludes 0, paper \u22120\.10$",
-        labels[deep],
-    )
-    assert ", paper" not in labels["Gates at ½, 24/24 * here 6/6, width 64"]
+    number = r"[+\u2212]?[\d.]+"
+    gain = rf"less 12/12 {number} \[{number}, {number}\] (ex|in)cludes 0"
+    assert re.search(rf"; {gain}, paper \u22120\.10$", words[deep])
+    assert re.search(rf"; {gain}$", words["Gates at ½, 24/24 * here 6/6, width 64"])
     assert "⇄ diverged" in rows["24/24 here 6/6, width 64"].text
-    drawn = rows[deep].all("span", "gain")[0].all("i")[0]
-    places = dict(each.split(":") for each in drawn.attributes["style"].split(";"))
-    assert {*places} == {f"--{each}" for each in "zolhp"}
+    places = dict(each.split(":") for each in rows[deep].all("u")[0].attributes["style"].split(";"))
+    assert {*places} == {f"--{each}" for each in "olhp"}
     assert all(0 <= int(place.removesuffix("%")) <= 100 for place in places.values())
     checked = [box for box in shown.all("input") if "checked" in box.attributes]
     assert [box.attributes["id"] for box in checked] == ["view-gains"]
+    out = shown.all("header")[0].text
+    assert re.search(r"Table 5 : \d+ of 81 differences to 12/12 exclude 0 \(95 %\); with", out)
+    assert "Of 1 run that failed in the paper, 1 trains here." in out
+    notes = [note.text for note in shown.named("table5").all("li")]
+    assert notes[0] == "Differences: 95 % interval of the differences of equal seeds, Student's t."
+    assert "±: standard error over the seeds." in notes
 
 
 def test_cells_of_no_run_have_details_too(artefacts):
@@ -584,8 +596,14 @@ def test_each_run_has_its_curve_once_and_parts_of_figures_have_titles_and_links(
     assert all(re.fullmatch(r".+, \w{3}: [+-]\d+\.\d\d", bar.all("title")[0].text) for bar in bars)
 
 
-def test_a_page_with_a_table_of_five_seeds_is_small(ran):
-    assert ran.stat().st_size < 400_000
+def test_pages_are_small(ran, artefacts):
+    """The second has all runs of the paper with one seed."""
+    paper = own_project().papers["latent_depth"]
+    fill(artefacts, paper.name, *paper.tables)
+    tables = {name: artefacts.compared(paper, table) for name, table in paper.tables.items()}
+    whole = page(artefacts, paper, tables, judged(artefacts, paper))
+    assert ran.stat().st_size < 250_000
+    assert len(whole.encode()) < 480_000
 
 
 LOOK = """
@@ -602,9 +620,9 @@ for (const view of ['gains', 'numbers']) {
   page.getElementById(`view-${view}`).checked = true
   for (const grid of page.querySelectorAll('table.grid')) {
     const columns = {}
-    grid.querySelectorAll('.cell .ours s').forEach(tail => {
+    grid.querySelectorAll('.cell s').forEach(tail => {
       const {left, width} = tail.getBoundingClientRect()
-      if (width) (columns[tail.closest('td').cellIndex] ??= []).push(left)
+      if (width && !tail.closest('em')) (columns[tail.closest('td').cellIndex] ??= []).push(left)
     })
     for (const lefts of Object.values(columns)) {
       found.points.push(Math.max(...lefts) - Math.min(...lefts))
@@ -612,7 +630,7 @@ for (const view of ['gains', 'numbers']) {
   }
 }
 page.getElementById('view-gains').checked = true
-found.first = page.querySelector('.gain .ours').getBoundingClientRect().top
+found.first = page.querySelector('.cell u').getBoundingClientRect().top
 return found
 """
 
@@ -631,6 +649,30 @@ def test_a_browser_shows_the_page_without_overflow_and_numbers_by_their_points(
     assert found["first"] < (1200 if width == 1400 else 2000)
     assert len(found["points"]) > 20
     assert max(found["points"]) <= 1
+
+
+COPY = """
+let copied = ''
+const writeText = text => { copied = text }
+Object.defineProperty(window.navigator, 'clipboard', {value: {writeText}})
+const cell = page.querySelector('#table5 .cell a')
+window.location.hash = cell.hash
+window.dispatchEvent(new window.Event('hashchange'))
+const line = page.getElementById(cell.hash.slice(1))
+line.querySelector('button').click()
+return {label: cell.getAttribute('aria-label'), words: line.querySelector('cite').textContent,
+  copied, hash: cell.hash}
+"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_an_open_cell_has_a_link_to_copy_and_a_citation(ran, tmp_path):
+    (found,), _ = measured(tmp_path, [ran], [1400], COPY)
+    assert found["copied"] == ran.resolve().as_uri() + found["hash"]
+    assert re.match(r"Table 5 6/6 \(here 2/2\), Avg\.: \d+\.\d+ BLEU ±", found["label"])
+    assert found["words"].startswith(found["label"].partition("; ")[0])
+    assert "Deep Transformers with Latent Depth” by fathom " in found["words"]
 
 
 def test_links_lead_from_the_page_to_the_results(tmp_path):

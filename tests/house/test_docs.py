@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from PIL import Image
 
-from docs import evidence, readme_table, site
+from docs import evidence, picture, readme_table, site
 from fathom.artefacts.check import beyond_config, findings
 from fathom.artefacts.rendering import write_csv
 from fathom.cli.verbs import VERBS
 from fathom.config.load import load
 from fathom.config.yaml_values import from_plain
+from fathom.io.files import sha256
 from fathom.results.tree import rows
 from tests.cli.conftest import invoke
 from tests.house.tree import OUTSIDE, ROOT, files, listed, rule_files
@@ -241,6 +243,12 @@ def test_what_trains_has_a_line_for_each_row_and_rate_and_names_what_is_missing(
     assert "rates," not in missing
     nothing = evidence.of_ladder(tmp_path / "other")
     assert nothing == {"trainings of other": "No results of `other` are kept yet.\n"}
+
+
+@pytest.mark.parametrize("name", picture.PICTURES)
+def test_pictures_are_of_the_page_as_it_is_kept(name):
+    with Image.open(picture.IMAGES / f"{name}.png") as taken:
+        assert taken.info[picture.TAKEN_OF] == sha256(picture.PAGE), "run python -m docs.picture"
 
 
 def test_the_kept_results_are_small_complete_and_can_be_compared():

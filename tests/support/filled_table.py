@@ -14,13 +14,14 @@ from tests.support.run_files import training
 METRICS = ("update", "nll", "valid_nll")
 
 
-def fill(artefacts: Artefacts, paper: str, table: str, leave: str = "") -> None:
-    """Write what is measured of all runs of a table with all seeds, but for the run `leave`."""
+def fill(artefacts: Artefacts, paper: str, *tables: str, leave: str = "") -> None:
+    """Write what is measured of all runs of tables with all seeds, but for the run `leave`."""
     project, dice = artefacts.project, random.Random(1)
     keys: dict[str, dict[str, dict[str | None, None]]] = defaultdict(lambda: defaultdict(dict))
-    for cell in artefacts.cells(project.papers[paper].tables[table]):
-        if cell.kind == "run" and cell.source != leave:
-            keys[cell.source][cell.key][cell.task] = None
+    for table in tables:
+        for cell in artefacts.cells(project.papers[paper].tables[table]):
+            if cell.kind == "run" and cell.source != leave:
+                keys[cell.source][cell.key][cell.task] = None
     for run, measured in keys.items():
         spec, level = project.spec(run, artefacts.scale), dice.uniform(4, 5)
         for seed in project.seeds(run, artefacts.scale):
@@ -35,7 +36,11 @@ def fill(artefacts: Artefacts, paper: str, table: str, leave: str = "") -> None:
             files: dict[str, dict[str, Record]] = defaultdict(dict)
             for key, tasks in measured.items():
                 value, named = dice.gauss(10 * level, 0.4), [*filter(None, tasks)]
-                numbers = {task: Number(value=value + dice.gauss(0, 0.3), n=300) for task in named}
+                values = {task: value + dice.gauss(0, 0.3) for task in named}
+                numbers = {
+                    task: Number(value=each, n=300, stderr=0.51, low=each - 1.0, high=each + 1.0)
+                    for task, each in values.items()
+                }
                 whole = None if numbers else Number(value=value)
                 if words_of(key)[0] != "parameters":
                     shown = Record(tasks=numbers, all=whole, how="version:2.6")

@@ -7,12 +7,12 @@ import math
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fathom.artefacts.figures import drawing
+from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, SeriesLost
 from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
@@ -22,21 +22,16 @@ from fathom.io.files import is_there
 from fathom.io.metrics import Row
 from fathom.results import training_record
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
 TICKS = 5
 COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
-BESIDE, WIDTH, HEIGHT = 5, 2.4, 1.5  # pictures beside each other, and the size of each in inches
+BESIDE = 5  # pictures beside each other
 LETTERS = 40  # of the legend below one picture
-GREY, BLUE, BROWN = "#8a8a8a", "#3d82bd", "#b5592a"  # readable on white and on black
+LEFT, WIDTH, HEIGHT = 24, 310, 190  # of a picture: what is left of its axes, and their size
 LEGEND = (
     "NLL in nats per token over updates: training (grey), validation (blue), the median of several "
     "seeds, of validation with their range; dashed: the unigram baseline"
 )
-# Text stays text, and equal curves are equal bytes.
-STYLE: Any = {"svg.hashsalt": "fathom", "svg.fonttype": "none", "font.size": 7}
 EVENTS = "tensorboardX"
 
 Points = tuple[tuple[float, float], ...]
@@ -165,46 +160,69 @@ def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
 
 def svg(title: str, curves: Sequence[LearningCurve]) -> str:
     """Return a curve of each run as one picture; all have the same vertical axis."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     columns = min(BESIDE, len(curves))
-    lines = math.ceil(len(curves) / columns)
-    legend = wrap(LEGEND, LETTERS * columns)
-    height = HEIGHT * lines + 0.35 + 0.15 * len(legend)
-    with rc_context(STYLE):
-        drawing = Figure(figsize=(WIDTH * columns, height), layout="constrained")
-        drawing.suptitle(title, x=0.01, ha="left", fontsize=10, parse_math=False)
-        drawing.supxlabel("\n".join(legend), x=0.01, ha="left", fontsize=8)
-        panels = list(drawing.subplots(lines, columns, squeeze=False).flat)
-        for panel, curve in zip(panels, curves, strict=False):
-            _draw(panel, curve, _range(curves))
-            panel.set_title(curve.label, loc="left", fontsize=8, parse_math=False)
-        for panel in panels[len(curves) :]:
-            panel.set_axis_off()
-        written = StringIO()
-        drawing.savefig(written, format="svg", metadata={"Date": None, "Creator": None})
-        return written.getvalue()
+    return _rendered(
+        "curves.svg",
+        title=title,
+        pictures=pictures(curves, "axes"),
+        columns=columns,
+        lines=math.ceil(len(curves) / columns),
+        legend=wrap(LEGEND, LETTERS * columns),
+    )
 
 
-def pictures(
-    curves: Iterable[LearningCurve], prefix: str = "curve"
-) -> list[tuple[LearningCurve, str]]:
-    """Return a picture of each run that was started, as SVG within a page; all have one y axis.
+def pictures(curves: Iterable[LearningCurve], axes: str) -> list[tuple[LearningCurve, str]]:
+    """Return a picture of each run that was started, as SVG within a page.
 
-    The prefix begins the ids of the page that are theirs alone.
+    All have one vertical axis, which the first draws under the id `axes` of the page. curves.css
+    has the looks of all parts.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    started = [curve for curve in curves if curve.seeds]
+    drawn = [_drawn(curve, _range(started)) for curve in started]
+    return [
+        (curve, _rendered("curve.svg", curve=curve, axes=axes, first=not at, **parts))
+        for at, (curve, parts) in enumerate(zip(started, drawn, strict=True))
+    ]
 
-    started, written = [curve for curve in curves if curve.seeds], []
-    with rc_context(STYLE):
-        for at, curve in enumerate(started):
-            panel = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
-            _draw(panel.add_axes((0.1, 0.13, 0.86, 0.83)), curve, _range(started))
-            words = f"{curve.label}: {curve.words}"
-            written.append((curve, drawing.inline(panel, f"{prefix}-{at}", words, {})))
-    return written
+
+def _rendered(template: str, **values: Any) -> str:
+    return environment(autoescape=True).get_template(template).render(values)
+
+
+def _drawn(curve: LearningCurve, nats: tuple[int, int]) -> dict[str, Any]:
+    """Return the lines of a run over its seeds, where each seed ends, and the ticks.
+
+    What is above the axis is cut off by the picture's box.
+    """
+    from pandas import DataFrame
+
+    low, high = nats
+    names = ("training", "validation")
+    points = {name: [at for seed in curve.seeds for at in getattr(seed, name)] for name in names}
+    last = round(max(update for each in points.values() for update, _ in each)) or 1
+
+    def place(update: float, nll: float) -> tuple[float, float]:
+        return LEFT + WIDTH * update / last, HEIGHT * (high - nll) / (high - low)
+
+    over = {
+        name: drawing.thinned(
+            drawing.over_seeds(DataFrame(points[name], columns=["x", "nll"]), "nll").to_numpy()
+        )
+        for name in names
+    }
+    # Of batches, the range says less than the median.
+    lowest, highest = ([place(at[0], at[of]) for at in over["validation"]] for of in (2, 3))
+    lines = {"range": [*lowest, *reversed(highest)]} if lowest != highest else {}
+    lines |= {name: [place(at[0], at[1]) for at in over[name]] for name in names}
+    lines["unigram"] = [] if curve.unigram is None else [place(x, curve.unigram) for x in (0, last)]
+    ticks = range(low, high + 1, max(1, math.ceil((high - low) / TICKS)))
+    return {
+        "lines": {name: drawing.line(line, 0) for name, line in lines.items() if line},
+        "ends": [place(*seed.validation[-1]) for seed in curve.seeds if seed.validation],
+        "ticks": {tick: round(place(0, tick)[1]) for tick in ticks},
+        "last": last,
+        "box": (LEFT, WIDTH, HEIGHT),
+    }
 
 
 def write_events(metrics: Iterable[Row], folder: Path) -> None:
@@ -246,32 +264,3 @@ def _range(curves: Sequence[LearningCurve]) -> tuple[int, int]:
     low = math.floor(min(values))
     high = math.ceil(max(baselines) + ABOVE) if baselines else math.ceil(max(values))
     return low, max(high, low + 1)
-
-
-def _draw(panel: "Axes", curve: LearningCurve, nats: tuple[int, int]) -> None:
-    """Draw a run: a grey and a blue line over seeds, where each ends, and the dashed baseline."""
-    from pandas import DataFrame
-
-    low, high = nats
-    points = [point for seed in curve.seeds for point in (*seed.training, *seed.validation)]
-    last = round(max(update for update, _ in points)) or 1
-    for name, colour, width in (("training", GREY, 0.9), ("validation", BLUE, 1.5)):
-        lines = DataFrame(
-            [point for seed in curve.seeds for point in getattr(seed, name)], columns=["x", "nll"]
-        )
-        over = drawing.over_seeds(lines, "nll")
-        if name == "training":  # Of batches, the range says less than the median.
-            over = over.assign(min=over["median"], max=over["median"])
-        drawing.draw_seeds(panel, over, colour, linewidth=width)
-    for seed in curve.seeds:
-        for update, nll in seed.validation[-1:]:
-            panel.plot(update, nll, "o", color=BLUE, markersize=3.5, clip_on=False)
-    if curve.unigram is not None:
-        panel.axhline(curve.unigram, color=BROWN, linewidth=0.9, linestyle="--")
-    panel.set(xlim=(0, last), ylim=(low, high), xticks=(0, last))
-    panel.set_xticks((0, last), ("0", str(last)))
-    panel.set_yticks(range(low, high + 1, max(1, math.ceil((high - low) / TICKS))))
-    panel.tick_params(length=0, colors=GREY)
-    panel.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.5)
-    panel.set_facecolor("none")
-    panel.spines[:].set_visible(False)

@@ -41,6 +41,7 @@ _DROPPED = re.compile(
     r"(; )?stroke-(dashoffset: 0|linecap: square|linejoin: miter)"
 )
 _COLOURS = {"#000000": "currentColor", "#666666": "var(--soft)", "#dddddd": "var(--line)"}
+_LINE = re.compile(r"M((?:-?[\d.]+ -?[\d.]+L)+-?[\d.]+ -?[\d.]+)")
 _BETWEEN = "|"  # the key and the title of what a drawing names
 
 
@@ -257,9 +258,25 @@ def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]
     return re.sub(r"(?<=#)\w+", lambda used: ids.get(used[0], used[0]), text)
 
 
+def line(points: Iterable[Sequence[float]], decimals: int = 1) -> str:
+    """Return a line through points as the path of an SVG, each relative to the one before."""
+    at, steps = [0.0, 0.0], []
+    for point in points:
+        rounded = [round(number, decimals) for number in point]
+        step = (round(new - old, decimals) for new, old in zip(rounded, at, strict=True))
+        steps.append(" ".join(re.sub(r"^(-?)0\.", r"\1.", f"{each + 0:g}") for each in step))
+        at = rounded
+    return f"M{steps[0]}l{' '.join(steps[1:])}".replace(" -", "-")
+
+
+def _relative(path: re.Match[str]) -> str:
+    """Return a line of an SVG's path with relative points."""
+    return line([[float(number) for number in point.split()] for point in path[1].split("L")])
+
+
 def _short(value: str) -> str:
     """Return the value of an attribute of SVG with one decimal, a page's colours and no blanks."""
     rounded = _DECIMALS.sub(lambda number: f"{float(number[0]):z.1f}".removesuffix(".0"), value)
     for colour, of_page in _COLOURS.items():
         rounded = rounded.replace(colour, of_page)
-    return _DROPPED.sub("", " ".join(rounded.split()))
+    return _LINE.sub(_relative, _DROPPED.sub("", " ".join(rounded.split())))

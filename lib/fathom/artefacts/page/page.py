@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from fathom.artefacts import deviations
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.curves import curve, pictures, run_labels
@@ -25,20 +24,21 @@ from fathom.artefacts.page.runs import (
     TrainingCost,
     costs,
     runs_of,
-    shared_facts,
+    usual_facts,
 )
 from fathom.artefacts.page.tables import PageTable, minus, point
 from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable
-from fathom.artefacts.table.sources import NOT_RUN
+from fathom.artefacts.table.sources import MISSING, NOT_RUN
 from fathom.artefacts.table.verdicts import Sign, bar, sign_of
 from fathom.artefacts.table.view import ShownCell, label, place
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.spec import full_name
 
-_DRAWN_STYLE = re.compile(r'style="((?![^"]*url)(?:fill|stroke|font)[^"]*)"')
+_SHARED_STYLE = re.compile(r'style="((?![^"]*url)(?:fill|stroke|font|--w)[^"]*)"')
+_TEXT = re.compile(r">[^<]+<")
 # Answers of claims, in the order of a bar.
 ANSWERS = {
     "holds": "●",
@@ -77,12 +77,13 @@ def page(
     shown = [PageTable(table, runs) for table in tables.values()]
     # What ran comes first; of equal shares, in the paper's order.
     ran = sorted((table for table in shown if table.ended), key=lambda table: -table.ended)
-    # Groups of cells, of a table and row each, by the run or corpus that they show.
+    # Cells by the run or corpus that they show, then by table and row.
     panels: dict[str, dict[str, tuple[PageTable, list[ShownCell]]]] = {name: {} for name in ended}
     for table in ran:
         for cell in filter(table.has_details, table.cells):
             groups = panels.setdefault(cell.item.result.cell.source, {})
-            groups.setdefault(cell.id.rpartition("-")[0], (table, []))[1].append(cell)
+            row = f"{table.spec.name}/{cell.item.result.cell.row}"
+            groups.setdefault(row, (table, []))[1].append(cell)
     links = {name: f"#{run.anchor}" for name, run in ended.items()}
     for table, cells in (group for groups in panels.values() for group in groups.values()):
         shows = ((cell.item.result.cell, cell.id) for cell in cells)
@@ -99,6 +100,7 @@ def page(
         "number": lambda spec: label(spec.name, "").partition(" · ")[0].capitalize(),
         "sign": answer_sign,
         "bar": answer_bar,
+        "spans": spans,
     }
     text = templates.get_template("page.html").render(
         head=head(tables, runs, devices, claims),
@@ -109,7 +111,7 @@ def page(
         study=paper.is_study,
         against=AGAINST,
         tables=ran,
-        gains=any(table.gains for table in ran),
+        gains=[table for table in ran if table.gains],
         figures=[figure for figure in figures if figure["picture"]],
         tables_not_run=[table for table in shown if not table.ended],
         figures_not_run=[figure for figure in figures if not figure["picture"]],
@@ -117,7 +119,7 @@ def page(
         panels=panels,
         runs=runs,
         links=links,
-        shared=shared_facts(ended.values()),
+        usual=usual_facts(ended.values()),
         curves=table_curves(ran, runs),
         claims=by_name,
         claims_not_run=[
@@ -125,27 +127,27 @@ def page(
         ],
         trainability=[claim for claim in trainability(claims, shown) if claim.ended],
         data=data_of(artefacts, paper, runs),
-        costs=[cost for run in runs.values() for cost in costs(run.ended, run.short_name)],
         devices=devices,
         assumption=ASSUMPTION,
-        deviation_parts=deviations.PARTS,
         bibtex="" if paper.is_study else bibtex(paper.about),
         software=software(artefacts.scale, runs.values()),
         link=lambda path: link(path, home),
         inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
         command=lambda spec: artefacts.paths.target(f"{paper.name}_{spec.name}"),
     )
-    return _with_classes(text)
+    return _shorter(text)
 
 
-def _with_classes(text: str) -> str:
-    """Return a page without empty lines, whose drawings' styles are rules of its style sheet."""
+def _shorter(text: str) -> str:
+    """Return a page without empty lines and needless escapes; styles that recur are rules."""
     body, tag, script = text.rpartition("<script>")  # whose hash the page's policy has
-    text = re.sub(r"\n{2,}", "\n", body) + tag + script
-    styles = Counter(_DRAWN_STYLE.findall(text))
+    body = re.sub(r"\n{2,}", "\n", body)
+    body = _TEXT.sub(lambda words: words[0].replace("&#34;", '"').replace("&#39;", "'"), body)
+    text = body + tag + script
+    styles = Counter(_SHARED_STYLE.findall(text))
     names = {style: f"s{at}" for at, style in enumerate(styles) if styles[style] > 1}
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
-    classed = _DRAWN_STYLE.sub(
+    classed = _SHARED_STYLE.sub(
         lambda found: f'class="{names[found[1]]}"' if found[1] in names else found[0], text
     )
     return classed.replace("</style>", f"{rules}\n</style>", 1)
@@ -162,8 +164,14 @@ def head(
     files = [training.file for run in ended for training in run.ended]
     times = [str(file.attempts[-1].get("end", "")) for file in files if file and file.attempts]
     nats = sorted(run.below_unigram for run in ended if run.below_unigram is not None)
-    cells = [item.verdict for table in tables.values() for item in table.cells if item.verdict]
-    verdicts = bar(map(sign_of, cells))
+    cells = [item for table in tables.values() for item in table.cells if item.verdict]
+    verdicts = bar(sign_of(item.verdict) for item in cells if item.verdict)
+    # Runs that ended here and failed in the paper, by whether they have a number here.
+    failed: dict[str, bool] = {}
+    for item in cells:
+        of, ended_here = item.result.cell.source, not item.result.words.startswith(MISSING)
+        if of and ended_here and item.reported and item.reported.outcome:
+            failed[of] = failed.get(of, False) or item.turned
     return {
         "runs": len(runs),  # that tables and figures show
         "ended": len(ended),  # of them, those of which a training has ended
@@ -176,11 +184,9 @@ def head(
         "verdicts": verdicts,
         "learned": sum(run.learned for run in ended),
         "nats": [*dict.fromkeys((nats[0], nats[-1]))] if nats else [],  # below the unigram baseline
+        "failed": len(failed),
+        "trained": sum(failed.values()),
         "claims": answer_bar(claim.answer for claim in claims),
-        "printed_claims": answer_bar(
-            one.reported_answer for one in claims if one.reading == "printed"
-        ),
-        "our_readings": answer_bar(one.reported_answer for one in claims if one.reading == "ours"),
     }
 
 
@@ -230,7 +236,7 @@ def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> li
         names = run_labels(cell.item.result.cell for cell in table.cells)
         curves = [curve(names[name], runs[name].source) for name in names if name not in above]
         lost = [note for each in curves for note in each.lost]
-        if images := pictures(curves, f"{table.spec.name}-nll"):
+        if images := pictures(curves, f"{table.spec.name}-axes"):
             groups.append({"table": table, "pictures": images, "lost": lost})
         above.update(names)
     return groups
@@ -244,6 +250,15 @@ def answer_sign(answer: str) -> Sign:
 def answer_bar(answers: Iterable[str]) -> dict[Sign, int]:
     """Return how many answers there are of each kind."""
     return bar(map(answer_sign, answers), tuple(ANSWERS))
+
+
+def spans(some: Iterable[Any], listed: Sequence[Any]) -> list[str]:
+    """Return the numbers of some in a list, which has them in this order; neighbours as a span."""
+    texts, numbers = [], (listed.index(each) + 1 for each in some)
+    for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        first, *rest = (number for _, number in group)
+        texts += [f"{first}–{rest[-1]}"] if len(rest) > 1 else map(str, (first, *rest))
+    return texts
 
 
 def bibtex(about: PaperSettings) -> str:

@@ -1,6 +1,7 @@
 """The runs of a page: trainings, what they took, settings that differ from the paper's, logs."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -75,21 +76,26 @@ class PageRun:
         return any(setting.path == "model.width" for setting in self.differing)
 
     @cached_property
-    def facts(self) -> dict[tuple[str, str, str], None]:
-        """Names of settings, with the value here and the paper's; what its trainings recorded.
+    def facts(self) -> dict[str, str]:
+        """Settings with the value here and, in brackets, the paper's; what trainings recorded.
 
         What differs between seeds names them.
         """
         text = partial(json.dumps, allow_nan=False)
-        facts = {(each.path, text(each.value), text(each.paper)): None for each in self.differing}
-        seeds: dict[tuple[str, str], list[int]] = {}
+        facts = {each.path: f"{text(each.value)} ({text(each.paper)})" for each in self.differing}
+        seeds: dict[str, dict[str, list[str]]] = {}
         for training in self.ended:
-            for fact in _recorded(training.file).items() if training.file else ():
-                seeds.setdefault(fact, []).append(training.seed)
-        for (name, value), of in seeds.items():
-            some = f" (seed {', '.join(map(str, of))})" if len(of) < len(self.ended) else ""
-            facts[name, value + some, ""] = None
+            for name, value in _recorded(training.file).items() if training.file else ():
+                seeds.setdefault(name, {}).setdefault(value, []).append(str(training.seed))
+        for name, of in seeds.items():
+            several = (f"{value} (seed {', '.join(some)})" for value, some in of.items())
+            facts[name] = "; ".join(several if len(of) > 1 else of)
         return facts
+
+    def unusual(self, usual: Mapping[str, str]) -> dict[str, str]:
+        """Return its facts that are not the usual ones, and those that it lacks."""
+        lacking = {name: "no difference" for name in usual if name not in self.facts}
+        return lacking | dict(self.facts.items() - usual.items())
 
     @cached_property
     def nats(self) -> list[float | None]:
@@ -123,10 +129,9 @@ class PageRun:
 
 @dataclass(frozen=True)
 class TrainingCost:
-    """What one or several trainings took."""
+    """What the trainings on a device took."""
 
-    name: str  # the run, or the device
-    device: str  # what it ran on
+    device: str
     trainings: int
     hours: float  # of all devices together; loading and validation included
     tokens: int  # target tokens without padding
@@ -189,19 +194,22 @@ def _recorded(file: TrainingRecord) -> dict[str, str]:
     }
 
 
-def shared_facts(runs: Iterable[PageRun]) -> dict[str, list[tuple[str, str, str]]]:
-    """Return the facts that all runs on a data set have, by its name; none where there is one."""
-    shared: dict[str, list[PageRun]] = {}
+def usual_facts(runs: Iterable[PageRun]) -> dict[str, dict[str, str]]:
+    """Return the facts that most runs on a data set have, by its name; none where there is one."""
+    on: dict[str, list[PageRun]] = {}
     for run in runs:
-        shared.setdefault(run.spec.data.dataset, []).append(run)
-    return {
-        name: [fact for fact in first.facts if others and all(fact in run.facts for run in others)]
-        for name, (first, *others) in shared.items()
-    }
+        on.setdefault(run.spec.data.dataset, []).append(run)
+    usual = {}
+    for dataset, alike in on.items():
+        names = dict.fromkeys(name for run in alike for name in run.facts)
+        most = {name: Counter(run.facts.get(name, "") for run in alike) for name in names}
+        common = {name: values.most_common(1)[0][0] for name, values in most.items()}
+        usual[dataset] = {name: text for name, text in common.items() if text and len(alike) > 1}
+    return usual
 
 
-def costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[TrainingCost]:
-    """Yield what ended trainings took on each device; without a name the device is the name."""
+def costs(trainings: Iterable[PageTraining]) -> Iterator[TrainingCost]:
+    """Yield what ended trainings took on each device."""
     files: dict[str, list[TrainingRecord]] = {}
     for training in trainings:
         if training.file:
@@ -210,7 +218,6 @@ def costs(trainings: Iterable[PageTraining], name: str = "") -> Iterator[Trainin
         seconds = [device_seconds(file.totals, file.device) for file in alike]
         joules = [_watts(file.device) * of for file, of in zip(alike, seconds, strict=True)]
         yield TrainingCost(
-            name=name or device,
             device=device,
             trainings=len(alike),
             hours=sum(seconds) / HOUR,

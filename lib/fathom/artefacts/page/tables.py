@@ -48,17 +48,18 @@ class Gain:
         low, high = self.ours.low, self.ours.high
         return None if low is None or high is None else low > 0 or high < 0
 
+    def place(self, value: float) -> str:
+        """Return where a difference is in its column, in percent of the width."""
+        share = (100 - 2 * MARGIN) / ((self.high - self.low) or 1.0)
+        return f"{MARGIN + share * (value - self.low):.0f}%"
+
     @property
     def style(self) -> str:
-        """The places of 0, our difference, its interval and the paper's, in percent."""
-        points = {"z": 0.0, "o": self.ours.difference, "l": self.ours.low, "h": self.ours.high}
+        """The places of our difference, its interval and the paper's difference."""
+        points = {"o": self.ours.difference, "l": self.ours.low, "h": self.ours.high}
         points["p"] = self.paper
-        share = (100 - 2 * MARGIN) / ((self.high - self.low) or 1.0)
-        return ";".join(
-            f"--{name}:{MARGIN + share * (value - self.low):.0f}%"
-            for name, value in points.items()
-            if value is not None
-        )
+        places = {name: value for name, value in points.items() if value is not None}
+        return ";".join(f"--{name}:{self.place(value)}" for name, value in places.items())
 
     def text(self, value: float) -> str:
         """Return a difference with its sign."""
@@ -66,13 +67,12 @@ class Gain:
 
     @property
     def words(self) -> str:
-        """The gain in a sentence."""
-        words = [self.text(self.ours.difference)]
+        """The gain with its interval, whether that is certain, and the paper's."""
+        words = self.text(self.ours.difference)
         if self.ours.low is not None and self.ours.high is not None:
-            ends = f"{self.text(self.ours.low)} to {self.text(self.ours.high)}"
-            words.append(f"95 % interval {ends} {'excludes' if self.sure else 'includes'} 0")
-        words += [] if self.paper is None else [f"paper {self.text(self.paper)}"]
-        return ", ".join(words)
+            ends = f"[{self.text(self.ours.low)}, {self.text(self.ours.high)}]"
+            words += f" {ends} {'excludes' if self.sure else 'includes'} 0"
+        return words if self.paper is None else f"{words}, paper {self.text(self.paper)}"
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,21 @@ class PageTable:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know of its numbers."""
-        return list(notes_on_cells(self.compared))
+        """What a reader must know of its numbers, and what their intervals are of."""
+        methods = dict.fromkeys(gain.ours.method for gain in self.gains.values())
+        words = [f"Differences: {method}." for method in methods if method]
+        return [*words, *notes_on_cells(self.compared)]
+
+    @property
+    def came_out(self) -> str:
+        """How many gains are certain, and how many of these have the paper's sign."""
+        gains = [gain for gain in self.gains.values() if gain.sure is not None]
+        sure = [gain for gain in gains if gain.sure]
+        both = [gain for gain in sure if gain.paper]
+        agree = sum(gain.ours.difference * (gain.paper or 0) > 0 for gain in both)
+        words = f"{len(sure)} of {len(gains)} differences to {self.base} exclude 0 (95 %)"
+        signs = f"; with the paper's sign: {agree} of {len(both)} that it prints"
+        return (words + signs * bool(both)) if gains else ""
 
     @cached_property
     def blocks(self) -> tuple[BlockView, ...]:
@@ -143,8 +156,12 @@ class PageTable:
             item.result.cell,
             self.spec.marks.get(item.reported.mark if item.reported else ""),
         )
-        run = cell.value and self.spec.vocabulary.measurement(cell.value).of == "run"
-        return bool(run) and not cell.less and (mark is None or mark.means != DIFFERENCE)
+        return self._of_run(item) and not cell.less and (mark is None or mark.means != DIFFERENCE)
+
+    def _of_run(self, item: ComparedCell) -> bool:
+        """Return whether what a cell shows is measured of what a training made."""
+        value = item.result.cell.value
+        return bool(value) and self.spec.vocabulary.measurement(value).of == "run"
 
     def _pairs(
         self, items: Mapping[str, ComparedCell], base: ComparedCell
@@ -171,8 +188,12 @@ class PageTable:
         ended = run is None or bool(run.ended)
         return ended and result.shown and not result.words.startswith(MISSING)
 
-    def width(self, block: BlockView, place: int) -> int:
-        """Return the pixels to the right of the decimal points of the numbers of a column."""
+    def space(self, block: BlockView, place: int) -> str:
+        """Return the style of a column's cells: pixels to the right of decimal points, place of 0.
+
+        `--w` is the space of numbers with what follows them, and `--f` that of gains, beside which
+        nothing follows numbers (`--n`); `--z` is where a gain of 0 is.
+        """
         views = [view for row in block.cells for view in (row[place].ours, row[place].reported)]
         parts = [(*point(view.text), view.spread) for view in views]
         wide = (
@@ -180,7 +201,12 @@ class PageTable:
             for head, fraction, rest, spread in parts
             if head
         )
-        return round(max(wide, default=-GAP)) + GAP
+        style = f"--w:{max(wide, default=-GAP) + GAP:.0f}px"
+        ids = (row[place].id for row in block.cells)
+        for gain in (self.gains[name] for name in ids if name in self.gains):
+            digits = gain.decimals + bool(gain.decimals)
+            return f"{style};--f:{digits * WIDE + GAP:.0f}px;--n:none;--z:{gain.place(0)}"
+        return style
 
     def shows_learned(self, block: BlockView) -> bool:
         """Return whether a block says how much its runs learned, since nothing is judged."""
@@ -193,6 +219,7 @@ class PageTable:
         `nats` are the least and the most, `share` is that of the most in the table in percent, and
         `words` say why there are none.
         """
+        row = tuple(cell for cell in row if self._of_run(cell.item))  # and not of its network
         nats, most = self._nats(row), max(self._nats(self.cells), default=0.0)
         # Two numbers that read the same are one.
         bounds = dict.fromkeys(f"{value:.2f}" for value in (nats[0], nats[-1])) if nats else ()
@@ -215,26 +242,41 @@ class PageTable:
 
     def _number_facts(self, cell: ShownCell) -> Iterator[str]:
         result, value = cell.item.result, cell.item.result.cell.value
-        seeds = self._seeds(result.cell)
+        against, reported, gain = cell.item.against, cell.item.reported, self.gains.get(cell.id)
         if result.value is None:
-            yield result.words + seeds
-            return
-        unit = value and (value.unit or self.spec.vocabulary.measurement(value).unit)
-        yield f"{result.value:{DIGITS}} {unit or ''}".strip() + seeds
-        if result.stderr:
-            over = "" if result.deviation is not None else " over sentences or checkpoints"
-            yield f"standard error {result.stderr:{FEW}}{over}"
-        against = cell.item.against
-        if result.cell.less and against and against.low is not None:
-            ends = f"{against.low:{DIGITS}} to {against.high:{DIGITS}}"
-            yield f"{ends}: {against.method}; p {against.p:{DIGITS}}"
-        elif result.interval is not None:
-            low, high = result.value - result.interval, result.value + result.interval
-            yield f"95 % of bootstraps {low:{FEW}} to {high:{FEW}}"
-        if gain := self.gains.get(cell.id):
-            yield f"less {self.base}: {gain.words}"
-        if share := self.right_language(cell):
-            yield f"{share} of the hypotheses in the right language"
+            yield result.words + self._seeds(result.cell)
+        else:
+            unit = value and (value.unit or self.spec.vocabulary.measurement(value).unit)
+            spread = f"±{result.stderr:{FEW}}" if result.stderr else ""
+            ends, p = "", ""
+            if result.cell.less and against and against.low is not None:
+                ends, p = f"[{against.low:{FEW}}, {against.high:{FEW}}]", f"; p {against.p:{FEW}}"
+            elif result.interval is not None:
+                low, high = result.value - result.interval, result.value + result.interval
+                ends = f"[{low:{FEW}}, {high:{FEW}}]"
+            words = (f"{result.value:{DIGITS}}", unit, spread, ends)
+            yield " ".join(filter(None, words)) + p + self._seeds(result.cell)
+        if reported and (printed := reported.outcome or cell.reported.full):
+            yield f"paper {printed}"
+        yield f"less {self.base} {gain.words}" if gain else ""
+        share = self.right_language(cell)
+        yield f"{share} of the hypotheses in the right language" if share else ""
+
+    def legend(self, cells: Sequence[ShownCell]) -> list[str]:
+        """Return what ± and brackets of cells' details are."""
+        words: dict[str, None] = {}
+        for cell in cells:
+            result, against, gain = cell.item.result, cell.item.against, self.gains.get(cell.id)
+            if result.stderr:
+                window = result.cell.value and result.cell.value.window
+                over = "checkpoints" if window else "test sentences"
+                over = over if result.deviation is None else f"{result.seeds} seeds"
+                words[f"±: standard error over {over}"] = None
+            if result.interval is not None and not result.cell.less:
+                words["[ ]: 95 % over test sentences"] = None
+            if method := (gain.ours.method if gain else against and against.method):
+                words[f"differences: {method}"] = None
+        return [*words]
 
     def _seeds(self, shown: Cell) -> str:
         """Return the number of each seed, where they differ."""
@@ -265,16 +307,10 @@ class PageTable:
         if reported and reported.mark:
             yield f"the paper's mark: {reported.mark}"
 
-    def how(self, cells: Sequence[ShownCell]) -> list[str]:
-        """Return how numbers of cells were computed, and which keys of which files they are."""
-        shown = [cell.item.result.cell for cell in cells if not cell.item.result.cell.less]
-        files = (
-            f"{of.key} in {self.compared.sources[of.source].stem(of.key)}.json"
-            for of in shown
-            if of.key
-        )
-        hows = (how for cell in cells for how in cell.item.result.how)
-        return [*dict.fromkeys((*hows, *files))]
+    def file(self, cell: ShownCell) -> str:
+        """Return the name of the file of measurements that has a cell's number; empty without."""
+        shown = cell.item.result.cell
+        return f"{self.compared.sources[shown.source].stem(shown.key)}.json" if shown.key else ""
 
     def right_language(self, cell: ShownCell) -> str:
         """Return the share of the hypotheses of a task's score that are in its language."""
@@ -286,15 +322,6 @@ class PageTable:
         of_seeds = [reading.record.tasks for _, reading in readings if reading.record]
         shares = [tasks[shown.task].value for tasks in of_seeds if shown.task in tasks]
         return f"{fmean(shares):.0%}" if shares else ""
-
-    def spoken(self, cell: ShownCell) -> str:
-        """Return a cell in one sentence, for readers who cannot see where it is."""
-        words = [f"{cell.row}, {cell.column}: ours {cell.ours.full or NOTHING}"]
-        words += [f"reported {minus(cell.reported.full)}"] if cell.reported.text else []
-        words += [cell.sign.words] if cell.sign and cell.sign.judged else []
-        if gain := self.gains.get(cell.id):
-            words.append(f"less {self.base}: {gain.words}")
-        return ", ".join(words)
 
     def _nats(self, cells: tuple[ShownCell, ...]) -> list[float]:
         """Return by how much the runs of cells are below the baseline, from low to high."""

@@ -44,7 +44,8 @@ class Trainability:
             )
             yield f"that what trained here does not diverge beyond {', '.join(limits)}"
         if single := [name for name in self.ended if len(self.runs[name].ended) == 1]:
-            yield f"anything from one seed ({'; '.join(single)})"
+            each = "; ".join(single) if len(single) < len(self.ended) else "each row"
+            yield f"anything from one seed ({each})"
 
 
 def trainability(claims: Sequence[Judged], tables: Iterable[PageTable]) -> Iterator[Trainability]:

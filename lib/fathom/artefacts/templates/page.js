@@ -1,19 +1,31 @@
-// The page works without this: it adds arrow keys in tables, Escape, focus, and open details in print.
+// The page works without this: it adds names of cells, arrow keys in tables, Escape, focus, the link and
+// citation of a cell, and open details in print.
 const grids = [...document.querySelectorAll('table.grid')].map(table =>
   [...table.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('.cell')].map(cell => cell.querySelector('a'))))
 const cells = grids.flat(2).filter(Boolean)
 const linkOf = hash => cells.find(link => link.hash === hash)
+const quote = document.getElementById('quote')
 let scroll = 0
+
+// Headings and details of a cell, for readers who cannot see where it is.
+const lineOf = link => document.getElementById(link.hash.slice(1))
+const wordsOf = line => `${line.closest('dl').previousElementSibling.textContent}, ${line.children[0].textContent}: ${line.children[1].firstChild.data}`
+cells.forEach(link => link.setAttribute('aria-label', wordsOf(lineOf(link))))
 
 function follow() {
   // A link to an entry of the deviations opens it.
   const target = document.getElementById(location.hash.slice(1))
   if (target?.matches('details')) target.open = true
   cells.forEach(link => link.removeAttribute('aria-current'))
-  if (target?.closest('.panel')) target.scrollIntoView({block: 'center', behavior: 'instant'})
+  if (target?.closest('aside')) target.scrollIntoView({block: 'center', behavior: 'instant'})
   const link = linkOf(location.hash)
   if (!link) return
   link.setAttribute('aria-current', 'true')
+  const line = lineOf(link)
+  quote.querySelector('button').textContent = 'Copy link'
+  quote.querySelector('cite').textContent = `${wordsOf(line).split('; ', 2).join('; ')}. ${quote.dataset.of}`
+  quote.hidden = false
+  line.children[1].append(quote)
   link.focus({preventScroll: true})
   if (scroll) scrollTo({top: scroll, behavior: 'instant'})
   link.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'})
@@ -21,7 +33,7 @@ function follow() {
 
 function close() {
   const link = linkOf(location.hash)
-  if (document.querySelector('.panel :target')) location.hash = 'closed'
+  if (document.querySelector('aside :target')) location.hash = 'closed'
   link?.focus({preventScroll: true})
 }
 
@@ -42,14 +54,23 @@ addEventListener('keydown', event => {
 // Enter opens a cell; Enter again moves into its details; Escape comes back.
 cells.forEach(link => link.addEventListener('click', () => {
   scroll = scrollY
-  const line = document.getElementById(link.hash.slice(1))
+  const line = lineOf(link)
   line.tabIndex = -1
   if (link.hash === location.hash) line.focus()
 }))
-document.querySelectorAll('.close').forEach(link => link.addEventListener('click', event => {
+document.querySelector('.close').addEventListener('click', event => {
   event.preventDefault()
   close()
-}))
+})
+quote.querySelector('button').addEventListener('click', async event => {
+  const button = event.target
+  try {
+    await navigator.clipboard.writeText(location.href)
+    button.textContent = 'Copied'
+  } catch {
+    button.textContent = 'Not allowed here: copy the address of the page'
+  }
+})
 addEventListener('hashchange', follow)
 addEventListener('load', () => requestAnimationFrame(follow))
 addEventListener('beforeprint', () => document.querySelectorAll('main details').forEach(item => { item.open = true }))
