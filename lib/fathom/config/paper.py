@@ -115,7 +115,7 @@ def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, An
         if artefact in _artefacts(paper, verb):
             return paper, _artefacts(paper, verb)[artefact]
         if artefact in _artefacts(paper, wrong_verb):
-            remedy = f"draw it with `fathom {wrong_verb}`"
+            remedy = f"draw it with `fathom {wrong_verb} {target}`"
             raise FathomError(f"a {wrong_verb}, not a {verb}", target, remedy)
     names = [f"{name}_{each}" for name, paper in papers.items() for each in _artefacts(paper, verb)]
     raise FathomError(f"no {verb} '{target}'", "target", nearest(target, names))
