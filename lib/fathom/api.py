@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import judged
-from fathom.artefacts.claims.view import lines
+from fathom.artefacts.claims.view import COLUMNS, lines
 from fathom.artefacts.significance import RunComparison, Trainings, compare_runs
 from fathom.artefacts.table.formats import judged_numbers
 from fathom.artefacts.table.sources import ResultSource
@@ -110,7 +110,8 @@ class OpenProject:
     def claims(self, paper: str) -> "DataFrame":
         """Return the parts of a paper's claims with our answers and those of its own cells."""
         ready.require_name(paper, self._project.papers, "paper", "claims")
-        return lines(judged(self._artefacts, self._project.papers[paper]))
+        claims = judged(self._artefacts, self._project.papers[paper])
+        return _frame(lines(claims), [*COLUMNS])
 
 
 class Run:

@@ -13,6 +13,7 @@ import threading
 import time
 from logging import WARNING, LogRecord
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -25,6 +26,8 @@ from fathom.io.screen import duration
 # a cluster do not get it.
 LOG_ALONE = "JOBS_PRINT_INTO_LOGS"
 TRAIN = "train_run"
+# The folder in which starts record their trainings.
+JOBS = "SLURM_ATTACH_FOLDER"
 PERIOD = 2.0  # seconds between two looks at the trainings that run
 FIRST_UPDATES = 20  # before these the speed says little
 LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
@@ -41,7 +44,9 @@ class LogHandler(LogHandlerBase):
         self.trainings = self.ended = self.at_a_time = self.failed = 0
         self.steps, self.began = "", time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
-        self.seconds: dict[int, float] = {}  # how long each training takes or took
+        # Seconds per update, and updates, of trainings that run or ran.
+        self.speeds: dict[Path, tuple[float, int]] = {}
+        self.done: set[Path] = set()
         self.titles: dict[int, str] = {}  # of all jobs that were started
         self._painted = 0  # lines below the text
         self._over = threading.Event()
@@ -81,7 +86,7 @@ class LogHandler(LogHandlerBase):
             self._begin(said)
         elif event == LogEvent.JOB_FINISHED and said.job_id in self.running:
             self.ended += 1
-            self._print(self._ended(said.job_id, self.running.pop(said.job_id)))
+            self._print(self._ended(self.running.pop(said.job_id)))
         elif event == LogEvent.PROGRESS:
             self.steps = f"{said.done} of {said.total} steps"
             if said.done == said.total:
@@ -99,7 +104,7 @@ class LogHandler(LogHandlerBase):
         """Keep what a job is, and the folder of a training."""
         self.titles[said.jobid] = f"{said.rule_name} {', '.join(said.wildcards.values())}".strip()
         if said.rule_name == TRAIN:
-            self.running[said.jobid] = Path(said.output[0]).parent
+            self.running[said.jobid] = Path(said.output[0]).absolute().parent
             self.at_a_time = max(self.at_a_time, len(self.running))
 
     def _failure(self, said: Any) -> str:
@@ -113,7 +118,7 @@ class LogHandler(LogHandlerBase):
             lines += [f"    {line[:180]}" for line in text.strip().split("\n")[-LAST_LINES:]]
         return "\n".join(lines)
 
-    def _ended(self, job: int, folder: Path) -> str:
+    def _ended(self, folder: Path) -> str:
         """Return how a training ended, and how long the others will take."""
         from fathom.results import training_record
 
@@ -122,7 +127,11 @@ class LogHandler(LogHandlerBase):
             record = training_record.read(folder / "training.json")
         except FathomError:
             return f"{head}: ended"
-        self.seconds[job] = record.totals.seconds
+        self.done.add(folder)
+        self.speeds[folder] = (
+            record.totals.seconds / max(record.totals.updates, 1),
+            record.totals.updates,
+        )
         words = record.outcome.kind.replace("_", " ")
         if record.validation:
             below = record.unigram_nll - record.validation.nll
@@ -144,20 +153,29 @@ class LogHandler(LogHandlerBase):
         return progresses
 
     def _left(self, progresses: dict[int, Any]) -> str:
-        """Return the time of all trainings that are left: those to come take as long as others."""
-        lefts = []
+        """Return the time of all trainings that are left, by the speed of their kind of network."""
+        from fathom.workflow import starts
+
+        added = starts.trainings_of_this(Path(os.environ.get(JOBS, "")))
+        kinds = {Path(name).parent: what for name, what in added.items()}
+        to_come, lefts = {folder: kinds[folder] for folder in kinds.keys() - self.done}, []
         for job, each in progresses.items():
-            pace, updates = each.pace, each.updates
+            folder, pace, updates = self.running[job], each.pace, each.updates
             if pace and pace.update >= FIRST_UPDATES and pace.seconds_per_update and updates:
-                self.seconds[job] = pace.seconds_per_update * updates
-                lefts.append(self.seconds[job] - pace.seconds_per_update * pace.update)
-        others = self.trainings - self.ended - len(lefts)
-        if not self.seconds or not (lefts or others):
+                self.speeds[folder] = pace.seconds_per_update, updates
+                lefts.append(pace.seconds_per_update * (updates - pace.update))
+                to_come.pop(folder, None)
+        if not self.speeds or not (lefts or to_come):
             return ""
-        each_other = sum(self.seconds.values()) / len(self.seconds)
-        together = (sum(lefts) + others * each_other) / max(self.at_a_time, 1)
-        longest = max([*lefts, each_other if others else 0.0])
-        return f"trainings: about {duration(max(together, longest))} left"
+        # Of each kind of network; at "" of all.
+        speeds: dict[str, list[tuple[float, int]]] = {"": [*self.speeds.values()]}
+        for folder, speed in self.speeds.items():
+            speeds.setdefault(kinds.get(folder, ("",))[0], []).append(speed)
+        for kind, updates in to_come.values():
+            seconds, known = map(fmean, zip(*speeds.get(kind, speeds[""]), strict=True))
+            lefts.append(seconds * (updates or known))
+        together = sum(lefts) / max(self.at_a_time, 1)
+        return f"trainings: about {duration(max(together, *lefts))} left"
 
     def _watch(self) -> None:
         """Show what runs until Snakemake ends."""

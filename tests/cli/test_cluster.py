@@ -1,4 +1,4 @@
-"""`fathom cluster setup`, with small scripts in the place of Slurm's commands."""
+"""`fathom cluster`, with small scripts in the place of Slurm's commands."""
 
 import os
 import shutil
@@ -79,7 +79,7 @@ def test_setup_writes_what_slurm_answers_and_asks_nothing_with_yes(
     call, cluster, profile, tmp_path
 ):
     before = (profile / "site.yaml").read_text(encoding="utf-8")
-    answer = call("cluster", "setup", "--yes", typed=None)
+    answer = call("cluster", "--yes", typed=None)
     assert answer.code == 0, answer
     assert "  partition gpu: 10 nodes, 4 h200 on each of 8, 8 a100 on each of 2" in answer.out
     assert "  your account course: 6 GPUs, 40 jobs in the queue\n" in answer.out
@@ -108,12 +108,12 @@ def test_setup_writes_what_slurm_answers_and_asks_nothing_with_yes(
         assert f"--test-only --gres=gpu:h200:{number} --nodes=1" in line
         assert f"--cpus-per-task={4 * number} " in line
     # A second time there is nothing to write.
-    assert "has all of it already" in call("cluster", "setup", "--yes").out
+    assert "has all of it already" in call("cluster", "--yes").out
 
 
 def test_setup_asks_what_slurm_does_not_tell_with_its_proposals(call, cluster, profile, tmp_path):
     typed = b"\nfree\nnope\nlab\nlong\nold\n"
-    answer = call("cluster", "setup", typed=typed)
+    answer = call("cluster", typed=typed)
     assert answer.code == 0, answer
     assert "no account 'nope'" in answer.out
     site, options, jobs = read(profile)
@@ -129,7 +129,7 @@ def test_setup_asks_what_slurm_does_not_tell_with_its_proposals(call, cluster, p
 def test_without_accounting_and_with_one_partition_nothing_is_asked(call, answers, profile):
     answers("sinfo", "all*|infinite|16|gpu:2|3|(null)")
     answers("sbatch", script="exit 0")
-    answer = call("cluster", "setup", typed=None)
+    answer = call("cluster", typed=None)
     assert answer.code == 0, answer
     site, options, jobs = read(profile)
     assert set(options.values()) == {None}
@@ -139,7 +139,7 @@ def test_without_accounting_and_with_one_partition_nothing_is_asked(call, answer
 def test_a_size_that_sbatch_refuses_is_not_asked_for(call, cluster, profile):
     refusal = 'echo "sbatch: error: allocation failure: Invalid qos" >&2; exit 1'
     cluster("sbatch", script=f'case "$*" in *gpu:h200:4*) {refusal};; esac')
-    answer = call("cluster", "setup", "--yes")
+    answer = call("cluster", "--yes")
     assert "  sbatch refuses 4 GPUs (Invalid qos)" in answer.out
     assert read(profile)[0]["max_gpus"] == 2
 
@@ -166,7 +166,7 @@ def test_a_cluster_that_refuses_or_is_silent_is_one_message_and_writes_nothing(
 ):
     before = [path.read_bytes() for path in sorted(profile.glob("*.yaml"))]
     cluster(command, script=script)
-    answer = call("cluster", "setup", "--yes")
+    answer = call("cluster", "--yes")
     assert answer.code == 1
     message.check(answer.err)
     assert [path.read_bytes() for path in sorted(profile.glob("*.yaml"))] == before
@@ -174,9 +174,7 @@ def test_a_cluster_that_refuses_or_is_silent_is_one_message_and_writes_nothing(
 
 def test_without_slurm_setup_says_so(call, profile, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    says("no `sinfo` on the search path", where="cluster setup").check(
-        call("cluster", "setup").one_line
-    )
+    says("no `sinfo` on the search path", where="cluster").check(call("cluster").one_line)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import webbrowser
 from collections import Counter
 
 import pytest
@@ -248,8 +249,13 @@ def test_a_cell_leads_to_its_run_with_hashes_settings_and_logs(own, summarised, 
         assert (path.parent / address).exists()
 
 
-def test_without_results_a_table_is_a_line_with_its_command_and_hours(project, call):
-    assert call("page").code == 0
+def test_without_results_a_table_is_a_line_with_its_command_and_hours(project, call, monkeypatch):
+    shown = []
+    monkeypatch.setattr(webbrowser, "open", shown.append)
+    answer = call("page", "--open")
+    assert answer.code == 0
+    assert "no browser was found here" in answer.err
+    assert shown == [(project / "results/small/sample.html").as_uri()]
     page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
     check(page)
     assert page.all("td", "cell") == []
@@ -258,6 +264,15 @@ def test_without_results_a_table_is_a_line_with_its_command_and_hours(project, c
         r"2 trainings left, .+ as estimated for one h200: snakemake sample_table1 --config .+", line
     )
     assert "Nothing was run" in page.all("header")[0].text
+
+
+def test_a_table_counts_the_decodings_of_its_cells_that_are_gone(own, summarised, call):
+    folder = own(summarised)
+    table = ("table", "sample_table1", "--partial")
+    assert "are gone" not in call(*table).err
+    (decoding,) = folder.glob(f"results/runs/sample/{RUN}-*/1/decodings/test.*")
+    shutil.rmtree(decoding)
+    assert "decodings of these cells that are gone: 1; their scores stay" in call(*table).err
 
 
 def test_text_of_config_is_no_markup(project, edit, call):

@@ -76,7 +76,7 @@ def test_each_change_is_a_line_with_its_command(place, call):
     # One run alone, and its text.
     assert len(call("verify", RUN).lines) == 3
     found = json.loads(call("verify", "--json").out)
-    assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "command"}] * 2
+    assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "remedy"}] * 2
 
 
 @pytest.mark.slow

@@ -5,12 +5,14 @@ import io
 import json
 import logging
 import os
+import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_group
 from typer.testing import CliRunner
 
 from fathom.artefacts.needs import Needs
@@ -54,12 +56,12 @@ REFUSED = [
     ("plan --gpu h20", "--gpu: no device 'h20'; choose one of h200"),
     ("status sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
     ("params sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
-    ("fetch djangoo", "nearest valid name: 'django'. All: fathom list sources"),
+    ("fetch djangoo", "nearest valid name: 'django'. All: `fathom list sources`"),
     ("prepare smal", "no data set 'smal'; nearest valid name: 'small'"),
     ("prepare small-00000000", "no data set 'small-00000000'; nearest valid name: 'small"),
     (
         "prepare small --task kor",
-        "the tasks of 'small' are prepared together; fathom prepare small",
+        "the tasks of 'small' are prepared together; run `fathom prepare small`",
     ),
     ("statistics smal", "no data set 'smal'; nearest valid name: 'small'"),
     ("subwords smal", "no data 'smal'; nearest valid name: 'small'"),
@@ -125,7 +127,10 @@ REFUSED = [
     (f"test {RUN} {RUN} --split vaild", "nearest valid name: 'valid'"),
     ("page sampel", "no paper 'sampel'; nearest valid name: 'sample'"),
     ("verify static_2_3", "nearest valid name: 'static_2_2"),
-    (f"verify {GATED}", f"no training of this run; train it: fathom train {GATED}"),
+    (
+        f"verify {GATED}",
+        f"no training of this run; train it with `fathom run sample/{GATED} --scale small`",
+    ),
     ("verify --results elsewhere", "elsewhere: no such folder"),
     *(
         (f"{verb} --results resluts", "resluts: no such folder; nearest valid name: 'results'")
@@ -153,6 +158,10 @@ def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
     line = call(*shlex.split(words), typed=b"a\n").one_line
     assert line.startswith("fathom: ")
     assert says in line
+    # A remedy that is a command is one.
+    for command in re.findall("`(fathom [^`]+)`", line):
+        _, verb, *rest = shlex.split(command)
+        get_group(build([verb])).commands[verb].make_context(verb, rest)
 
 
 def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch, interruptible):
@@ -397,7 +406,6 @@ def known(own_project):
         *LISTED,
         *KINDS,
         "my_study",  # what `new` begins
-        "setup",  # of `cluster`
     }
 
 
@@ -435,7 +443,6 @@ READING = {
     "diff": ("results", "results"),
     "verify": (),
     "clean": (),
-    "doctor": (),
 }
 
 
@@ -468,7 +475,7 @@ NETWORKS = {
 }
 # What they are called with; fetch and prepare need a source, summary a scale that learns.
 WORDS = READING | {
-    "cluster": ("setup", "--help"),
+    "cluster": ("--help",),
     "statistics": ("small",),
     "repair": ("--dry-run",),
     "subwords": ("small",),

@@ -103,7 +103,7 @@ def test_what_cannot_be_started_is_refused(call, monkeypatch, words, says):
     ("name", "says"),
     [
         ("12/12", "'12/12' is a row of 4 tables (latent_depth_table3, latent_depth_table4, "),
-        ("LL-D", "no run 'LL-D'; fathom list runs: "),
+        ("LL-D", "no run 'LL-D'; `fathom list runs` lists "),
         ("m2o_diverse_12_13", "no run 'm2o_diverse_12_13'; nearest valid name: "),
         ("m2o_diverse_12_12-00000000", "the settings of 'm2o_diverse_12_12' are no longer those"),
     ],

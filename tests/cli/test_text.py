@@ -22,7 +22,7 @@ from tests.support.stopped_jobs import HEARD, start
 FILE = "Django-5.1.4-py3-none-any.whl"
 
 
-def test_addresses_are_asked_by_the_doctor_alone(project, call, monkeypatch):
+def test_addresses_are_asked_where_a_user_asks_for_it_alone(project, call, monkeypatch):
     """Each address has a line; one that has the file is enough, and nothing is downloaded."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     path = project / "config" / "sources" / "django.yaml"
@@ -33,7 +33,7 @@ def test_addresses_are_asked_by_the_doctor_alone(project, call, monkeypatch):
             "mirrors": [site.put("/gone", status=404), site.put("/other", content=b"1234")],
             "file": "a.zip",
             "bytes": 3,
-            "sha256": "0" * 64,
+            "sha256": sha256(b"123").hexdigest(),
             "licence": "BSD-3-Clause",
             "notice": "Of the tests.",
         }
@@ -41,7 +41,7 @@ def test_addresses_are_asked_by_the_doctor_alone(project, call, monkeypatch):
         for words in (("validate",), ("plan",), ("list", "sources")):
             assert call(*words).code == 0
         assert site.heads == []
-        answer = call("doctor")
+        answer = call("fetch", "--check")
         gone, other = card["mirrors"]
         assert answer.lines == [
             f"django  {gone}: the server answers 404 Not Found",
@@ -49,14 +49,18 @@ def test_addresses_are_asked_by_the_doctor_alone(project, call, monkeypatch):
         ]
         assert (answer.code, answer.err) == (1, "0 of 1 files are at an address\n")
         site.put("/other", content=b"123")
-        answer = call("doctor")
+        answer = call("fetch", "--check")
         assert (answer.code, answer.lines[1]) == (0, f"django  {other}: 3 bytes")
         # A redirect is followed, and a server need not say a size.
         site.put("/gone", status=302, location=site.put("/there", says_length=False))
-        assert call("doctor").lines[0] == f"django  {gone}: there, of unknown size"
+        assert (
+            call("fetch", "--check", "django").lines[0] == f"django  {gone}: there, of unknown size"
+        )
         assert sorted(site.heads) == sorted(["/gone", "/other"] * 3 + ["/there"])
         assert site.requests == []
-    assert not (project / "results").exists()
+        assert not (project / "results").exists()
+        # Without a name all of the scale's text is fetched; these bytes are no archive.
+        assert "django/a.zip: not a readable archive" in call("fetch").err
 
 
 def test_a_file_put_by_hand_gets_a_record_and_its_notice_is_printed(project, edit, call):

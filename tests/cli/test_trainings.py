@@ -1,22 +1,19 @@
 """`fathom plan` and `status`, and what they print with: times, columns, pages until Ctrl-C."""
 
-import io
 import json
 import os
 import re
-import signal
 import sys
 import time
 
 import pytest
 
 from fathom.cli.options import open_project
-from fathom.cli.terminal import print_columns, watch
+from fathom.cli.terminal import print_columns
 from fathom.config.paths import Paths
 from fathom.io.files import write_json, write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.screen import duration
-from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import State, write_state
 from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
@@ -40,17 +37,7 @@ def test_a_plan_has_a_line_for_each_paper_and_for_all_in_units_that_a_reader_tak
     assert heading[4:6] == ["GPU time", "time left"]
     unit = re.compile(r"(< 1 s|[\d.,]+( s| min| h)?)( to [\d.,]+ (s|min|h))?")
     assert all(unit.fullmatch(text) for row in rows for text in row[4:6])
-    (wall,) = (line for line in answer.lines if line.startswith("wall time"))
-    assert unit.search(wall)
     assert not (project / "results").exists()
-
-
-def test_more_devices_shorten_the_wall_time_to_that_of_one_training_at_most(project, call):
-    one, two, many = (
-        planned(call, "--devices", count)["wall_hours"][0] for count in ("1", "2", "99")
-    )
-    assert one / 2 <= two < one
-    assert many == pytest.approx(two, rel=0.5)
 
 
 def test_a_table_and_a_device_can_be_named(project, call):
@@ -265,45 +252,3 @@ def test_columns_are_aligned_and_wrapped_on_a_terminal_alone(capsys, monkeypatch
     monkeypatch.setenv("COLUMNS", "20")
     print_columns(("run", "seeds"), ROWS)
     assert max(map(len, capsys.readouterr().out.split("\n"))) <= 20
-
-
-PAGES = [["a", "b"], ["a", "c"], ["a", "c"]]
-
-
-def pages(number=signal.SIGINT):
-    """Return a function that returns page after page, and then sends a signal."""
-    left = iter(PAGES)
-
-    def page():
-        lines = next(left, None)
-        if lines is None:
-            os.kill(os.getpid(), number)
-        return lines or []
-
-    return page
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_without_a_terminal_each_new_line_is_printed_once(capsys):
-    with raised():
-        watch(pages(), period=0)
-    printed = capsys.readouterr()
-    assert printed.out == "a\nb\nc\n"
-    assert printed.err == "no longer watched; trainings continue\n"
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_on_a_terminal_each_page_replaces_the_last(monkeypatch):
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
-    monkeypatch.setattr(sys, "stdout", terminal)
-    with raised():
-        watch(pages(), period=0)
-    shown = [page.split("\x1b[H")[1] for page in terminal.getvalue().split("\x1b[2J")[1:]]
-    assert shown == ["a\nb\n", "a\nc\n", "a\nc\n"]
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_another_signal_ends_the_command_as_it_ends_others():
-    with pytest.raises(Stopped), raised():
-        watch(pages(signal.SIGTERM), period=0)

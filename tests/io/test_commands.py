@@ -61,7 +61,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("path", COMMANDS, ids=str)
 def test_each_file_has_the_command_of_its_stage(path):
-    assert again(path) == COMMANDS[path]
+    assert again(path) == f"run `{COMMANDS[path]}`"
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=str)
@@ -69,14 +69,14 @@ def test_no_command_deletes_and_a_folder_in_the_way_is_moved_first(path, tmp_pat
     monkeypatch.chdir(tmp_path)
     path.mkdir(parents=True)
     run = f" paper/{SPEC.folder}" if path.parts[1] == "runs" else ""
-    assert again(path) == f"fathom repair{run}"
+    assert again(path) == f"run `fathom repair{run}`"
 
 
 def test_a_command_names_another_folder_of_results_in_quotes(tmp_path):
     folder = Paths(tmp_path / "a folder", "tiny").tensors(DATA)
     results = shlex.quote(str(tmp_path / "a folder"))
     for name in ("tensors.json", "dictionary.source.txt", "bos/test.source.idx"):
-        assert again(folder / name) == f"fathom encode {folder.name} --results {results}"
+        assert again(folder / name) == f"run `fathom encode {folder.name} --results {results}`"
 
 
 def test_a_file_elsewhere_has_no_command():

@@ -247,7 +247,7 @@ def test_a_training_whose_weights_are_lost_or_changed_has_to_train_again(path, d
         ({"recipe": None}, "recipe"),
         ({"outcome": {"kind": "finishd", "update": 1, "reason": ""}}, "'finished'"),
         ({"code": {}}, "unknown key 'code'"),
-        ({"schema": 1}, "schema 1, but 2 is needed; fathom train paper/small-12345678"),
+        ({"schema": 1}, "schema 1, but 2 is needed; run `fathom train paper/small-12345678"),
         # Edited by hand.
         ({"record_sha256": "0" * 64}, "checksum"),
     ],

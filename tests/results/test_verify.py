@@ -143,7 +143,7 @@ def test_ten_changes_are_ten_findings_in_the_order_in_which_files_are_made(paths
     assert set(verified.findings) == set(planted)
     for path, command in planted.items():
         says(where=path, remedy=command).check(verified.findings[path])
-    stages = [verified.findings[path].remedy.split()[1] for path in verified.in_order()]
+    stages = [verified.findings[path].remedy.split()[2] for path in verified.in_order()]
     before = ["fetch", "prepare", "subwords", "encode", "encode"]
     assert stages == [*before, "repair", "train", "train", "translate", "score"]
 
@@ -176,7 +176,7 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
         findings = verify([paths.results]).findings
         assert set(findings) == {path}
         says(what, where=path).check(findings[path])
-        assert findings[path].remedy.startswith(remedy)
+        assert findings[path].remedy.startswith(f"run `{remedy}")
         remove()
 
 

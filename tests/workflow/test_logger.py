@@ -7,16 +7,20 @@ import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings
 
+from fathom.config.demand import kind_of
 from fathom.config.paths import Paths
 from fathom.io.files import write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.results.run_state import State, write_state
-from snakemake_logger_plugin_fathom import LOG_ALONE, LogHandler
+from fathom.workflow import starts
+from snakemake_logger_plugin_fathom import JOBS, LOG_ALONE, LogHandler
 from tests.support.run_files import write_training
 from tests.support.specs import small_spec
 
 SPEC = small_spec()
-NAME = f"{SPEC.paper}/{SPEC.run}"
+NAME, KIND = f"{SPEC.paper}/{SPEC.run}", kind_of(SPEC.model)
+# Of the other trainings their kinds and updates.
+OTHERS = {"same": (KIND, 40), "wide": ("wide", None)}
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def tell(handler, event, message="", level=logging.INFO, **fields):
 
 
 @pytest.fixture
-def training(handler, tmp_path):
+def training(handler, tmp_path, monkeypatch):
     """A training that runs, the first of three, at update 50 of 60, half a second for each."""
     paths = Paths(tmp_path / "results", "tiny")
     folder = paths.run(SPEC, 1)
@@ -45,21 +49,30 @@ def training(handler, tmp_path):
     write_holder(folder / HOLDER, Holder.here(), new=True)
     write_lines(folder / "metrics.tsv", ["update\ttokens\tnll", "50\t500\t5.5"])
     write_lines(folder / "times.tsv", ["update\tseconds", "50\t25"])
+    other = {tmp_path / name / "training.json": what for name, what in OTHERS.items()}
+    starts.add_trainings(paths.cluster, {paths.training(SPEC, 1): (KIND, 60)} | other)
+    monkeypatch.setenv(JOBS, str(paths.cluster))
     tell(handler, LogEvent.RUN_INFO, stats={"train_run": 3, "total": 9})
     job = {"jobid": 7, "rule_name": "train_run", "wildcards": {"run": NAME, "seed": "1"}}
     tell(handler, LogEvent.JOB_INFO, **job, output=[str(paths.training(SPEC, 1))])
     return paths
 
 
-def test_a_training_that_runs_is_shown_with_loss_speed_and_time_left(handler, training):
+def test_a_training_that_runs_is_shown_and_the_time_left_is_by_kind_of_network(
+    handler, training, tmp_path
+):
     tell(handler, LogEvent.PROGRESS, done=4, total=9)
     one, every = handler._page()
     assert one == f"{NAME}: running at update 50 of 60, NLL 5.500 nats, 20 tokens/s, 5 s left"
-    # Those 5 s, and two trainings of 30 s.
-    assert every == "0 of 3 trainings, 4 of 9 steps, trainings: about 1.08 min left"
-    # Two at a time: the one that has no speed yet takes as long as the other in all.
-    handler.trainings, handler.at_a_time = 2, 2
-    assert handler._page()[1].endswith("trainings: about 30 s left")
+    # Those 5 s, 20 s of the same network, and 30 s where updates are not counted yet.
+    assert every == "0 of 3 trainings, 4 of 9 steps, trainings: about 55 s left"
+    # Another network has ended at 2 s per update; the third is of its kind.
+    handler.speeds[tmp_path / "wide"] = 2.0, 60
+    handler.done.add(tmp_path / "same")
+    assert handler._page()[1].endswith("trainings: about 2.08 min left")
+    # Two at a time: no less than the longest.
+    handler.at_a_time = 2
+    assert handler._page()[1].endswith("trainings: about 2 min left")
 
 
 def test_lines_above_stay_where_those_below_rewrite_themselves(handler, training):

@@ -44,7 +44,7 @@ def submitted(paths, **said):
 def test_a_start_that_runs_makes_it_wait(paths):
     assert of(paths).kind == "not started"
     assert not paths.results.exists()
-    starts.add_trainings(paths.cluster, [paths.training(SPEC, 1)])
+    starts.add_trainings(paths.cluster, {paths.training(SPEC, 1): ()})
     assert of(paths).kind == "waiting"
     begin(paths, state="saved")
     assert of(paths).kind == "waiting"
@@ -86,7 +86,7 @@ def test_a_failed_training_says_why_and_shows_the_newest_log(paths):
     begin(paths, state="failed", reason="this is why")
     write_lines(paths.run(SPEC, 1) / "train.log", ["older"])
     write_lines(paths.train_log(SPEC, 1), ["newer"])
-    starts.add_trainings(paths.cluster, [paths.training(SPEC, 1)])
+    starts.add_trainings(paths.cluster, {paths.training(SPEC, 1): ()})
     known = of(paths)
     assert (known.kind, known.reason) == ("failed", "this is why")
     assert known.log in (paths.train_log(SPEC, 1), paths.run(SPEC, 1) / "train.log")

@@ -46,7 +46,7 @@ def test_a_start_that_cannot_be_recorded_is_one_message(tmp_path, lock, monkeypa
 
     monkeypatch.setattr(starts, "write_json", full)
     with pytest.raises(FathomError, match=r"starts.json: .*; make room or give"):
-        add_trainings(tmp_path, [tmp_path / "training.json"])
+        add_trainings(tmp_path, {tmp_path / "training.json": ()})
 
 
 def version(path):
@@ -128,7 +128,7 @@ def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
     code = (
         "import sys; from pathlib import Path; from fathom.workflow.starts import *\n"
         "above = Path(sys.argv[1])\n"
-        "add_trainings(above, [Path('/a')]); add_trainings(above, [Path('/b')])\n"
+        "add_trainings(above, {Path('/a'): ()}); add_trainings(above, {Path('/b'): ()})\n"
         "print(*sorted(trainings_of_all(above)))"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -139,7 +139,7 @@ def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
 
 
 def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path):
-    add_trainings(tmp_path / "cluster", [])
+    add_trainings(tmp_path / "cluster", {})
     assert not (tmp_path / "cluster").exists()
     old, there = (tmp_path / STARTS / f"{name}.json" for name in ("old", "there"))
     gone = {"host": platform.node(), "pid": dead(), "start": 1, "trainings": ["/a"]}
@@ -150,5 +150,5 @@ def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path
         record = {key: value for key, value in gone.items() if key != missing}
         write_json(tmp_path / STARTS / f"without_{missing}.json", record)
     assert [str(path) for path in trainings_of_all(tmp_path)] == ["/b"]
-    add_trainings(tmp_path, [])
+    add_trainings(tmp_path, {})
     assert [*(tmp_path / STARTS).iterdir()] == [there]

@@ -15,7 +15,7 @@ from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
-from fathom.config.measurement_keys import file_of
+from fathom.config.measurement_keys import SCORES, file_of, is_metric
 from fathom.config.paper import Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
@@ -61,6 +61,15 @@ class Artefacts:
     def files_read(self) -> list[Path]:
         """The files of results that tables and figures were drawn from so far."""
         return [path for source in self._sources.values() for path in source.files_read]
+
+    @property
+    def decodings_gone(self) -> int:
+        """How many decodings are not there of which scores were read."""
+        files = (
+            (path.parents[1] / "decodings", *path.stem.partition(".")) for path in self.files_read
+        )
+        places = {at / name for at, rule, _, name in files if rule == SCORES or is_metric(rule)}
+        return sum(not place.is_dir() for place in places)
 
     def with_seeds(self, seeds: tuple[int, ...] | None) -> "Artefacts":
         """Return the same with other seeds; None leaves those that there are."""

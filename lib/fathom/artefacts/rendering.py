@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from io import StringIO
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,17 +96,3 @@ def write_drawn(
         content[key] = {name: sha256(places[name]) for name in sorted(places)}
     content |= {NAMES: names} if names else {}
     write_record(record, content)
-
-
-def first_difference(old: Path, new: Path) -> str:
-    """Return the first cell of a csv file, or the line of another text, that differs."""
-    lines = (path.read_text(encoding="utf-8").split("\n") for path in (old, new))
-    pairs = enumerate(zip_longest(*lines, fillvalue=""), start=1)
-    number, (there, now) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
-    if old.suffix == ".csv":
-        heading = new.read_text(encoding="utf-8").split("\n")[0]
-        columns, before, after = (next(csv.reader([line]), []) for line in (heading, there, now))
-        for column, was, drawn in zip_longest(columns, before, after, fillvalue=""):
-            if was != drawn:
-                return f"line {number}, {column}: '{was}' here, but '{drawn}' is drawn now"
-    return f"line {number} is not what is drawn now"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -13,11 +13,10 @@ from fathom.workflow.cluster_setup import Choice, Cluster
 
 PROFILE = Path("workflow") / "profiles" / "slurm"
 
-Action = Annotated[Literal["setup"], typer.Argument(help="setup.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is proposed.")]
 
 
-def cluster(action: Action, yes: Yes = False) -> None:
+def cluster(yes: Yes = False) -> None:
     """Write the profile of a Slurm cluster from what it answers.
 
     Asks sinfo, scontrol and sacctmgr; asks you for what they do not tell, such as
@@ -25,7 +24,7 @@ def cluster(action: Action, yes: Yes = False) -> None:
     of job; and writes site.yaml and the options of config.yaml in
     workflow/profiles/slurm.
 
-    Example: fathom cluster setup
+    Example: fathom cluster
     """
     project = open_project(Path(), profile=PROFILE.name)
     found = cluster_setup.found()

@@ -1,15 +1,15 @@
 """The verbs that draw and judge: table, figure, curves, compare, claims, test, page."""
 
-from collections.abc import Callable, Iterator
+import webbrowser
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.artefacts.rendering import first_difference, write_csv, write_drawn
+from fathom.artefacts.rendering import write_csv, write_drawn
 from fathom.cli.options import (
     Gates,
     HeldOut,
@@ -25,7 +25,7 @@ from fathom.cli.options import (
 from fathom.cli.terminal import answer, report, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import METRICS, ShownValue
-from fathom.decode.ready import require_decoder, require_made, require_name
+from fathom.decode.ready import require_decoder, require_name
 from fathom.io.commands import PAGE
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import write_text
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from fathom.artefacts.table.view import TableView
     from fathom.config.project import Project
 
-Check = Annotated[
-    bool, typer.Option("--check", help="Compare what is there with what would be drawn, alone.")
-]
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 _STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
 
@@ -50,14 +47,12 @@ def table(
     results: Results = None,
     seeds: Seeds = None,
     partial: Partial = False,
-    check: Check = False,
     show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Draw a table as csv, md, tex and html.
 
     Our numbers are above the paper's. Another csv has the numbers of each seed.
-    With --check the files that are there must be those that are drawn now.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
 
     Example: fathom table latent_depth_table5 --partial --show
@@ -74,12 +69,11 @@ def table(
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
     stem = artefacts.stem(paper, drawn)
-    if check:
-        _check(stem, lambda new: formats.write(laid_out, compared, new))
-        return
     write_drawn(stem, formats.write(laid_out, compared, stem), artefacts.files_read)
     for note in warnings_of(compared):
         report(f"table: {note}")
+    if gone := artefacts.decodings_gone:
+        report(f"table: decodings of these cells that are gone: {gone}; their scores stay")
     report(f"table: {stem}.md, csv, tex, html")
     if as_json:
         answer(as_json, formats.numbers(compared), ())
@@ -120,11 +114,8 @@ def figure(
     results: Results = None,
     seeds: Seeds = None,
     partial: Partial = False,
-    check: Check = False,
 ) -> None:
     """Draw a figure as csv, png and pdf.
-
-    With --check the csv that is there must be what is drawn now.
 
     Trains nothing: the files of all its runs must exist, unless --partial is given.
 
@@ -140,27 +131,12 @@ def figure(
         artefacts.require(paper, spec)
     stem = artefacts.stem(paper, spec)
     inputs = artefacts.inputs(paper, spec)
-    if check:
-        _check(stem, lambda new: [kinds.write_numbers(spec, inputs, new)])
-        return
     lost = kinds.draw(spec, inputs, stem)
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".png", ".pdf")]
     write_drawn(stem, files, artefacts.files_read)
     for note in lost:
         report(f"figure: left out: {note}")
     report(f"figure: {stem}.png, pdf, csv")
-
-
-def _check(stem: Path, draw: Callable[[Path], list[Path]]) -> None:
-    """Refuse files that are not those which a function draws at a path without a suffix."""
-    with TemporaryDirectory(prefix="fathom-") as folder:
-        for new in draw(Path(folder) / stem.name):
-            old = stem.with_name(new.name)
-            remedy = "draw it again, without --check"
-            require_made(old, remedy)
-            if old.read_bytes() != new.read_bytes():
-                raise FathomError(first_difference(old, new), str(old), remedy)
-            report(f"{old}: as it is drawn now")
 
 
 Names = Annotated[
@@ -341,7 +317,7 @@ def claims(
     Example: fathom claims latent_depth --table latent_depth_table5
     """
     from fathom.artefacts.claims.judged import judged
-    from fathom.artefacts.claims.view import lines, page, printed, summary
+    from fathom.artefacts.claims.view import COLUMNS, lines, page, printed, summary
 
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
     papers, path = artefacts.project.papers, artefacts.paths.claims
@@ -349,20 +325,16 @@ def claims(
     if table:
         of_table = _paper_of(artefacts.project, table)
         named = [name for name in named if name == of_table]
-    every = len(named) == len(papers)
 
     def judge(name: str) -> "tuple[Judged, ...]":
-        if not every:
-            check_artefacts(artefacts.project, name)
+        check_artefacts(artefacts.project, name)
         return judged(artefacts, papers[name])
 
-    if every:
-        check_artefacts(artefacts.project)
     answers = {name: judge(name) for name in named}
-    with _of_all_papers(path, required=every):
+    with _of_all_papers(path, required=len(named) == len(papers)):
         of_all = [claim for name in papers for claim in answers.get(name) or judge(name)]
         titles = {name: each.about.title for name, each in papers.items()}
-        write_text(path, lines(of_all).to_csv(index=False, lineterminator="\n"))
+        write_csv(path, COLUMNS, lines(of_all))
         write_text(path.with_suffix(".html"), page(of_all, titles))
         files = (path, path.with_suffix(".html"))
         write_drawn(path.with_suffix(""), files, artefacts.files_read)
@@ -433,8 +405,15 @@ def test(
     answer(as_json, [asdict(each) for each in compared], lines(compared))
 
 
+Open = Annotated[bool, typer.Option("--open", help="Show the page in a browser.")]
+
+
 def page(
-    paper: Paper = None, scale: Scale = None, results: Results = None, seeds: Seeds = None
+    paper: Paper = None,
+    scale: Scale = None,
+    results: Results = None,
+    seeds: Seeds = None,
+    is_shown: Open = False,
 ) -> None:
     """Write one HTML page for each paper, made of what exists.
 
@@ -457,6 +436,8 @@ def page(
         write_text(path, page(artefacts, shown, tables, judged(artefacts, shown), today, making))
         write_drawn(artefacts.paths.top / name / PAGE, [path], artefacts.files_read)
         report(f"page: {path}")
+        if is_shown and not webbrowser.open(path.absolute().as_uri()):
+            report("no browser was found here; open this file in one")
 
 
 def _making(artefacts: "Artefacts", paper: str) -> dict[str, str]:

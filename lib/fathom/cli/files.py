@@ -108,7 +108,7 @@ def verify(
         require_results(paths)
     verified = verify(_folders(project, run, paths) if run else [paths.results])
     findings = [verified.findings[path] for path in verified.in_order()]
-    unfit = [{"path": f.where, "what": f.what, "command": f.remedy} for f in findings]
+    unfit = [{"path": f.where, "what": f.what, "remedy": f.remedy} for f in findings]
     lost = {str(path): reason for path, reason in sorted(verified.lost.items())}
     summary = f"{len(verified.files)} files compared, {len(findings)} do not fit"
     content = {"files": len(verified.files), "unfit": unfit, "lost": lost}
@@ -182,7 +182,7 @@ def _folders(project: Project, run: str, paths: Paths) -> list[Path]:
     spec = project.run_named(run, paths.scale)
     trained = paths.run(spec, 0).parent
     if not trained.is_dir():
-        remedy = f"train it: {paths.command('train', run)}"
+        remedy = f"train it with `{paths.run_command(spec.name)}`"
         raise FathomError("no training of this run", str(trained), remedy)
     data = (paths.corpus, paths.pieces_corpus, paths.subwords, paths.tensors)
     return [trained, *dict.fromkeys(folder(spec.data) for folder in data)]

@@ -1,21 +1,23 @@
-"""The verbs that begin a study: new, and adopt, which makes a data set of text files, too."""
+"""The verbs that begin a study: new; adopt, of text files; sweep, of other values of settings."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fathom.cli.options import open_project
+from fathom.cli.options import Run, open_project
 from fathom.cli.terminal import report, suggest
+from fathom.config.load import load
 from fathom.config.measurement_keys import long_code
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
-from fathom.config.switches import FILE
-from fathom.config.yaml_values import as_yaml
+from fathom.config.switches import FILE, layers
+from fathom.config.yaml_values import Value, as_yaml, from_plain
 from fathom.data.adopted import KINDS, AdoptedText
 from fathom.data.split import Pair, TaskText
-from fathom.io.errors import FathomError, unknown
+from fathom.io.errors import FathomError, findings_in, refuse, unknown
 from fathom.io.files import write_text
 
 STUDY = """\
@@ -41,6 +43,25 @@ tables:
     rows: {{{rows}}}
 
 # Further sections, as in the files of a paper: families, figures, claims, scales.
+"""
+SWEEP = """\
+# A value that is added to a list is a further run; finished runs stay finished.
+title: Sweep of {like}
+{data}seeds: {seeds}
+runs:
+{runs}
+tables:
+  table1:
+    against: unchanged  # adds difference, 95 % interval, p, and p with Holm's correction
+    columns: [params, avg, tasks]
+    rows: {rows}
+figures:
+  figure1: {{kind: lines, series: nll.valid, x: update, lines: {rows}}}
+"""
+MAP = """\
+  figure2:
+    {{kind: heat_map, table: table1, value: avg, rows: {0}, columns: {1}, numbers: true,
+     cells: {{"<{0}>, <{1}>": {2}}}}}
 """
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
@@ -151,7 +172,6 @@ def adopt(
     test: Annotated[Two, typer.Option(help="and two files for test.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Read files that have changed.")] = False,
     like: Like = None,
-    licence: Annotated[str, typer.Option(help="The terms of the text.")] = "private",
 ) -> None:
     """Make a data set and a study of files of text.
 
@@ -186,7 +206,7 @@ def adopt(
         codes = _two(r"([a-z]{3})-(?!\1)([a-z]{3})", text_codes, "--languages", *_LANGUAGES)
         pair = _two(r"([1-9]\d?),(?!\1$)([1-9]\d?)", columns, "--columns", *_COLUMNS)
         _require_place(project, adopted, codes, by_file == ("valid" in files))
-        adopted.add(codes, files, pair, licence)
+        adopted.add(codes, files, pair)
     adopted.read(again)
     sizes, split = adopted.sizes(), adopted.card["split"]
     if not by_file:
@@ -271,3 +291,67 @@ def _split(hold_out: str | None, pairs: int, loss: str) -> tuple[int, int]:
         remedy = f"write --hold-out {tenth}+{tenth} or fewer" if tenth else "give more text"
         raise FathomError(what, f"--hold-out {hold_out}", remedy)
     return valid, test
+
+
+def sweep(
+    run: Run,
+    changes: Annotated[list[str], typer.Option("--set", metavar="KEY=VALUES", help="Repeatable.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds of all runs: 1 to this number.")] = 3,
+    data: Annotated[str | None, typer.Option(help="The data set of all runs.")] = None,
+    name: Annotated[str, typer.Option(help="The study, and its new folder.")] = "sweep",
+) -> None:
+    """Begin a study of a run with other values of some settings.
+
+    --set names a setting and its values. NAME/study.yaml has a run for each
+    combination of values, and a table that compares them with the unchanged
+    run; for two settings also a heat map. Values that are added to the file
+    later are trained alone.
+
+    Example: fathom sweep m2o_diverse_ll_d_12_24 --set method.depth_weight=0.1,0.3,1
+    """
+    project = open_project()
+    like = project.run_name(run)
+    for key, _, values in (change.partition("=") for change in changes):
+        if not values.strip():
+            raise FathomError("no values", f"--set {key}", f"write {key}=0.1,0.3")
+    file = new_folder(project, name) / "study.yaml"
+    write_text(file, _swept(like, changes, data, seeds))
+    papers = [*project.switches.papers, name]
+    given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
+    try:
+        loaded = load(project.root, layers=given)
+    except FathomError as error:
+        shutil.rmtree(file.parent)
+        at = str(file.absolute())
+        refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
+    scale = project.switches.scale
+    for swept in loaded.runs_of(name):
+        if (same := loaded.spec(swept, scale).name) != swept:
+            report(f"{swept} is {same} at scale {scale}, and trained once")
+    finish(project, name, "sweep:", [file], f" seeds={seeds}")
+
+
+def _swept(like: str, changes: list[str], data: str | None, seeds: int) -> str:
+    """Return a study of the run `like` with `key=value,value` for some settings."""
+    lists: list[tuple[str, str]] = []
+    settings = Value({})
+    for change in changes:
+        key, _, values = change.partition("=")
+        last = key.rpartition(".")[2]
+        name = key.replace(".", "_") if last in dict(lists) else last
+        settings = settings.put(tuple(key.split(".")), Value(f"<{name}>"))
+        # YAML reads 1e-3 as text.
+        lists.append((name, re.sub(r"(?<![\w.])(\d+)e-", r"\1.0e-", values)))
+    # A run's name has 64 letters at most.
+    pattern = "_".join(f"{name[: 48 // len(lists)]}_<{name}>" for name, _ in lists)
+    label = ", ".join(f"{name} <{name}>" for name, _ in lists)
+    values = ", ".join(f"{name}: [{values}]" for name, values in lists)
+    changed = str(settings.plain)[1:-1].replace("'", "")
+    runs = f"  {pattern}: {{for: {{{values}}}, like: {like}, {changed}}}"
+    text, base = "", like
+    # Of the same text, the run itself is compared, which may be trained already.
+    if data is not None:
+        text, base, runs = f"data: {data}\n", "unchanged", f"  unchanged: {{like: {like}}}\n{runs}"
+    rows = f'{{unchanged: {base}, "{label}": {pattern}}}'
+    study = SWEEP.format(like=like, data=text, seeds=seeds, runs=runs, rows=rows)
+    return study + (MAP.format(*dict(lists), pattern) if len(lists) == 2 else "")

@@ -113,8 +113,8 @@ def require_results(paths: Paths) -> None:
         raise FathomError("no such folder", str(folder), remedy)
 
 
-def check_artefacts(project: Project, paper: str | None = None) -> None:
-    """Refuse wrong figures and claims, of one paper or of all; a workflow has checked before."""
+def check_artefacts(project: Project, paper: str) -> None:
+    """Refuse wrong figures and claims of a paper; a workflow has checked all papers before."""
     if VARIABLE not in os.environ:
         from fathom.artefacts.check import findings
 
@@ -137,7 +137,7 @@ def dataset_named(project: Project, name: str) -> Dataset:
     }
     named = project.datasets.get(name) or folders.get(name)
     if named is None:
-        remedy = f"{nearest(name, (*project.datasets, *folders))}. All: fathom list datasets"
+        remedy = f"{nearest(name, (*project.datasets, *folders))}. All: `fathom list datasets`"
         raise FathomError(f"no data set '{name}'", "dataset", remedy)
     return named
 

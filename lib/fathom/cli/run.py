@@ -99,6 +99,6 @@ def _asked(project: Project, texts: list[str]) -> tuple[list[str], str]:
                 raise unknown("target", text, "run", known) from None
             raise
     if runs and targets:
-        remedy = "name targets, or runs and rows: fathom list"
+        remedy = "name targets, or runs and rows: `fathom list`"
         raise FathomError(f"{targets[0]} and runs in one start", "run", remedy)
     return (targets, "") if targets else ([RUN], ",".join(dict.fromkeys(runs)))

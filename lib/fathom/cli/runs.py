@@ -76,7 +76,7 @@ def train(
     folders = TrainPaths(text, paths.run(spec, seed), paths.start(spec, seed))
     train(spec, seed, folders, switches, report, job_is_live)
     verb = "likelihood" if spec.decoding is None else "translate"
-    suggest(paths.command(verb, opened.typed, seed))
+    suggest(paths.command(verb, spec.name, seed))
 
 
 def translate(

@@ -3,22 +3,15 @@
 import json
 import os
 import shutil
-import signal
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fathom.config.switches import VARIABLE
 from fathom.io.screen import say
-from fathom.io.signals import Stopped
 
 _INDENT = "    "  # of what a terminal's width has cut off
-# Seconds between two looks.
-PERIOD = 3.0
-# Delete the page, and begin at its first line.
-_AGAIN = "\x1b[2J\x1b[H"
 
 
 def answer(as_json: bool, content: Any, lines: Iterable[str]) -> None:
@@ -66,30 +59,3 @@ def wrapped(line: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def watch(lines: Callable[[], list[str]], period: float = PERIOD) -> None:
-    """Print what a function returns every few seconds until Ctrl-C.
-
-    On a terminal the page is replaced. Elsewhere only lines that were not in the last page are
-    printed.
-
-    Raises:
-        Stopped: If a signal other than Ctrl-C stopped it.
-    """
-    before: list[str] = []
-    try:
-        while True:
-            page = lines()
-            if sys.stdout.isatty():
-                print(_AGAIN + "\n".join(page), flush=True)
-            else:
-                for line in page:
-                    if line not in before:
-                        print(line, flush=True)
-            before = page
-            time.sleep(period)
-    except Stopped as stopped:
-        if stopped.number != signal.SIGINT:
-            raise
-        report("no longer watched; trainings continue")

@@ -1,14 +1,15 @@
-"""The verbs of text: fetch, doctor, prepare, statistics, subwords, encode."""
+"""The verbs of text: fetch, prepare, statistics, subwords, encode."""
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Json, Results, Scale, data_named, dataset_named, open_scale
-from fathom.cli.terminal import answer, report, suggest
-from fathom.config.schema.source import Source
+from fathom.cli.options import Results, Scale, data_named, dataset_named, open_scale
+from fathom.cli.terminal import report, suggest
+from fathom.config.schema.source import ByHand, Source
 from fathom.io.errors import FathomError, nearest, without_secrets
 
 DatasetName = Annotated[
@@ -19,76 +20,79 @@ DataName = Annotated[
 ]
 
 
-def fetch(
-    source: Annotated[str, typer.Argument(help="A source, as `fathom list sources` names it.")],
-    results: Results = None,
-) -> None:
-    """Fetch a source's file and check it.
-
-    Size and checksum must be those of config/sources. The licence notice is
-    printed and saved.
-
-    Example: fathom fetch django
-    """
-    from fathom.data.fetch import fetch
-
-    project, paths = open_scale(None, results)
-    if source not in project.sources:
-        remedy = f"{nearest(source, project.sources)}. All: fathom list sources"
-        raise FathomError(f"no source '{source}'", "source", remedy)
-    fetch(project.sources[source], paths.source(source), paths.by_hand, report)
-
-
 # Addresses that are asked at the same time.
 _TOGETHER = 8
 
 
-def doctor(scale: Scale = None, as_json: Json = False) -> None:
-    """Ask whether the addresses of a scale's text answer.
+def fetch(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A source of `fathom list sources`. Default: all of the scale's text."),
+    ] = None,
+    scale: Scale = None,
+    results: Results = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Ask whether addresses have the files, alone.")
+    ] = False,
+) -> None:
+    """Fetch a source's file and check it.
 
-    Sends a HEAD request to each and downloads nothing; pip's packages and files
-    that come by hand have no address. A line for each answer; exit code 1 if no
-    address has a file, or its published size.
+    Size and checksum must be those of config/sources. The licence notice is
+    printed and saved. With --check each address gets a HEAD request and nothing is
+    downloaded; exit code 1 if a file is at no address, or has another size there.
+    pip's packages and files that come by hand have no address.
 
-    Example: fathom doctor --scale paper
+    Example: fathom fetch django
     """
     from fathom.artefacts.needs import Needs, sources_of
+    from fathom.data.fetch import fetch
 
-    project, paths = open_scale(scale)
-    needs = Needs(project, paths.scale)
+    project, paths = open_scale(scale, results)
+    if source is None:
+        needs = Needs(project, paths.scale)
+        sources = sources_of(project, needs.texts(*needs.runs))
+    elif source in project.sources:
+        sources = [project.sources[source]]
+    else:
+        remedy = f"{nearest(source, project.sources)}. All: `fathom list sources`"
+        raise FathomError(f"no source '{source}'", "source", remedy)
+    if check:
+        _ask(sources)
+        return
+    # What only the user can get stops nothing but itself.
+    for each in sorted(sources, key=lambda each: isinstance(each, ByHand)):
+        fetch(each, paths.source(each.name), paths.by_hand, report)
+
+
+def _ask(sources: Iterable[Source]) -> None:
+    """Print what each address of some sources answers."""
     places = [
         (source, file, address)
-        for source in sources_of(project, needs.texts(*needs.runs))
+        for source in sources
         for file in source.contents
         for address in source.addresses(file)
     ]
     with ThreadPoolExecutor(_TOGETHER) as threads:
         answers = [*threads.map(lambda place: _answer(*place), places)]
-    lines = (
-        f"{each['source']}  {each['address']}: {each['fault'] or _bytes(each['bytes'])}"
-        for each in answers
-    )
-    answer(as_json, answers, lines)
-    files = {(each["source"], each["file"]) for each in answers}
-    missing = files - {(each["source"], each["file"]) for each in answers if not each["fault"]}
-    report(f"{len(files) - len(missing)} of {len(files)} files are at an address")
-    if missing:
+    for *_, line in answers:
+        print(line)
+    files = {file for file, *_ in answers}
+    found = {file for file, fault, _ in answers if not fault}
+    report(f"{len(found)} of {len(files)} files are at an address")
+    if files - found:
         raise typer.Exit(1)
 
 
-def _answer(source: Source, file: str, address: str) -> dict[str, Any]:
-    """Return what the server of an address says of a file."""
+def _answer(source: Source, file: str, address: str) -> tuple[tuple[str, str], str, str]:
+    """Return a file of a source, what is wrong with it at an address, and what a user reads."""
     from fathom.data.download import asked
 
     (fault, size), checks = asked(address), source.contents[file]
+    there = "there, of unknown size" if size is None else f"{size:,} bytes"
     if not fault and checks and size not in (None, checks.bytes):
-        fault = f"{_bytes(size)}, not the published {checks.bytes:,}"
-    place = without_secrets(address)
-    return {"source": source.name, "file": file, "address": place, "bytes": size, "fault": fault}
-
-
-def _bytes(size: int | None) -> str:
-    return "there, of unknown size" if size is None else f"{size:,} bytes"
+        fault = f"{there}, not the published {checks.bytes:,}"
+    line = f"{source.name}  {without_secrets(address)}: {fault or there}"
+    return (source.name, file), fault, line
 
 
 def prepare(

@@ -1,12 +1,13 @@
-"""The verbs of trainings: plan, what they will cost; status, how they go."""
+"""The verbs of trainings: plan, what they cost; status, how they go; summary, what they came to."""
 
-import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fathom.artefacts.artefacts import Artefacts
+from fathom.artefacts.needs import Artefact, Needs
 from fathom.cli.options import (
     Json,
     Paper,
@@ -18,10 +19,14 @@ from fathom.cli.options import (
     open_scale,
     papers_named,
 )
-from fathom.cli.terminal import answer, print_columns, report, suggest, watch
+from fathom.cli.terminal import answer, print_columns, report, suggest
 from fathom.config.schema.source import ByHand
 from fathom.config.switches import seed_list
+from fathom.config.tables import Table
+from fathom.io.errors import FathomError
 from fathom.io.screen import duration
+from fathom.results import training_record
+from fathom.results.training_record import TrainingRecord
 
 if TYPE_CHECKING:
     from fathom.workflow.plan import DeviceJob, Planned
@@ -48,7 +53,6 @@ Gpu = Annotated[
     ),
 ]
 ByTable = Annotated[bool, typer.Option("--table", help="Print a line for each table and figure.")]
-Devices = Annotated[int, typer.Option(min=1, help="Devices that train at the same time.")]
 Calibrate = Annotated[
     bool,
     typer.Option(
@@ -66,7 +70,6 @@ def plan(
     seeds: Seeds = None,
     profile: Profile = None,
     gpu: Gpu = None,
-    devices: Devices = 1,
     table: ByTable = False,
     calibrate: Calibrate = False,
     as_json: Json = False,
@@ -111,10 +114,6 @@ def plan(
         made = plan.trainings(names)
         of_runs = {run for run, _ in made}
         groups[title] = _sums(made.values(), [job for job in others if job.run in of_runs])
-    left = sizes.missing(target).values()
-    # Devices are always busy.
-    longest = map(max, zip((0.0, 0.0), *map(sizes.hours_each, left), strict=True))
-    wall = [max(each / devices, most) for each, most in zip(hours_of(left), longest, strict=True)]
     if as_json:
         content = {
             "groups": groups,
@@ -142,7 +141,6 @@ def plan(
                 for (name, seed), planned in trainings.items()
             ],
             "requests": sizes.table(target),
-            "wall_hours": wall,
         }
         answer(as_json, content, ())
         return
@@ -151,7 +149,6 @@ def plan(
     for row, names in plan.first(runs).items():
         first = _time(hours_of(each.job for each in plan.trainings(names).values()))
         print(f"do first: {row}, {first}; other rows mean little before it is right")
-    print(f"wall time: {_time(wall)} on {devices} device(s)")
     suggest(f"snakemake --profile {profile} {target}" if profile else paths.target(target, seeds))
 
 
@@ -187,7 +184,6 @@ def _time(hours: Iterable[float]) -> str:
 
 
 Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Print it every few seconds until Ctrl-C.")]
 
 
 def status(
@@ -196,7 +192,6 @@ def status(
     results: Results = None,
     seeds: Seeds = None,
     runs: Runs = False,
-    watching: Watch = False,
     as_json: Json = False,
 ) -> None:
     """Print what is drawn and compared, and how trainings go.
@@ -214,19 +209,114 @@ def status(
 
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
     names = papers_named(artefacts.project, paper, "status")
-
-    def lines() -> list[str]:
-        now = Overview(artefacts, names)
-        if as_json:
-            return [json.dumps(now.as_json(), indent=None if watching else 1, allow_nan=False)]
-        return now.lines(runs)
-
-    if watching:
-        watch(lines)
-        return
-    print(*lines(), sep="\n")
+    now = Overview(artefacts, names)
+    answer(as_json, now.as_json(), now.lines(runs))
     if not as_json:
         top = artefacts.paths.top
         # Pages and lists are there, tables and figures in a folder of each paper.
         files = [*top.glob("*.html"), *top.glob("*.csv"), *top.glob("*/*.csv")]
         report(f"see {top}" if files else f"nothing is drawn in {top} yet")
+
+
+# Of each training that has ended, by the run's full name and the seed.
+Ended = Mapping[tuple[str, int], TrainingRecord]
+
+
+def summary(scale: Scale = None, results: Results = None, as_json: Json = False) -> None:
+    """Print what the trainings of a scale came to.
+
+    How many learned, how that differs from the papers, what the scale can show, the
+    time that it took. Exit code 1 if the run that the scale names (`check_learning`)
+    has ended and is not below the unigram baseline by what the scale requires.
+
+    Example: fathom summary --scale tiny
+    """
+    artefacts = open_artefacts(scale, results, None, of_results=True)
+    project, paths = artefacts.project, artefacts.paths
+    needs = Needs(project, paths.scale)
+    places = {
+        (name, seed): paths.training(project.spec(name, paths.scale), seed)
+        for name in needs.runs
+        for seed in artefacts.seeds_of(name)
+        if not project.not_built(name, paths.scale)
+    }
+    ended = {key: training_record.read(path) for key, path in places.items() if path.exists()}
+    if not ended:
+        remedy = f"train them with `{paths.target('all')}`"
+        raise FathomError("no training has ended", f"scale {paths.scale}", remedy)
+    below = {key: _below(record) for key, record in ended.items()}
+    content = {
+        "trainings": len(places),
+        "ended": len(ended),
+        "nats_below_unigram": {f"{run} seed {seed}": nats for (run, seed), nats in below.items()},
+        "outcomes": {
+            f"{run} seed {seed}": each.outcome.kind for (run, seed), each in ended.items()
+        },
+        "seconds": sum(record.totals.seconds for record in ended.values()),
+    }
+    answer(as_json, content, _lines(artefacts, needs, ended, content["seconds"]))
+    if required := project.scale(paths.scale).check_learning:
+        key = (project.run_name(required.run), 1)
+        if key in below and (below[key] or 0.0) < required.nats_below_unigram:
+            nats = f"{below[key] or 0:.2f} nats below the unigram baseline"
+            what = f"{key[0]} has not learned: {nats} (>= {required.nats_below_unigram:g} required)"
+            raise FathomError(what, str(places[key]), "read train.log and metrics.tsv next to it")
+    if len(ended) < len(places) and not as_json:
+        suggest(f"{paths.target('all')}, or your text: fathom adopt")
+
+
+def _below(record: TrainingRecord) -> float | None:
+    """Return how far a training is below the unigram baseline, in nats per token."""
+    if record.validation is None or not record.outcome.finished:
+        return None
+    return record.unigram_nll - record.validation.nll
+
+
+def _lines(artefacts: Artefacts, needs: Needs, ended: Ended, seconds: float) -> Iterator[str]:
+    learned = sorted(nats for nats in map(_below, ended.values()) if nats is not None and nats > 0)
+    line = f"{len(learned)} of {len(ended)} trainings learned"
+    if learned:
+        span = dict.fromkeys((f"{learned[0]:.1f}", f"{learned[-1]:.1f}"))
+        line += f": {' to '.join(span)} nats per token below the unigram baseline"
+    yield f"{line}."
+    for (run, seed), record in ended.items():
+        if not record.outcome.finished:
+            ended_at = record.outcome.update
+            yield f"{run} seed {seed}: {record.outcome.words} at update {ended_at}"
+    drawn = {
+        name: artefact
+        for name, artefact in needs.artefacts.items()
+        if artefacts.is_drawn(artefact.paper, artefact.spec) and _share(artefact, ended)
+    }
+    for name, artefact in drawn.items():
+        if rows := _diverged_there(artefacts, artefact, ended):
+            yield f"{name}: {', '.join(rows)} finished here, and diverged in the paper."
+    project, scale = artefacts.project, artefacts.project.scale(artefacts.scale)
+    if scale.cuts_down:
+        whole = next((name for name, each in project.scales.items() if not each.cuts_down), None)
+        yield f"SCALE {artefacts.scale.upper()} shows that every step works, from text to cell."
+        further = f"; scale {whole} can: fathom plan --scale {whole}" if whole else ""
+        yield f"It cannot show whether a paper's numbers hold{further}"
+    yield f"time: {len(ended)} trainings took {duration(seconds)} in all"
+    for paper in {artefact.paper.name: None for artefact in drawn.values()}:
+        of_paper = [each for each in drawn.values() if each.paper.name == paper]
+        best = max(of_paper, key=lambda each: _share(each, ended))
+        if (page := artefacts.paths.page(paper)).exists():
+            yield f"page: {page}#{best.spec.name}"
+
+
+def _share(artefact: Artefact, ended: Ended) -> float:
+    """Return the share of the runs of a table or figure that have ended."""
+    runs = {run for run, _ in ended}
+    return sum(run in runs for run in artefact.runs) / max(len(artefact.runs), 1)
+
+
+def _diverged_there(artefacts: Artefacts, artefact: Artefact, ended: Ended) -> list[str]:
+    """Return the rows of a table that finished here and have an outcome in the paper."""
+    finished = {run for (run, _), record in ended.items() if record.outcome.finished}
+    if not isinstance(artefact.spec, Table):
+        return []
+    cells = artefacts.project.cells(artefact.spec)
+    printed = artefact.paper.printed(artefact.spec.name, cells)
+    diverged = {cell.row for cell in printed if cell.outcome == "diverged"}
+    return [row for row, runs in artefact.rows.items() if row in diverged and {*runs} <= finished]

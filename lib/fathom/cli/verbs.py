@@ -14,16 +14,12 @@ from fathom.io.commands import PROJECT_VARIABLE
 VERBS = {
     "Ask": {
         **dict.fromkeys(("list", "show"), "ask"),
-        **dict.fromkeys(("plan", "status"), "trainings"),
-        "summary": "summary",
+        **dict.fromkeys(("plan", "status", "summary"), "trainings"),
         **dict.fromkeys(("validate", "contracts", "schema", "where", "params"), "ask"),
-        **dict.fromkeys(("new", "adopt"), "new"),
-        "sweep": "sweep",
+        **dict.fromkeys(("new", "adopt", "sweep"), "new"),
         "cluster": "cluster",
     },
-    "Data": dict.fromkeys(
-        ("fetch", "doctor", "prepare", "statistics", "subwords", "encode"), "text"
-    ),
+    "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": {
         "run": "run",
         **dict.fromkeys(("train", "translate", "prune", "export"), "runs"),
@@ -55,8 +51,8 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     named = _verb(words)
-    if named in VERBS["Ask"]:
-        # What a question reads stays until its end; looking for garbage took a tenth of its time.
+    if named in VERBS["Ask"] | VERBS["Results"]:
+        # What is read stays until the end; looking for garbage took a tenth of the time.
         gc.set_threshold(100_000)
     is_verb = any(named in verbs for verbs in VERBS.values())
     for heading, verbs in VERBS.items():

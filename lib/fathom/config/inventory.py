@@ -236,7 +236,7 @@ class Inventory:
             raise unknown("run", text, "run", sorted({*names}))
         counts = Counter(name.partition("/")[0] for name in self.entries)
         there = ", ".join(f"{count} of {paper}" for paper, count in counts.items())
-        raise FathomError(f"no run '{brief(text)}'", "run", f"fathom list runs: {there}")
+        raise FathomError(f"no run '{brief(text)}'", "run", f"`fathom list runs` lists {there}")
 
     @kept
     def resolved(self, name: str, scale: str | None = None) -> Resolved:

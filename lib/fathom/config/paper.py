@@ -104,6 +104,7 @@ def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, An
         if artefact in (artefacts := getattr(paper, f"{verb}s")):
             return paper, artefacts[artefact]
         if artefact in getattr(paper, f"{other}s"):
-            raise FathomError(f"a {other}, not a {verb}", target, f"draw it with `fathom {other}`")
+            remedy = f"draw it with `fathom {other} {target}`"
+            raise FathomError(f"a {other}, not a {verb}", target, remedy)
     names = [f"{name}_{each}" for name, of in papers.items() for each in getattr(of, f"{verb}s")]
     raise FathomError(f"no {verb} '{target}'", "target", nearest(target, names))

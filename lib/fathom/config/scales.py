@@ -140,13 +140,14 @@ def applies(rule: Rule, resolved: Resolved) -> bool:
 
 def values_of(key: str, resolved: Resolved) -> list[Any]:
     """Return what a run has for a key of `when`; several values where it has a list."""
-    name, ancestors, paper = resolved.name, resolved.entry.ancestors, resolved.paper
-    # What another paper lends is there by its full name; that paper's rules have the short one.
-    lent = [each for each in ancestors if each.startswith(f"{paper}/")]
-    like = [*ancestors, *(each.removeprefix(f"{paper}/") for each in lent)]
-    origins = {"run": [name, *lent], "paper": paper, "like": like}
-    if key in origins:
-        return _as_list(origins[key])
+    paper, ancestors = resolved.paper, resolved.entry.ancestors
+    if key == "paper":
+        return [paper]
+    if key in ("run", "like"):
+        # What another paper lends is there by its full name; that paper's rules have the short one.
+        lent = [each for each in ancestors if each.startswith(f"{paper}/")]
+        like = [*ancestors, *(each.removeprefix(f"{paper}/") for each in lent)]
+        return [resolved.name, *lent] if key == "run" else like
     value: Any = resolved.run
     for part in key.split("."):
         value = getattr(value, part, None)

@@ -115,8 +115,10 @@ def setting_numbers(run: RunSettings) -> dict[str, float]:
     """Return the settings of a run that are numbers, and its epochs, by path."""
     numbers: dict[str, float] = {}
     for path, value, _ in leaves(run):
+        text = str(value).partition(" epoch")[0]
         with suppress(ValueError):
-            numbers[".".join(map(str, path))] = float(str(value).partition(" epoch")[0])
+            if text.lstrip("-")[:1].isdigit():
+                numbers[".".join(map(str, path))] = float(text)
     return numbers
 
 

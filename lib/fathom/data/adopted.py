@@ -36,6 +36,8 @@ KINDS = {
     "both": "pairs of validation that are in test, too",
 }
 _REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
+# The licence on the cards, until a user writes another.
+_TERMS = "private"
 _HEAD = "# Written by `fathom adopt`, which overwrites no edited card: "
 Card = dict[str, Any]
 Files = Mapping[str, tuple[Path, ...]]
@@ -58,18 +60,17 @@ class AdoptedText:
         """Return where a card of the data set is."""
         return self.folder / kind / f"{name}.yaml"
 
-    def add(self, codes: tuple[str, str], files: Files, columns: Iterable[str], terms: str) -> None:
+    def add(self, codes: tuple[str, str], files: Files, columns: Iterable[str]) -> None:
         """Add a task, which is named by the first language of `codes`; the second is the pivot.
 
-        By split there is a file for each language, or for training one with `columns` from 1;
-        `terms` are the licence of the text.
+        By split there is a file for each language, or for training one with `columns` from 1.
         """
         task, pivot = codes
         if self.card:
             self.card.pop("translates", None)  # each run says its direction
         else:
             self.card = {"title": f"{self.name}, adopted text", "citation": "text of the user"}
-            self.card |= {"licence": terms, "format": "parallel", "pivot": pivot, "tasks": []}
+            self.card |= {"licence": _TERMS, "format": "parallel", "pivot": pivot, "tasks": []}
             self.card |= {"translates": [*codes], "sources": {}, "max_shared": 1.0}
             # The salt is that of all adopted text, so that longer text holds out nearly the same.
             by_hash: Card = {"by": "pairs_by_hash", "salt": "adopt"}
@@ -77,7 +78,7 @@ class AdoptedText:
             self.card["split"] = by_file if "test" in files else by_hash
         names: dict[str, list[str]] = {code: [] for code in codes}
         title = " and ".join(path.name for path in files["train"])
-        card = {"title": title, "kind": "local", "licence": terms, "notice": "Text of the user."}
+        card = {"title": title, "kind": "local", "licence": _TERMS, "notice": "Text of the user."}
         self.sources[f"{self.name}_{task}"] = card | {"files": (records := {})}
         folder = (self.folder / "sources").absolute()
         # Called by split and language, so that another name of a file makes no other text.

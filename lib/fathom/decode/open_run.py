@@ -1,6 +1,6 @@
 """A run that a user names, at a scale; torch is loaded when its network is asked for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from fathom.config.paths import Paths
@@ -29,18 +29,16 @@ class OpenRun:
         device = project.switches.device if device is None else device
         require_device(device)
         spec = project.run_named(run, paths.scale)
+        if project.spec(spec.name, paths.scale) != spec:
+            # It was named by its folder. All that is made of it, and said, is of that scale.
+            of_scale = (each for each in project.scales if project.spec(spec.name, each) == spec)
+            paths = replace(paths, scale=next(of_scale))
         reason = project.not_built(spec.name, paths.scale)
         if reason:
             remedy = "`fathom list runs` shows what can be trained"
             where = f"{spec.name}, scale {paths.scale}"
             raise FathomError(f"not built yet: {reason}", where, remedy)
         return cls(project, spec, paths, device)
-
-    @property
-    def typed(self) -> str:
-        """What names the run on a command line: its folder, where it is of another scale."""
-        same = self.project.spec(self.spec.name, self.paths.scale) == self.spec
-        return self.spec.name if same else f"{self.spec.paper}/{self.spec.folder}"
 
     def one_gates(self, gates: str | None) -> str:
         """Return the gates that the user named, or those of the run's validation."""

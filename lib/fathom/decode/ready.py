@@ -35,7 +35,7 @@ def require_name(name: str, valid: Iterable[str], what: str, where: str) -> None
 def require_decoder(spec: Spec) -> Decoding:
     """Return the settings of beam search, or refuse a network that cannot translate."""
     if spec.decoding is None or not spec.model.decoder_layers:
-        remedy = f"measure it on held-out text: fathom likelihood {spec.name} --split valid"
+        remedy = f"measure it on held-out text: `fathom likelihood {spec.paper}/{spec.folder}`"
         raise FathomError("a network without a decoder translates nothing", spec.name, remedy)
     return spec.decoding
 

@@ -69,16 +69,18 @@ class Stage:
 
 
 def again(path: Path, record: Path | None = None) -> str:
-    """Return the command that makes a file of `Paths` again.
+    """Return what a user does to make a file of `Paths` again, as messages say it.
+
+    The folder of a run or of data names its scale, too.
 
     `record` is that of a file that was drawn, whose place does not say what draws it.
     """
     stage = stage_of(record or path)
     if stage is None:
         if (record or path).name == f"{REPORT}{DRAWN}":
-            return "run snakemake --report again"
+            return "run `snakemake --report` again"
         return "make it with the stage that writes it"
-    return shlex.join(("fathom", *(stage.repairs if path.is_dir() else stage).typed))
+    return f"run `{shlex.join(('fathom', *(stage.repairs if path.is_dir() else stage).typed))}`"
 
 
 def stage_of(path: Path) -> Stage | None:

@@ -276,7 +276,7 @@ def place(project: Project, paths: Paths, archive: Path, record: ArchiveRecord) 
     tensors = paths.tensors(spec.data) / "tensors.json"
     if tensors.is_file() and sha256(tensors) != run.tensors_sha256:
         what = f"trained on other text than that in {tensors.parent}"
-        raise FathomError(what, where, f"compare sources: fathom verify {run.name}")
+        raise FathomError(what, where, f"compare sources: `fathom verify {run.name}`")
     folder = paths.run(spec, run.seed)
     if folder.exists():
         raise FathomError("the run is here already", str(folder), "unpack it with --results")
@@ -299,7 +299,7 @@ def opened_tree(path: Path) -> Iterator[Tree]:
         return
     record = read(path)
     if record.run is not None:
-        remedy = "give one of all results: fathom pack without a run"
+        remedy = "give one of all results: `fathom pack` without a run"
         raise FathomError("the archive of a single run", str(path), remedy)
     with tempfile.TemporaryDirectory(prefix="fathom-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "results"

@@ -33,7 +33,7 @@ NATS = "nats"
 SETTINGS = "spec.yaml"
 LOST = "lost.json"  # which files of a training are lost, and why
 # What to do about text that is not that of a training, whose weights stay as they are.
-OTHER_TEXT = "bring that text back, or train the run in another folder: fathom train --results"
+OTHER_TEXT = "bring that text back, or train the run in another folder: --results"
 # Folders of a run: its weights, and copies of the files of the plugin that brings its method.
 WEIGHTS, CODE = "checkpoints/", "code/"
 

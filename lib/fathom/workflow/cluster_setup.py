@@ -102,7 +102,7 @@ def found() -> Cluster:
     """
     if missing := [name for name in _COMMANDS if shutil.which(name) is None]:
         what = f"no `{missing[0]}` on the search path"
-        raise FathomError(what, "cluster setup", "run it on a login node of the cluster")
+        raise FathomError(what, "cluster", "run it on a login node of the cluster")
     rows = _rows(_answer("sinfo", "-a", "--noheader", "--format", "%P|%l|%c|%G|%D|%f"))
     rows = [row for row in rows if len(row) == 6 and row[4].isdecimal()]
     if not rows:
@@ -270,7 +270,7 @@ def checked(proposed: Proposal) -> tuple[Proposal, list[str]]:
             lines.append(f"  sbatch takes {size}")
         elif place < 2:
             what = f"it refuses {size} ({reason}); it was asked for {' '.join(words)}"
-            remedy = "name another partition or account: fathom cluster setup without --yes asks"
+            remedy = "name another partition or account: `fathom cluster` without --yes asks"
             raise FathomError(what, "sbatch", remedy)
         else:
             lines.append(f"  sbatch refuses {size} ({reason})")

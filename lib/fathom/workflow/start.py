@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom.artefacts.rendering import write_drawn
+from fathom.config.demand import kind_of
+from fathom.config.spec import Spec
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
 from fathom.io.commands import REPORT
@@ -81,7 +83,7 @@ def found(targets: Targets, target: str) -> list[str]:
     Raises:
         FathomError: If the target cannot be made.
     """
-    trainings = {*_trainings(targets, target)}
+    trainings = _trainings(targets, target)
     if not trainings:
         what = "claims" if target == CLAIMS else "cells"
         note = f"; {what} without a result say `not run`" if target in READING else ""
@@ -92,14 +94,14 @@ def found(targets: Targets, target: str) -> list[str]:
     return [line, *_stale(targets, target), *left_out(targets, target)]
 
 
-def _trainings(targets: Targets, target: str) -> list[Path]:
-    """Return the training.json of each training of a target, and of those that runs start from."""
-    return [
-        targets.paths.training(targets.spec(trained), seed)
+def _trainings(targets: Targets, target: str) -> dict[Path, Spec]:
+    """Return the trainings of a target, and those that runs start from, by their training.json."""
+    return {
+        targets.paths.training(spec, seed): spec
         for name in targets.names_of(target)
-        for trained in targets.with_start(name)
+        for spec in map(targets.spec, targets.with_start(name))
         for seed in targets.seeds(name)
-    ]
+    }
 
 
 def _stale(targets: Targets, target: str) -> Iterator[str]:
@@ -169,7 +171,14 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     sizes.refuse_hours(target)
     if sizes.begun:
         require_cuda()
-    missing = [path for path in _trainings(targets, target) if not path.exists()]
+    missing = {
+        path: (
+            kind_of(spec.model),
+            updates if isinstance(updates := spec.training.updates, int) else None,
+        )
+        for path, spec in _trainings(targets, target).items()
+        if not path.exists()
+    }
     stop = _HOW_TO_STOP_HERE if missing else ()
     if workflow.executor_plugin.name == EXECUTOR and target not in READING:
         stop = (

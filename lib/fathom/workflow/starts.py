@@ -7,7 +7,7 @@ ends; a record whose process is gone is of a start that was killed.
 import atexit
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -77,22 +77,26 @@ def _who_may_live(alive: list[dict[str, Any]]) -> str:
     return "another workflow may run in this folder; if none does, add --unlock once"
 
 
-def add_trainings(above: Path, trainings: Iterable[Path]) -> None:
+def add_trainings(above: Path, trainings: Mapping[Path, Sequence[Any]]) -> None:
     """Add trainings to what this start will make; delete the records of starts that were killed.
 
     Args:
         above: the folder of what is known of jobs.
-        trainings: their training.json.
+        trainings: by their training.json the kind of network, and the updates if these are known.
     """
     for path in (above / STARTS).glob("*.json"):
         if _is_gone(path):
             with suppress(OSError):
                 path.unlink()
-    made = {str(path.absolute()) for path in trainings}
-    if made:
-        before = read_or_empty(_mine(above / STARTS))
-        made |= {*before["trainings"]} if _is_ours(before) else set()
-        _record(_mine(above / STARTS), {"trainings": sorted(made)})
+    if trainings:
+        made = {str(path.absolute()): what for path, what in trainings.items()}
+        _record(_mine(above / STARTS), {"trainings": trainings_of_this(above) | made})
+
+
+def trainings_of_this(above: Path) -> dict[str, Any]:
+    """Return what this start has added, by the full paths of training.json."""
+    record = read_or_empty(_mine(above / STARTS))
+    return record["trainings"] if _is_ours(record) else {}
 
 
 def trainings_of_all(above: Path) -> set[Path]:

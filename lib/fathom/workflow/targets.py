@@ -79,7 +79,7 @@ class Targets(Needs):
             raise self.unknown(target)
         if target in self.artefacts_not_built:
             what = f"cannot be made yet: {self.artefacts_not_built[target]}"
-            raise FathomError(what, target, "ask for another target: fathom list artefacts")
+            raise FathomError(what, target, "ask for another target: `fathom list artefacts`")
         return self.artefacts[target]
 
     @cached_property

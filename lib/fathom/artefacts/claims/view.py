@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
@@ -12,10 +12,12 @@ from fathom.artefacts.table.formats import html
 from fathom.artefacts.table.notes import DOUBTFUL, WRONG_LANGUAGE
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-COLUMNS = ("Our results", "The paper's own cells", "Sentence", "Our numbers")
+COLUMNS = (
+    "paper", "claim", "part", "section", "sentence", "reading", "expression", "guard",
+    "answer", "numbers", "basis", "reported_answer", "reported_numbers", "reported_basis",
+    "comparable", "scale",
+)  # fmt: skip
+_OF_PAGE = ("Our results", "The paper's own cells", "Sentence", "Our numbers")
 SHOWN = 3  # numbers of a claim that the terminal has room for
 NOT_EVIDENCE = (
     "The runs do not have the paper's own settings: an answer is an observation of the chain, and "
@@ -28,20 +30,17 @@ PARTLY = (
 NONE = "claims.yaml has no claims about this."
 
 
-def lines(claims: Iterable[Judged]) -> "DataFrame":
-    """Return a line for each part of each claim, with all that decides it."""
-    from pandas import DataFrame
-
-    columns = "paper claim part section sentence reading expression guard answer numbers basis"
-    columns += " reported_answer reported_numbers reported_basis comparable scale"
-    records = [
-        vars(claim)
-        | {"claim": claim.name, "basis": claim.basis, "reported_basis": claim.reported_basis}
-        | {"reading": claim.reading.removeprefix("printed")}  # as files without the column
-        | {"numbers": _joined(claim.evidence), "reported_numbers": _joined(claim.reported_evidence)}
-        for claim in claims
-    ]
-    return DataFrame(records, columns=columns.split(), dtype=object)
+def lines(claims: Iterable[Judged]) -> Iterator[dict[str, Any]]:
+    """Yield a line of the csv for each part of each claim, with all that decides it."""
+    for claim in claims:
+        known = (
+            vars(claim)
+            | {"claim": claim.name, "basis": claim.basis, "reported_basis": claim.reported_basis}
+            | {"reading": claim.reading.removeprefix("printed")}  # as files without the column
+            | {"numbers": _joined(claim.evidence)}
+            | {"reported_numbers": _joined(claim.reported_evidence)}
+        )
+        yield {name: known[name] for name in COLUMNS}
 
 
 def summary(claims: Sequence[Judged]) -> list[str]:
@@ -77,7 +76,7 @@ def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
         rows = tuple(map(_row, group))
         doubtful = any(DOUBTFUL in cell.text for row in rows for cell in row.cells)
         notes = (f"{DOUBTFUL}: {WRONG_LANGUAGE}.",) if doubtful else ()
-        block = BlockView("", COLUMNS, rows)
+        block = BlockView("", _OF_PAGE, rows)
         view = TableView(f"claims_{paper}", titles[paper], caption="", blocks=(block,), notes=notes)
         views.append(view)
     return html("Claims", views, summary(claims))

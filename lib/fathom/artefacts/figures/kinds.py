@@ -37,24 +37,13 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
     from fathom.artefacts.figures.drawing import save, sign
 
     frame = rows(figure, inputs)
-    _write(frame, stem)
+    write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
     with _drawn(figure, frame) as picture:
         sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
         save(picture, stem)
     if NOTE not in frame or "words" not in frame:
         return []
     return [*dict.fromkeys(frame.loc[frame["words"] == SERIES_LOST, NOTE])]
-
-
-def write_numbers(figure: Figure, inputs: Inputs, stem: Path) -> Path:
-    """Write a figure's numbers alone, as `draw` does; return the file."""
-    return _write(rows(figure, inputs), stem)
-
-
-def _write(frame: "DataFrame", stem: Path) -> Path:
-    path = stem.with_suffix(".csv")
-    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
-    return path
 
 
 def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> tuple[str, list[str]]:

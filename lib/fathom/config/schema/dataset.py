@@ -379,7 +379,7 @@ class BuiltDataset(Dataset):
     def alone(self, task: str) -> "BuiltDataset":
         """Return the data set of one of several independent tasks."""
         if not self.independent:
-            remedy = f"fathom prepare {self.name}"
+            remedy = f"run `fathom prepare {self.name}`"
             raise FathomError(f"the tasks of '{self.name}' are prepared together", task, remedy)
         if task not in self.tasks:
             raise unknown("task", task, self.place("tasks"), self.tasks)

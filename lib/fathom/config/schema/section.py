@@ -126,6 +126,9 @@ def _hashed_fields(section: type[BaseModel]) -> dict[str, tuple[UnhashedValue, A
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it, sections as what is hashed of them; −0.0 becomes 0.0."""
+    # Most settings are whole numbers, words, or switches.
+    if value is None or type(value) in (int, str, bool):
+        return value
     if isinstance(value, Section):
         return value.identity()
     if isinstance(value, dict):
