@@ -114,7 +114,7 @@ def write_drawn(
 
 def first_difference(old: Path, new: Path) -> str:
     """Return the first cell of a csv file, or the line of another text, that differs."""
-    lines = (path.read_text(encoding="utf-8").split("\n") for path in (old, new))
+    lines = (path.read_text("utf-8", "backslashreplace").split("\n") for path in (old, new))
     pairs = enumerate(zip_longest(*lines, fillvalue=""), start=1)
     number, (there, now) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
     if old.suffix == ".csv":
