@@ -58,10 +58,7 @@ class Verified:
 
 
 def verify(folders: Iterable[Path]) -> Verified:
-    """Compare every record, every file that a record names, and every checkpoint.
-
-    A file that no record names is not compared: manifest.json, which earlier versions wrote.
-    """
+    """Compare every record, every file that a record names, and every checkpoint."""
     folders, verified = list(folders), Verified()
     files, findings = verified.files, verified.findings
     records: _Records = {}

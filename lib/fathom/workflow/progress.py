@@ -65,7 +65,6 @@ def queued(above: Path) -> list[Queued]:
     """
     jobs: dict[str, Queued] = {}
     files = (above / "heads").glob("*.json")
-    # The next start deletes the file of one that has ended.
     for path in sorted(files, key=lambda path: path.stat().st_mtime if path.exists() else 0):
         for name, said in starts.read_or_empty(path).items():
             job, _ = check(Queued, from_plain(said, str(path)))
