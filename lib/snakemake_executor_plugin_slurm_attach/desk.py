@@ -153,8 +153,9 @@ class Desk:
         self._closed = True
         with self._lock:
             numbers = [job.number for job in self.jobs if job.number]
-        if numbers:
-            slurm.cancel(*numbers)
+        if numbers and slurm.cancel(*numbers).kind == "lost":
+            typed = " ".join(map(str, numbers))
+            self.say(f"Slurm did not answer, and jobs may run on; type: scancel {typed}")
 
     def tell(self, what: str, text: str) -> None:
         """Print a line, once while `what` lasts."""
@@ -278,7 +279,10 @@ class Desk:
 
     def _is_rung(self) -> bool:
         """Return whether a job has left an end marker since the last look, by one stat."""
-        before, self._rung = self._rung, self.ended.stat().st_mtime_ns
+        # Opened, since a network's file system answers from memory for a folder that is not.
+        folder = os.open(self.ended, os.O_RDONLY)
+        before, self._rung = self._rung, os.fstat(folder).st_mtime_ns
+        os.close(folder)
         return self._rung != before
 
     def _marker(self, number: int | None, job: Job) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import slurm
-from .request import Request, count_gpus
+from .request import NOT_FOUND, Request, count_gpus
 
 _UP = ("idle", "mixed", "allocated", "completing", "planned")
 _TIME = re.compile(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)")
@@ -80,6 +80,9 @@ def _does_not_fit(request: Request, listed: Mapping[str, Partition], default: st
     """Return what no partition of a job has, with the remedy."""
     for name, near in request.misspelt():
         return f"no resource '{name}' ({_place(request, name)}); nearest valid name: '{near}'"
+    for key, word in request.asked:
+        if NOT_FOUND.match(word):
+            return f"no start finds a job with `{word}` ({_place(request, key)}); leave it out"
     if "{" in (request.resumes or ""):
         return "Snakemake fills no wildcards into the resource `resumes`; make it a function"
     total = 0 if request.resources.get("gres") else int(request.resources.get("gpu") or 0)

@@ -15,6 +15,8 @@ from snakemake_interface_executor_plugins.settings import ExecutorSettingsBase
 
 # The names of all jobs begin with it.
 PREFIX = "sa-"
+# Options with which sbatch makes jobs that no start finds by name and number.
+NOT_FOUND = re.compile(r"--(array|clusters?|job-name|wait)\b(?!-)|-[aJMW]")
 _GPUS = re.compile(r"gpu(?::[^:,()]+)?:(\d+)")
 # sbatch's options for what a resource, or else a setting, of that name says.
 _OPTIONS = {key: key for key in ("account", "qos", "constraint", "reservation", "nodes")}
@@ -91,7 +93,8 @@ class Request:
     def name(self) -> str:
         """The job's name on the cluster, by which each start finds it."""
         key = hashlib.sha256(self.first.encode()).hexdigest()[:10]
-        return f"{PREFIX}{self.rule}-{self.label}-{key}"
+        # It also names a folder.
+        return f"{PREFIX}{self.rule}-{self.label}"[:200] + f"-{key}"
 
     def __str__(self) -> str:
         return f"{self.rule} {self.label}"

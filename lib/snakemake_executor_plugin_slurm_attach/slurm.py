@@ -144,6 +144,6 @@ def submit(*words: str) -> Answer:
     return Answer(answer.code, number[1] if number else "", answer.message)
 
 
-def cancel(*numbers: int) -> None:
+def cancel(*numbers: int) -> Answer:
     """Cancel jobs."""
-    ask("scancel", *map(str, numbers), seconds=60)
+    return ask("scancel", *map(str, numbers), seconds=60)

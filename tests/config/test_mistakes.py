@@ -252,6 +252,7 @@ MISTAKES = {
     PAPER: [
         ("a link that is a script", "url: https://example.org/deep", 'url: "javascript:alert(1)"',
          "url", "javascript"),
+        ("a title of 100,000 letters", "A Deep Sample", "A" * 100_000, "title", "100,000 10,000"),
         ("a character that YAML forbids", "Samples", "\x01", ":4", "control"),
         ("text where YAML reads a number", 'year: "2020"', "year: 2020", "citation.year", "2020"),
         ("a mark without a source", "to: Static}  # Table 1", "to: Static}",

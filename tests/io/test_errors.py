@@ -30,6 +30,15 @@ def test_findings_are_a_line_each_and_one_mistake_is_printed_with_the_commands_n
     assert printed(first) == "fathom: b.yaml: two; fix it"
 
 
+def test_many_mistakes_and_long_texts_are_a_few_lines():
+    """A file with a mistake in each run printed 60 lines, and a long title filled the terminal."""
+    findings = Findings(FathomError(f"mistake {n}", "a.yaml", "fix it") for n in range(60))
+    first, *_, last = lines = str(findings).split("\n")
+    assert (first, last) == ("a.yaml: mistake 0; fix it", "and 50 more; correct these first")
+    assert (len(lines), len(findings.findings)) == (11, 60)
+    assert len(str(FathomError("a" * 100_000, "b" * 100_000, "c" * 100_000))) < 3_100
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [

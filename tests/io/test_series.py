@@ -126,6 +126,14 @@ def test_neither_a_flipped_bit_nor_an_end_that_is_no_member_is_believed(path):
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("content", ["a\tb\n", "update\tvalue\n1\n", "update\tvalue\nx\t1\n"])
+def test_a_whole_file_of_something_else_is_refused(path, content):
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(content.encode()))
+    with refused("no table of a training"):
+        read(path)
+
+
 @pytest.mark.parametrize("content", [b"", b"\x1f", b"no gzip"])
 def test_a_file_that_was_damaged_from_the_start_is_deleted(path, content):
     path.parent.mkdir()

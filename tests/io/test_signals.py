@@ -179,3 +179,17 @@ except Stopped as stopped:
     raise SystemExit(stopped.code)
 """
     assert run(script).returncode == 129
+
+
+@pytest.mark.parametrize(("before_jobs", "code"), [(True, 130), (False, -signal.SIGINT)])
+def test_before_any_job_ctrl_c_ends_a_start_of_snakemake_in_one_line(before_jobs, code):
+    """It ended in 60 lines of Snakemake and config."""
+    ended = run(f"""
+import os
+from fathom.io.signals import end_in_one_line
+end_in_one_line(before_jobs=True)
+end_in_one_line({before_jobs})
+os.kill(os.getpid(), 2)
+""")
+    assert ended.returncode == code
+    assert ended.stderr.startswith("fathom: stopped by SIGINT before any job; ") == before_jobs

@@ -279,6 +279,7 @@ def test_lines_are_in_groups_with_counts_and_json_has_the_values(first, second):
         (True, 1.5, 9.0, True),
         (math.nan, math.nan, 0.0, False),
         (math.nan, 1.0, 9.0, True),
+        (10**400, 1.0, 9.0, True),
         (math.inf, math.inf, 0.0, False),
         (math.inf, -math.inf, 9.0, True),
     ],

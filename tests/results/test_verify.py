@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,13 +13,14 @@ from fathom.decode.translate import translate
 from fathom.io.files import write_lines, write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.weights import write_checkpoint
+from fathom.results.repair import actions
 from fathom.results.run_state import State, write_state
 from fathom.results.training_record import record_loss, restore_measured
 from fathom.results.verify import verify
 from fathom.scoring.score import score
 from tests.support.refused import says
 from tests.support.small_corpus import silent
-from tests.support.trained import trained_spec, write_trained
+from tests.support.trained import record_weights, trained_spec, write_trained
 from tests.support.trained import write_text as write_data
 
 SPEC = trained_spec()
@@ -43,10 +45,6 @@ def original(tmp_path_factory):
     score(SPEC, 1, "test", "plain", paths, silent)
     restore_measured(record, SPEC, 1)
     write_state(run.folder, State(state="finished", attempt=1, host="host", pid=1, job=None))
-    # As an earlier version wrote the translations of a window.
-    window = paths.window(SPEC, 1, "plain")
-    write_lines(window / "3.bos.txt", ["Text 1"])
-    write_record(window / "hypotheses.json", {"files": hashes(window, "*.txt")})
     return paths
 
 
@@ -76,8 +74,9 @@ def delete(path):
     path.unlink()
 
 
-def exchange(path):
-    shutil.copy(path.with_name("english.model"), path)
+def put(name):
+    """Put another whole file in the place of a file."""
+    return lambda path: shutil.copy(path.with_name(name), path)
 
 
 # Ten changes, each with a part of the command that makes the file again.
@@ -89,7 +88,7 @@ CHANGES = [
     ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
     ("runs/*/*/1/measurements/training.json", cut, "fathom train"),
     ("runs/*/*/1/metrics.tsv", cut, "fathom repair"),
-    ("subwords/*/foreign.model", exchange, "fathom subwords"),
+    ("subwords/*/foreign.model", put("english.model"), "fathom subwords"),
     ("tensors/*/dictionary.source.txt", cut, "fathom encode"),
     ("sources/talks/talks.txt", edit, "fathom fetch talks"),
     # And others, alone.
@@ -98,19 +97,21 @@ CHANGES = [
     ("runs/*/*/1/measurements/training.json", delete, "fathom train"),
     ("runs/*/*/1/measurements/scores.*.json", delete, "fathom score"),
     ("runs/*/*/1/state.json", cut, "fathom repair"),
-    ("runs/*/*/1/window/*/hypotheses.json", edit, "fathom best-window"),
-    ("runs/*/*/1/window/*/3.bos.txt", edit, "fathom best-window"),
-    ("runs/*/*/1/decodings/*/decoding.json", edit, "fathom translate"),
-    ("runs/*/*/1/decodings/*/scoring.json", edit, "fathom score"),
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
     ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
     ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom repair"),
     ("runs/*/*/1/spec.yaml", edit, "fathom repair"),
-    ("corpora/*/corpus.json", edit, "fathom prepare"),
-    ("subwords/*/subwords.json", edit, "fathom subwords"),
-    ("tensors/*/tensors.json", edit, "fathom encode"),
     ("tensors/*/kor/test.source.idx", cut, "fathom encode"),
     ("sources/talks/source.json", edit, "fathom fetch talks"),
+    ("runs/*/*/1/checkpoints/last.pt", put("update_3.pt"), "fathom train"),
+    ("runs/*/*/1/decodings/*/bel.txt", put("bos.txt"), "fathom translate"),
+    # Records whose stage a later one names: each read as not finished.
+    ("runs/*/*/1/training.json", delete, "fathom train"),
+    ("runs/*/*/1/decodings/*/decoding.json", delete, "fathom translate"),
+    ("runs/*/*/1/decodings/*/scoring.json", delete, "fathom score"),
+    ("corpora/*/corpus.json", delete, "fathom prepare"),
+    ("subwords/*/subwords.json", delete, "fathom subwords"),
+    ("tensors/*/tensors.json", delete, "fathom encode"),
 ]
 
 
@@ -125,9 +126,6 @@ def plant(paths, pattern, change):
 
 def test_results_as_they_were_written_fit_and_all_files_are_compared(paths):
     every = {path for path in paths.results.rglob("*") if path.is_file()}
-    # A manifest of an earlier version is not.
-    manifest = paths.training(SPEC, 1).with_name("manifest.json")
-    write_record(manifest, {"files": {"training.json": "0" * 64}})
     verified = verify([paths.results])
     assert verified.findings == {}
     assert verified.files == every
@@ -213,8 +211,50 @@ def test_the_text_of_a_run_alone_is_compared_where_it_alone_is_given(paths):
     assert len(verify([paths.results / "tensors"]).findings) == 1
 
 
+def test_a_training_whose_record_is_gone_goes_on_from_its_states(paths):
+    """`fathom repair` moved nothing, and did nothing."""
+    record = paths.training(SPEC, 1)
+    record.unlink()
+    (action,) = actions(verify([paths.results]), None)
+    assert action.verb[:2] == ("train", f"{SPEC.paper}/{SPEC.folder}")
+    (paths.run(SPEC, 1) / "checkpoints" / "last.pt").unlink()
+    (paths.run(SPEC, 1) / "checkpoints" / "before_last.pt").unlink()
+    verified = verify([paths.results])
+    assert (set(verified.findings), actions(verified, None)) == ({record}, [])
+
+
+def test_whole_records_of_another_seed_weights_or_decoding_are_named(paths):
+    """Each was as its own hash says, so nothing was found."""
+    run, other = paths.run(SPEC, 1), paths.run(SPEC, 2)
+    shutil.copytree(run, other)
+    findings = verify([paths.results]).findings
+    assert set(findings) == set(other.glob("measurements/*.json"))
+    says("of seed 1").check(findings.values())
+    shutil.rmtree(other)
+    shutil.copy(run / "checkpoints/update_3.pt", run / "checkpoints/last.pt")
+    record_weights(run)
+    (finding,) = verify([run / "decodings", run]).findings.values()
+    what = "made with another last.pt than that of training.json"
+    says(what, where="decoding.json", remedy="fathom translate").check(finding)
+    record = Path(finding.where)
+    write_record(record, read_record(record) | {"identity": "0" * 64})
+    says("of another run or decoding").check(verify([run]).findings[record])
+
+
+@pytest.mark.parametrize(
+    "content", [{"files": 5}, {"files": {"../" * 99 + "a": "0"}}, {"identity": 5}, {"sources": 5}]
+)
+def test_a_record_of_another_form_is_a_finding(paths, content):
+    """It ended in a traceback."""
+    (record,) = paths.results.glob("corpora/*/corpus.json")
+    write_record(record, content)
+    assert len(verify([paths.results]).findings) == 1
+
+
 def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
     paths.training(SPEC, 1).unlink()
+    for name in ("decodings", "measurements"):
+        shutil.rmtree(paths.run(SPEC, 1) / name)
     plant(paths, "runs/*/*/1/metrics.tsv", cut)
     (paths.tensors(SPEC.data) / "tensors.json").unlink()
     assert verify([paths.results]).findings == {}
@@ -228,8 +268,8 @@ def test_a_pruned_network_is_compared(tmp_path):
     (folder / "network.pt").write_bytes(b"one")
     write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
     (folder / "network.pt").write_bytes(b"two")
-    (finding,) = verify([tmp_path]).findings.values()
-    assert finding.where == str(folder / "network.pt")
+    training = folder.parents[1] / "training.json"
+    assert set(verify([tmp_path]).findings) == {folder / "network.pt", training}
 
 
 def test_text_and_weights_that_pack_leaves_out_are_one_line(paths):

@@ -24,10 +24,6 @@ pytestmark = pytest.mark.slurm
             says("is more than partition main gives (4)"),
         ),
         (("--set-resources", "train_run:constraint=fast"), says("Slurm refuses")),
-        (
-            ("--set-resources", "train_run:slurm_partition=main"),
-            says("no resource 'slurm_partition'", nearest="partition"),
-        ),
     ],
 )
 def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, message):

@@ -57,6 +57,7 @@ class Toy:
 
     def cancel(self, *numbers):
         self.cancelled += numbers
+        return Answer(0)
 
 
 @pytest.fixture

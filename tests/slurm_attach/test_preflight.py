@@ -54,6 +54,11 @@ def test_where_all_is_well_nothing_is_printed_and_slurm_is_asked_once_for_each_k
         ({"gpu": 3, "nodes": 2}, ("2 nodes cannot share 3 GPUs",)),
         ({"partition": "maim"}, ("no partition 'maim' (a resource of the rule)", "'main'")),
         ({"resumes": "r/{run}/last.pt"}, ("no wildcards", "`resumes`", "function")),
+        ({"settings": {"extra": "--mem=9 --job-name=x"}}, ("`--job-name=x`", "-attach-extra")),
+        *(
+            ({"extra": word}, (f"no start finds a job with `{word}` (a resource of",))
+            for word in ("--array=1-3", "-J", "--clusters=a", "--wait")
+        ),
         ({"slurm_partition": "main"}, ("no resource 'slurm_partition'", "'partition'")),
     ],
 )

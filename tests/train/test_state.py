@@ -61,6 +61,15 @@ def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, dam
     assert "\n" not in said[0]
 
 
+def test_a_whole_state_of_another_run_or_seed_is_set_aside(tmp_path):
+    """A training went on from the weights of another seed that were copied into its folder."""
+    for update, seed in ((1, 1), (2, 2)):
+        save(tmp_path, {"update": update, "of": ["a", seed]})
+    said = []
+    assert load(tmp_path, said.append, of=["a", 1])["update"] == 1
+    says("of another run or seed", where="last.pt", remedy="last.damaged").check(said)
+
+
 def test_another_process_of_the_run_may_have_set_the_damaged_file_aside(tmp_path, monkeypatch):
     for update in (1, 2):
         save(tmp_path, {"update": update})

@@ -243,9 +243,10 @@ def test_a_rate_on_the_named_device_replaces_the_stated_one_for_its_kind_alone(t
         stated, count = job(gpu=named, **changes)
         assert count == 0
         assert stated.slowest == SLOWEST * stated.seconds
-    write_json(made.paths.rates, {"rates": [{"run": RUN}]})
-    with pytest.raises(FathomError, match=r"rates.json: these are no rates"):
-        Plan(made, None)
+    for odd in (5, {"run": RUN}, rate | {"tokens_per_second": 0.0}, rate | {"run": []}):
+        write_json(made.paths.rates, {"rates": [odd]})
+        with pytest.raises(FathomError, match=r"rates.json: these are no rates"):
+            Plan(made, None)
     # A training here knows better.
     totals = {"updates": 10, "target_tokens": 1, "seconds": 7.0}
     device = {"type": "cuda", "name": "NVIDIA H200", "threads": None, "count": 1}

@@ -1,12 +1,13 @@
 """How a training goes, from its files, those of its job, and those of a start."""
 
+import json
 import os
 from dataclasses import replace
 
 import pytest
 
 from fathom.config.paths import Paths
-from fathom.io.files import write_lines
+from fathom.io.files import write_json, write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.results.run_state import State, write_state
 from fathom.workflow import starts
@@ -152,5 +153,15 @@ def test_the_newest_word_of_a_job_counts_and_a_damaged_file_does_not(paths):
     os.utime(old, (1, 1))
     submitted(paths, number=8)
     assert [job.number for job in queued(paths.cluster)] == [8]
-    file.write_text("{")
-    assert [job.number for job in queued(paths.cluster)] == [7]
+    odd = {"title": 5, "outputs": 5}
+    for content in ("{", "[]", '{"a": 1}', json.dumps({"a": odd})):
+        file.write_text(content)
+        assert [job.number for job in queued(paths.cluster)] == [7]
+
+
+@pytest.mark.parametrize("trainings", [5, [5], ["\0"]])
+def test_what_somebody_edited_in_a_record_of_a_start_ends_nothing(paths, trainings):
+    """It ended `fathom status` in a traceback."""
+    record = {"host": [], "pid": 1, "start": 1, "trainings": trainings}
+    write_json(paths.cluster / "starts" / "x.1.json", record)
+    assert of(paths).kind == "not started"

@@ -57,7 +57,7 @@ def run(
     project, _ = open_scale(scale, results)
     names, runs = _asked(project, targets[:first])
     file = project.root / "profiles" / (profile or "default") / "config.yaml"
-    submits = file.is_file() and "executor:" in file.read_text(encoding="utf-8")
+    submits = file.is_file() and "executor:" in file.read_text("utf-8", "replace")
     if submits and scale and project.scale(scale).cuts_down and not (yes or dry_run):
         what = f"scale {scale} cuts the papers' trainings down, and would use a cluster"
         raise FathomError(what, f"--profile {profile}", "leave --scale out, or add --yes")

@@ -22,6 +22,8 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Constructor = yaml.constructor.SafeConstructor
 # Config has ten levels at most; Python cannot build thousands.
 _LEVELS = 32
+# The most characters of a text: what is longer is a file of something else.
+_TEXT = 10_000
 # A comment, with what may stand between it and the last value of its line.
 _COMMENT = re.compile(r"(?:[\s,:{}\[\]|>+-]|(?<=[|>])\d)*(?<=\s)#\s?(.*?)\s*$")
 # What no file of results can show; a quoted text may have it, such as "\0".
@@ -297,6 +299,9 @@ class _Builder:
     def _scalar(self, node: yaml.Node, place: Value) -> Any:
         """Return what YAML reads; text, numbers and dates that mislead are findings."""
         kind, written = node.tag.rpartition(":")[2], brief(node.value)
+        if len(node.value) > _TEXT:
+            what = f"a text of {len(node.value):,} characters"
+            return self._refuse(what, place, f"write {_TEXT:,} at most")
         if _CONTROL.search(node.value):
             return self._refuse("a control character", place, "delete it")
         if kind == "timestamp" or (kind in ("int", "float") and ":" in node.value):

@@ -182,7 +182,7 @@ def _loss(dropped: Mapping[str, list[int]]) -> str:
 
 
 def _read_card(path: Path) -> Card:
-    head, _, body = path.read_text(encoding="utf-8").partition("\n")
+    head, _, body = path.read_text("utf-8", "replace").partition("\n")
     if head != _HEAD + short(identity(body)):
         what = "the card is edited, and `fathom adopt` overwrites no edited card"
         raise FathomError(what, str(path), "undo the edit, or adopt all text under another name")

@@ -24,7 +24,14 @@ from fathom.decode.ready import averaged, require_decoder, require_name
 from fathom.io.errors import FathomError
 from fathom.methods.build import build
 from fathom.nn.network import Network
-from fathom.nn.weights import final_weights, load_weights, put_weights, saved_updates, weights_path
+from fathom.nn.weights import (
+    LAST,
+    final_weights,
+    load_weights,
+    put_weights,
+    saved_updates,
+    weights_path,
+)
 from fathom.results import training_record
 from fathom.results.training_record import OTHER_TEXT, Ended, TrainingRecord
 
@@ -88,6 +95,13 @@ class TrainedRun:
         """The updates whose weights `network` averages; one where the last state is used."""
         count = averaged(self.spec)
         return (self.outcome.update,) if count == 1 else self.saved_updates[-count:]
+
+    def decoded_files(self, update: int | None = None) -> dict[str, str]:
+        """Return the SHA-256 of the files of the weights that are decoded, by name."""
+        updates = self.averaged_updates if update is None else (update,)
+        names = [weights_path(self.checkpoints, each).name for each in updates]
+        is_last = update is None and averaged(self.spec) == 1
+        return {name: self.training.weights[name] for name in ([LAST] if is_last else names)}
 
     def network(self, gates: str, update: int | None = None) -> Network:
         """Return the network in evaluation mode, with the weights that are decoded.

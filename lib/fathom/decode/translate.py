@@ -119,6 +119,7 @@ def _decode(
         "recipe": RECIPE["decoding"],
         "settings": run.require_decoder().model_dump(),
         "weights": weights if finished else (),
+        "weights_sha256": run.decoded_files(update) if finished else {},
         "outcome": run.outcome.kind,
         "reason": "" if finished else run.outcome.reason,
         "tasks": tasks,

@@ -27,7 +27,7 @@ _DATA = {
     "subwords.json": "subwords",
     "tensors.json": "encode",
 }
-_DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors": "tensors.json"}
+DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors": "tensors.json"}
 # The verbs of measurement files by rule; any other rule is a metric.
 _RULES = {"scores": "score", "window": "best-window", "training": "train"}
 _RULES |= {rule: rule for rule in ("likelihood", "gates", "sharing")}
@@ -96,8 +96,8 @@ def stage_of(path: Path) -> Stage | None:
             return _of_run(path.parents[len(rest)], rest)
         if parts[at] == "sources" and len(rest) > 1:
             return Stage(path.parents[len(rest)], ("fetch", rest[0]))
-        if parts[at] in _DATA_FOLDERS and len(rest) > 1:
-            return stage_of(Path(*parts[: at + 1], rest[0], _DATA_FOLDERS[parts[at]]))
+        if parts[at] in DATA_FOLDERS and len(rest) > 1:
+            return stage_of(Path(*parts[: at + 1], rest[0], DATA_FOLDERS[parts[at]]))
     return None
 
 

@@ -6,14 +6,16 @@ from difflib import SequenceMatcher, get_close_matches
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _USER = re.compile(r"(?<=://)[^\s/?#]*@")
+# Of one part of a message, and of several mistakes, that are printed.
+LETTERS, LINES = 1000, 10
 _QUERY = re.compile(r"(://[^\s?#]*\?)[^\s#…]+")
 
 
 class FathomError(Exception):
     r"""A mistake that the user can fix: what is wrong, where (a key, a path), and what to do.
 
-    All three may quote a file or a server: they lose the secrets of addresses, and get the names of
-    control characters, such as \n, in place of these.
+    All three may quote a file or a server: they lose the secrets of addresses, get the names of
+    control characters, such as \n, in place of these, and end after LETTERS.
     """
 
     def __init__(self, what: str, where: str, remedy: str):
@@ -34,7 +36,9 @@ class Findings(FathomError):
         super().__init__(first.what, first.where, first.remedy)
 
     def __str__(self) -> str:
-        return "\n".join(str(finding) for finding in self.findings)
+        lines = [str(finding) for finding in self.findings[:LINES]]
+        more = len(self.findings) - LINES
+        return "\n".join([*lines, f"and {more} more; correct these first"] if more > 0 else lines)
 
 
 def findings_in(error: FathomError) -> tuple[FathomError, ...]:
@@ -65,7 +69,8 @@ def without_secrets(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    return _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
+    text = _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
+    return text if len(text) <= LETTERS else f"{text[:LETTERS]}…"
 
 
 def brief(value: object) -> str:

@@ -43,8 +43,6 @@ class Holder:
     """A process that holds a lock."""
 
     host: str
-    # Which start of the machine it is; None where the system does not say.
-    boot: str | None
     pid: int
     # When the process started, in ticks since the machine did: process ids are used again.
     started: int | None
@@ -57,7 +55,7 @@ class Holder:
     def here(cls) -> "Holder":
         """Return this process, which takes a lock now."""
         pid = os.getpid()
-        return cls(platform.node(), _boot(), pid, started(pid), job_id(), secrets.token_hex(8))
+        return cls(platform.node(), pid, started(pid), job_id(), secrets.token_hex(8))
 
     def __str__(self) -> str:
         job = f" (job {self.job})" if self.job else ""
@@ -69,14 +67,9 @@ class Holder:
         return self.host == platform.node()
 
     @property
-    def is_here(self) -> bool:
-        """Whether it runs, or ran, on this machine since its last start."""
-        return self.is_on_this_host and self.boot == _boot()
-
-    @property
     def runs_here(self) -> bool:
         """Whether it is a process of this machine now."""
-        return self.is_here and started(self.pid) == self.started
+        return self.is_on_this_host and started(self.pid) == self.started
 
     def is_gone(self, alive: Alive, locked: bool) -> bool:
         """Return whether it is gone, given that its heartbeat has stopped.
@@ -92,7 +85,7 @@ class Holder:
         return self.job == job_id() or alive(self.job) is False
 
 
-UNKNOWN = Holder("", None, 0, None, None, "")
+UNKNOWN = Holder("", 0, None, None, "")
 
 
 def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
@@ -153,12 +146,6 @@ def last_beat(path: Path) -> float | None:
     """
     with suppress(OSError), open(path, "rb") as stream:
         return max(0.0, time.time() - os.fstat(stream.fileno()).st_mtime)
-    return None
-
-
-def _boot() -> str | None:
-    with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return None
 
 
@@ -278,7 +265,7 @@ def _name_here(
             report(f"{path.parent}: no locks here; {HOLDER} keeps other processes out")
         return Held(path, me, None)
     # The kernel frees a lock with its process, but maybe on this host alone.
-    freed = bool(locked and holder.is_here)
+    freed = bool(locked and holder.is_on_this_host)
     if not freed and not (is_silent(path) and holder.is_gone(alive, locked=bool(locked))):
         return None
     last_seen = path.stat().st_mtime

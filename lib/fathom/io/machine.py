@@ -21,14 +21,16 @@ _REMEDIES = {
     ),
     "move what is in the way, or use another folder, and start again": (
         errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,
-        errno.ENOTEMPTY,
+        errno.ENOTEMPTY, errno.EXDEV,
     ),
     "it was deleted or moved; start again": (errno.ENOENT, errno.ESTALE),
     "the disk or its connection fails; repair it, and start again": (
         errno.EIO, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO,
         errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP,
     ),
-    "end other programs, and start again": (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
+    "end other programs, and start again": (
+        errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.EBUSY,
+    ),
 }  # fmt: skip
 _MEMORY = (
     "lower tokens_per_device in config/config.yaml (8192 in place of auto), or end other programs"
@@ -47,12 +49,12 @@ def job_is_live(job: str) -> bool | None:
     """Return whether a job of Slurm waits or runs; None without an answer, or without Slurm."""
     words = ("scontrol", "--oneliner", "show", "job", job)
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(words, capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if state := re.search(r"\bJobState=([A-Z_]+)", done.stdout):
-        return state[1] not in _ENDED
-    return False if "invalid job id" in done.stderr.lower() else None
+    if state := re.search(rb"\bJobState=([A-Z_]+)", done.stdout):
+        return state[1].decode() not in _ENDED
+    return False if b"invalid job id" in done.stderr.lower() else None
 
 
 def installed_torch(prefix: Path) -> str:

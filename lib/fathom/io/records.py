@@ -6,6 +6,7 @@ is that of the record's own content, so that a number that was changed in it is 
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,9 @@ def read_record(path: Path) -> dict[str, Any]:
     if recorded != computed:
         what = "checksum mismatch: the file changed after it was written"
         raise FathomError(what, str(path), again(path))
+    for key in ("files", "inputs", "lost"):
+        if not isinstance(content.get(key, {}), dict):
+            raise FathomError(f"`{key}` is no mapping", str(path), again(path))
     return content
 
 
@@ -68,12 +72,11 @@ class Recorded:
     @classmethod
     def of(cls, record: Path) -> "Recorded":
         """Return the files of a record, which is refused if it is missing or damaged."""
-        return cls(record, read_record(record)["files"])
+        return cls(record, read_record(record).get("files", {}))
 
     def path(self, name: str) -> Path:
         """Return the place of a file, in the record's folder or (`../`) above it."""
-        above = name.count("../")
-        return self.record.parents[above] / name[3 * above :]
+        return Path(os.path.normpath(self.record.parent / name))
 
     def expected(self, name: str) -> str:
         """Return the SHA-256 that a file was recorded with; one that was not is refused."""

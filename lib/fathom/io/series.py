@@ -75,9 +75,12 @@ def read(path: Path) -> dict[str, list]:
     if seen < len(packed) or not lines:
         raise FathomError(f"damaged after {len(lines)} lines", str(path), again(path))
     names, *rows = (line.split("\t") for line in lines)
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    columns[FIRST] = [int(text) for text in columns[FIRST]]
-    columns[LAST] = [float(text) if text else None for text in columns[LAST]]
+    try:
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+        columns[FIRST] = [int(text) for text in columns[FIRST]]
+        columns[LAST] = [float(text) if text else None for text in columns[LAST]]
+    except (IndexError, KeyError, ValueError):
+        raise FathomError("no table of a training", str(path), again(path)) from None
     return columns
 
 

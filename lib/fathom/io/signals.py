@@ -7,10 +7,13 @@ ignored.
 """
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
+
+from fathom.io.screen import say
 
 # Warnings of schedulers: Slurm and PBS send USR1, Grid Engine USR2 too, LSF USR2 or XCPU.
 WARNINGS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
@@ -66,6 +69,21 @@ def ignore_others() -> None:
 
 def _ignored(_: int, __: FrameType | None) -> None:
     """Take a signal that comes again; what SIG_IGN ignores, commands started here would too."""
+
+
+def end_in_one_line(before_jobs: bool) -> None:
+    """Have Ctrl-C end a start of Snakemake in one line; once there are jobs, Snakemake ends it.
+
+    Snakemake ends its own look at a workflow in a traceback.
+    """
+    if current_thread() is main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _end if before_jobs else signal.default_int_handler)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    stopped = Stopped(number, " before any job")
+    say(f"fathom: {stopped}")
+    sys.exit(stopped.code)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ class DecodingRecord(BaseModel):
     recipe: int  # of the stage that decoded
     settings: dict[str, Any]  # of the search
     weights: Annotated[tuple[int, ...], AsTuple]  # the updates whose weights were averaged
+    weights_sha256: dict[str, str] = Field(default_factory=dict)  # of their files, by name
     outcome: Outcome  # of the training; without a result there are no hypotheses
     reason: str
     tasks: dict[str, int]  # how many hypotheses each task has, in <task>.txt

@@ -8,6 +8,7 @@ of other files lost.json says that they are lost, and the weights stay as they a
 import hashlib
 import os
 import shlex
+import shutil
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -64,7 +65,8 @@ def move_aside(path: Path, results: Path) -> None:
         place = results / SET_ASIDE / date.today().isoformat() / path.relative_to(results)
         place.parent.mkdir(parents=True, exist_ok=True)
         names = (place.with_name(f"{place.name}.{n}" if n else place.name) for n in count())
-        os.replace(path, next(name for name in names if not os.path.lexists(name)))
+        # A folder of results may be a link to another disk.
+        shutil.move(path, next(name for name in names if not os.path.lexists(name)))
 
 
 def actions(verified: Verified, project: Project, train_again: bool = False) -> list[Action]:
@@ -104,7 +106,7 @@ def _action(path: Path, verified: Verified, project: Project, train_again: bool)
         whole = {record, *weights.glob("*"), weights / LAST}.isdisjoint(verified.findings)
         return Action(aside, train) if whole else None
     ended = record.exists()
-    if path.name in (STATE_FILE, LOST, BEFORE) or not ended:
+    if path.name in (STATE_FILE, LOST, BEFORE) or not (ended or path == record):
         return Action(aside)  # the next start writes it, or goes on without it
     if train_again and (stage.words[0] == "repair" or (folder / LOST).exists()):
         return Action((folder,), train)

@@ -109,7 +109,9 @@ class Tree:
     def run_folders(self) -> list[Path]:
         """The folder of each training, ended or not."""
         folders = sorted(self.folder.glob("runs/*/*/*/"))
-        return [path for path in folders if path.name.isdigit() and _HASH.search(path.parent.name)]
+        return [
+            path for path in folders if path.name.isdecimal() and _HASH.search(path.parent.name)
+        ]
 
 
 def _is_artefact(path: Path) -> bool:

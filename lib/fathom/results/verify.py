@@ -1,12 +1,13 @@
 """Every file below folders of results, compared with what was recorded of it."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fathom.config.yaml_values import read
-from fathom.io.commands import DRAWN, VERBS, again, record_of, stage_of
+from fathom.io.commands import DATA_FOLDERS, DRAWN, VERBS, again, record_of, stage_of
 from fathom.io.errors import FathomError, shortened
 from fathom.io.files import MISSING, sha256
 from fathom.io.records import CHANGED, Recorded, identity, read_record, short
@@ -15,13 +16,15 @@ from fathom.results.run_state import STATE_FILE, read_state
 from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS
 
 TENSORS, CORPUS, TRAINING = "tensors.json", "corpus.json", "training.json"
+DECODING, SCORING = "decoding.json", "scoring.json"
 RECORDS = (
     "first.json", "source.json", "task.json", CORPUS, "statistics.json", "subwords.json", TENSORS,
-    TRAINING, "decoding.json", "scoring.json", "pruned.json", LOST,
-    "hypotheses.json",  # of windows before they were decodings
+    TRAINING, DECODING, SCORING, "pruned.json", LOST,
 )  # fmt: skip
 # The folder of results into which `fathom repair` moves what is damaged.
 SET_ASIDE = "damaged"
+# The key of a decoding's record: SHA-256 of the files of the weights that it used, by name.
+USED = "weights_sha256"
 # The key of a record of what was drawn: SHA-256 of files of results, by path from its folder.
 INPUTS = "inputs"
 NOT_DRAWN = "not the file that was drawn"
@@ -55,10 +58,7 @@ class Verified:
 
 
 def verify(folders: Iterable[Path]) -> Verified:
-    """Compare every record, every file that a record names, and every checkpoint.
-
-    A file that no record names is not compared: manifest.json, which earlier versions wrote.
-    """
+    """Compare every record, every file that a record names, and every checkpoint."""
     folders, verified = list(folders), Verified()
     files, findings = verified.files, verified.findings
     records: _Records = {}
@@ -80,9 +80,8 @@ def verify(folders: Iterable[Path]) -> Verified:
     _compare_files(records, verified)
     _compare_drawn(records, verified)
     _find_unrecorded(records, verified)
-    _find_measurements(records, findings)
+    _compare_folders(folders, records, verified)
     _gather_left_out(records, verified)
-    _compare_text(records, verified)
     for path in _below(folders, "checkpoints/*.pt"):
         if path not in files:
             files.add(path)
@@ -141,19 +140,93 @@ def _find_unrecorded(records: _Records, verified: Verified) -> None:
                 verified.findings[record] = FathomError(what, str(record), again(record))
 
 
-def _find_measurements(records: _Records, findings: dict[Path, FathomError]) -> None:
-    """Find measurement files that are missing of trainings that ended and decodings with scores."""
-    for record in records:
-        folder, name = record.parent, "training.json"
-        if record.name == "scoring.json" and folder.parent.name == "decodings":
-            folder, name = folder.parents[1], f"scores.{folder.name}.json"
-        elif record.name == "scoring.json" and folder.parents[1].name == "decodings":
-            folder, name = folder.parents[2], f"{folder.name}.{folder.parent.name}.json"
-        elif record.name != TRAINING or folder.name == "measurements":
-            continue
-        path = folder / "measurements" / name
-        if not path.exists() and path not in findings:
-            findings[path] = FathomError(MISSING, str(path), again(path))
+def _compare_folders(folders: list[Path], records: _Records, verified: Verified) -> None:
+    """Find records that are of another folder, and what is gone beside a record that needs it."""
+    for record, content in records.items():
+        try:
+            foreign = _foreign(record, content, records)
+            needed = [*_needed(record, content, verified)]
+        except (AttributeError, IndexError, KeyError, TypeError):
+            foreign, needed = "not what a stage writes", []
+        if foreign:
+            verified.findings[record] = FathomError(foreign, str(record), again(record))
+        text = content.get("tensors_sha256")  # of the training.json alone
+        for path in needed:
+            if not os.path.lexists(path) and any(map(path.is_relative_to, folders)):
+                what = f"{MISSING}, but {record} is there"
+                verified.findings.setdefault(path, FathomError(what, str(path), again(path)))
+            elif text and path.name == TENSORS and path in records and sha256(path) != text:
+                what = f"the run was trained on other encoded text than that in {path.parent}"
+                verified.findings[record] = FathomError(what, str(record), OTHER_TEXT)
+                verified.beyond.add(record)
+
+
+def _foreign(record: Path, content: dict[str, Any], records: _Records) -> str:
+    """Return of which other run, seed or weights a whole record is; empty if of its folder's."""
+    training = _training_of(record)
+    digits, seed = short(content.get("identity", "")), content.get("seed")
+    if digits and digits not in {part.rpartition("-")[2] for part in record.parts}:
+        return "of another run or decoding than its folder"
+    if seed is not None and str(seed) != training.parent.name:
+        return f"of seed {seed}"
+    now = records.get(training, {}).get("files", {})
+    made = content.get(USED, {}).items()
+    others = [name for name, digits in made if now.get(f"{WEIGHTS}{name}", digits) != digits]
+    return f"made with another {others[0]} than that of {TRAINING}" if others else ""
+
+
+def _needed(record: Path, content: dict[str, Any], verified: Verified) -> Iterator[Path]:
+    """Yield the records of what a record was made from, and of what was measured with it."""
+    folder = record.parent
+    if record.name != TRAINING:
+        yield _training_of(record)
+    if folder.name == "measurements" and record.name != TRAINING:
+        rule, _, decoding = record.stem.partition(".")
+        place = folder.with_name("decodings") / decoding / rule.removeprefix("scores")
+        if decoding and place.is_dir() and rule not in ("likelihood", "window"):
+            yield place / SCORING
+    elif record.name == SCORING:
+        rule, decoding = folder.name, folder.parent
+        if decoding.name == "decodings":
+            rule, decoding = "scores", folder
+        if decoding.parent.name == "decodings":
+            yield decoding.parents[1] / "measurements" / f"{rule}.{decoding.name}.json"
+    elif record.name == "statistics.json":
+        yield folder / CORPUS
+    elif record.name == CORPUS:
+        places = (folder.parents[1] / "sources" / row["name"] for row in content.get("sources", ()))
+        yield from (place / "source.json" for place in places if place.is_dir())
+    elif record.name == TRAINING and folder.name != "measurements":
+        yield from _needed_by_training(record, content, verified)
+
+
+def _needed_by_training(
+    record: Path, content: dict[str, Any], verified: Verified
+) -> Iterator[Path]:
+    """Yield what a training measured, and the records of its text where its folders are there."""
+    yield record.parent / "measurements" / TRAINING
+    settings = record.with_name(SETTINGS)
+    if SETTINGS not in content.get("files", {}) or settings in {*verified.findings, *verified.lost}:
+        return
+    try:
+        data = read(settings, settings.parent).get("data")
+    except FathomError:
+        return  # a plain text, as of another program
+    pieces = data.get("pieces_of") or data.get("dataset")
+    subwords = {key: data.get(key) for key in ("direction", "subwords")} | {"definition": pieces}
+    # The settings of the data name its folders.
+    of_kind = {"corpora": [data.get("dataset"), pieces], "subwords": [subwords], "tensors": [data]}
+    for kind, several in of_kind.items():
+        for hashed in several:
+            found = record.parents[4].glob(f"{kind}/*-{short(identity(hashed))}")
+            yield from (path / DATA_FOLDERS[kind] for path in found)
+
+
+def _training_of(record: Path) -> Path:
+    """Return the training.json of a run's record; of any other record, that record itself."""
+    places = ("decodings", "window", "pruned", "measurements")
+    inside = (folder for folder in record.parents if folder.name in places)
+    return next((folder.with_name(TRAINING) for folder in inside), record)
 
 
 def _gather_left_out(records: _Records, verified: Verified) -> None:
@@ -179,24 +252,6 @@ def _gather_left_out(records: _Records, verified: Verified) -> None:
         what = f"{what}; `fathom pack` leaves them out"
         findings[all_paths[0]] = FathomError(what, str(first), again(all_paths[0]))
         verified.beyond.add(all_paths[0])
-
-
-def _compare_text(records: _Records, verified: Verified) -> None:
-    """Compare the encoded text with that on which runs were trained, where both are there."""
-    # The settings of the data name its folder.
-    texts = {path.parent.name.rpartition("-")[2]: path for path in records if path.name == TENSORS}
-    for record, content in records.items():
-        settings = record.with_name(SETTINGS)
-        if record.name != TRAINING or SETTINGS not in content.get("files", {}):
-            continue
-        unread = settings in verified.findings or settings in verified.lost
-        if texts and "tensors_sha256" in content and not unread:
-            data = read(settings, settings.parent).get("data")
-            text = texts.get(short(identity(data)))
-            if text is not None and sha256(text) != content["tensors_sha256"]:
-                what = f"the run was trained on other encoded text than that in {text.parent}"
-                verified.findings[record] = FathomError(what, str(record), OTHER_TEXT)
-                verified.beyond.add(record)
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:

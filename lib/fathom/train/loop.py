@@ -160,7 +160,8 @@ class Training:
     def resume(self) -> None:
         """Load the newest checkpoint, if there is one, and truncate all series to it."""
         recorded: list = []
-        state = training_state.load(self.checkpoints, self.reporter.line)
+        of = [self.spec.identity, self.seed]
+        state = training_state.load(self.checkpoints, self.reporter.line, of)
         if state is not None:
             self.network.load_state_dict(state["model"])
             self.two_level.load_state_dict(state["optimisers"])
@@ -218,6 +219,7 @@ class Training:
         self.metrics.sync()
         self.diagnostics.write(complete=self.update)
         state = {
+            "of": [self.spec.identity, self.seed],
             "model": self.network.state_dict(),
             "optimisers": self.two_level.state_dict(),
             "update": self.update,

@@ -48,19 +48,25 @@ def complete_save(folder: Path) -> None:
     os.replace(fresh, newest)
 
 
-def load(folder: Path, report: Callable[[str], None]) -> dict[str, Any] | None:
+def load(folder: Path, report: Callable[[str], None], of: object = None) -> dict[str, Any] | None:
     """Return the newest state that can be read, or None without one.
 
-    A damaged file is renamed and reported; then the state before it is read.
+    A damaged file, and one of another run or seed, is renamed and reported; then the state before
+    it is read. `of` are the run's identity and the seed; None takes a state of any.
     """
     for name in (NEWEST, BEFORE):
         path = folder / name
         if not path.exists():
             continue
         try:
-            return read_checkpoint(path)
+            # Earlier versions did not write whose state it is.
+            state = read_checkpoint(path)
+            if of in (None, state.get("of", of)):
+                return state
+            what = "of another run or seed"
         except FathomError as error:
-            report(f"{error.where}: {error.what}; renamed to {set_aside(path)}")
+            what = error.what
+        report(f"{path}: {what}; renamed to {set_aside(path)}")
     return None
 
 

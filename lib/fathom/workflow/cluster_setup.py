@@ -117,7 +117,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str] | None:
     """Return how a command ended; None where it does not answer."""
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            command, capture_output=True, errors="replace", timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -32,7 +32,7 @@ DEFAULT = "h200"
 TRAIN, TRANSLATE = "train_run", "translate_run"
 WINDOW, LIKELIHOOD = "find_best_window", "measure_likelihood"
 RULES = (TRAIN, TRANSLATE, WINDOW, LIKELIHOOD)
-_OF_RATE = {"run", "identity", "type", "device", "arithmetic", "tokens_per_second"}
+_OF_RATE = ("run", "identity", "type", "device", "arithmetic")
 # The rules of files of measurements that a network is needed for, beside scores of translations.
 _AFTER = {"window": WINDOW, "likelihood": LIKELIHOOD}
 # Two states with weights and two moments in fp32, and saved weights.
@@ -372,10 +372,17 @@ def rates(path: Path) -> list[dict[str, Any]]:
         FathomError: If the file is damaged, or was edited.
     """
     measured = read_json(path).get("rates") if path.exists() else []
-    if not isinstance(measured, list) or not all({*rate} >= _OF_RATE for rate in measured):
+    if not isinstance(measured, list) or not all(map(_is_rate, measured)):
         remedy = "delete it, and run `fathom plan --calibrate` again"
         raise FathomError("these are no rates of --calibrate", str(path), remedy)
     return measured
+
+
+def _is_rate(rate: Any) -> bool:
+    """Return whether a value has the texts of a rate, and a speed."""
+    if not isinstance(rate, dict) or not isinstance(rate.get("tokens_per_second"), float):
+        return False
+    return rate["tokens_per_second"] > 0 and all(isinstance(rate.get(k), str) for k in _OF_RATE)
 
 
 def device_of(name: str) -> Device:

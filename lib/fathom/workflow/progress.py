@@ -2,15 +2,19 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Needs
+from fathom.config.check import check
 from fathom.config.paths import Paths
+from fathom.config.schema.section import AsTuple, Section
 from fathom.config.spec import Spec
+from fathom.config.yaml_values import from_plain
 from fathom.io.screen import duration
 from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
@@ -26,8 +30,7 @@ LINES = 3
 _READ = 20_000
 
 
-@dataclass(frozen=True)
-class Queued:
+class Queued(Section):
     """A job on Slurm that has not ended well, as the start that waits for it has seen it last."""
 
     title: str  # its rule, and the run with the seed, or the data
@@ -36,7 +39,7 @@ class Queued:
     reason: str  # why it waits, in Slurm's words; may be empty
     cure: str | None  # what a person must do before it starts
     failed: str | None  # why it has failed
-    outputs: tuple[str, ...]
+    outputs: Annotated[tuple[str, ...], AsTuple]
     lines: str  # the file of what it printed
 
     @property
@@ -60,11 +63,13 @@ def queued(above: Path) -> list[Queued]:
     Args:
         above: the folder of what is known of jobs.
     """
-    by_name: dict[str, dict[str, Any]] = {}
+    jobs: dict[str, Queued] = {}
     files = (above / "heads").glob("*.json")
-    for path in sorted(files, key=lambda path: path.stat().st_mtime):
-        by_name |= starts.read_or_empty(path)
-    return [Queued(**by_name[name]) for name in sorted(by_name)]
+    for path in sorted(files, key=lambda path: path.stat().st_mtime if path.exists() else 0):
+        for name, said in starts.read_or_empty(path).items():
+            job, _ = check(Queued, from_plain(said, str(path)))
+            jobs |= {name: job} if job else {}
+    return [jobs[name] for name in sorted(jobs)]
 
 
 @dataclass(frozen=True)
@@ -156,10 +161,8 @@ class Progresses:
         self.jobs = queued(paths.cluster)
         self._matched: set[str] = set()
         # A folder may have several names, by links.
-        self._by_output = {
-            path.resolve(): job for job in self.jobs for path in map(Path, job.outputs)
-        }
-        self._expected = {path.resolve() for path in starts.trainings_of_all(paths.cluster)}
+        self._by_output = {_followed(path): job for job in self.jobs for path in job.outputs}
+        self._expected = {*map(_followed, starts.trainings_of_all(paths.cluster))}
 
     @property
     def other_jobs(self) -> list[Queued]:
@@ -170,7 +173,7 @@ class Progresses:
         """Return how a training goes; `needs` is the file that its text waits for."""
         folder = self.paths.run(spec, seed)
         state = run_state.run_state(folder)
-        file = self.paths.training(spec, seed).resolve()
+        file = _followed(self.paths.training(spec, seed))
         job = self._by_output.get(file)
         self._matched |= {job.title} if job else set()
         setting = spec.training.updates
@@ -259,6 +262,13 @@ class Overview:
             papers[paper] = {"drawn": self._drawn[paper], "runs": runs}
         jobs = [f"{job.title}: {job}" for job in self._progresses.jobs]
         return {"papers": papers, "cells": self._cells, "jobs": jobs}
+
+
+def _followed(path: str | Path) -> Path:
+    """Return the path to which links lead; of a circle of links, or what is no path, itself."""
+    with suppress(RuntimeError, ValueError):
+        return Path(path).resolve()
+    return Path(path)
 
 
 def _verdicts(path: Path, papers: list[str]) -> dict[str, int]:

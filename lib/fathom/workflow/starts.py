@@ -35,8 +35,8 @@ def enter() -> list[str]:
     read = {path: read_or_empty(path) for path in HEADS.glob("*.json")}
     records = {path: record for path, record in read.items() if not _is_ours(record)}
     dead = [path for path in records if _is_gone(path)]
-    left = {tuple(lock) for path in dead for lock in records[path].get("locks", ())}
-    freed = [path for path in _locks() if _version(path) in left]
+    left = [lock for path in dead for lock in _list(records[path], "locks")]
+    freed = [path for path in _locks() if [*_version(path)] in left]
     for path in freed:
         path.unlink(missing_ok=True)
     lines = ["the lock of an earlier start, which is gone, is removed"] if freed else []
@@ -68,7 +68,7 @@ def _version(lock: Path) -> tuple[Any, ...]:
 
 def _who_may_live(alive: list[dict[str, Any]]) -> str:
     """Return whose the locks are that stay."""
-    far = sorted({record.get("host", "") for record in alive} - {platform.node()})
+    far = sorted({str(record["host"]) for record in alive} - {platform.node()})
     if far:
         return f"a start on {', '.join(far)} may still run here; if it is gone, add --unlock once"
     if alive:
@@ -102,7 +102,7 @@ def trainings_of_this(above: Path) -> dict[str, Any]:
 def trainings_of_all(above: Path) -> set[Path]:
     """Return the trainings that all starts will make which live, or may live."""
     live = [path for path in (above / STARTS).glob("*.json") if not _is_gone(path)]
-    return {Path(name) for path in live for name in read_or_empty(path).get("trainings", ())}
+    return {Path(str(name)) for path in live for name in _list(read_or_empty(path), "trainings")}
 
 
 def _mine(folder: Path) -> Path:
@@ -145,10 +145,14 @@ def _record(path: Path, content: dict[str, Any]) -> None:
 
 def read_or_empty(path: Path) -> dict[str, Any]:
     """Return a record; empty where it is missing or damaged."""
-    try:
+    with suppress(FathomError, FileNotFoundError):
         return read_json(path)
-    except FathomError:
-        return {}
+    return {}
+
+
+def _list(record: dict[str, Any], key: str) -> list[Any]:
+    """Return a list of a record, which somebody may have edited."""
+    return found if isinstance(found := record.get(key), list) else []
 
 
 @cache
