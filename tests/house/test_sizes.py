@@ -7,8 +7,8 @@ from tests.house.tree import LEVELS
 
 # What the house has today, with the executor. The aims are 28,500 and 36,000 lines and 45 arrows:
 # lower these numbers whenever the house gets smaller; a new ability that needs lines raises them.
-LIB_LINES, TEST_LINES = 43_074, 50_229
-MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 224, 45, 8, 0
+LIB_LINES, TEST_LINES = 41_906, 49_235
+MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 219, 45, 8, 0
 
 
 @pytest.mark.parametrize(
