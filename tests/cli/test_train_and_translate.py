@@ -208,7 +208,7 @@ def test_weights_that_were_lost_are_made_again_by_the_command_that_the_message_n
         damage(ended / "checkpoints" / "last.pt")
         line = call("translate", RUN, "--split", "test").one_line
         command = f"fathom train sample/{ended.parent.name} --seed 1"
-        assert line.endswith(f"; {command}")
+        assert line.endswith(f"; run `{command}`")
         answer = call(*command.split()[1:])
         assert answer.code == 0, answer.err
         assert "last.pt" in answer.err

@@ -291,4 +291,4 @@ def test_tensors_that_are_not_those_that_were_encoded_are_refused(tensors, tmp_p
     with pytest.raises(FathomError) as caught:
         load(folder)
     assert caught.value.where == str(folder / name)
-    assert caught.value.remedy.startswith("fathom encode small-12345678")
+    assert caught.value.remedy.startswith("run `fathom encode small-12345678")

@@ -195,7 +195,7 @@ def test_a_model_that_is_not_the_learned_one_is_refused(foreign, tmp_path, damag
     encoder = Encoder.of(folder, sides(small_data())[0])
     with pytest.raises(FathomError, match=r"foreign.model") as caught:
         encoder.pieces("bos", ["lo"])
-    assert caught.value.remedy.startswith("fathom subwords small-12345678")
+    assert caught.value.remedy.startswith("run `fathom subwords small-12345678")
 
 
 # Text that comes in pieces: dictionaries are those of `fairseq-preprocess`

@@ -257,7 +257,7 @@ def test_a_report_that_snakemake_wrote_is_recorded_with_what_it_shows(tmp_path, 
     write_text(top / "paper/table2.html", "others")
     assert verify([tmp_path]).findings == {}
     write_text(top / "paper/table1.html", "others")
-    older = says("older than", where="report.drawn.json", remedy="run snakemake --report again")
+    older = says("older than", where="report.drawn.json", remedy="run `snakemake --report` again")
     older.check([*verify([tmp_path]).findings.values()])
     write_text(report, "changed")
     says("not the file that was drawn", where="report.html").check(

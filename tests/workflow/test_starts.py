@@ -142,10 +142,10 @@ def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path
     add_trainings(tmp_path / "cluster", {})
     assert not (tmp_path / "cluster").exists()
     old, there = (tmp_path / STARTS / f"{name}.json" for name in ("old", "there"))
-    gone = {"host": platform.node(), "pid": dead(), "start": 1, "trainings": ["/a"]}
+    gone = {"host": platform.node(), "pid": dead(), "start": 1, "trainings": {"/a": []}}
     write_json(old, gone)
     # On another host it may live. A record that no start wrote is of nobody.
-    write_json(there, gone | {"host": "another", "trainings": ["/b"]})
+    write_json(there, gone | {"host": "another", "trainings": {"/b": []}})
     for missing in ("host", "pid", "start"):
         record = {key: value for key, value in gone.items() if key != missing}
         write_json(tmp_path / STARTS / f"without_{missing}.json", record)

@@ -267,9 +267,10 @@ class _Block:
         if measurement.of == "corpus":
             what = f"'{value.measurement}' is not measured of a run"
             raise FathomError(what, where, "name a `corpus`, or another value")
-        run = self.inventory.run(name, self.scale)
-        if value.setting and value.setting not in (numbers := setting_numbers(run)):
-            raise unknown("numeric setting", value.setting, self._where(column.path), numbers)
+        if value.setting:
+            numbers = setting_numbers(self.inventory.run(name, self.scale))
+            if value.setting not in numbers:
+                raise unknown("numeric setting", value.setting, self._where(column.path), numbers)
         if not self._has(spec, value, measurement.of):
             return cell
         tasks = spec.data.tasks

@@ -16,7 +16,6 @@ from typing import Any
 from fathom.artefacts.needs import sources_of
 from fathom.config import demand
 from fathom.config.demand import DEVICES, SENTENCE, SLOWEST, Device, entries_of, kind_of
-from fathom.config.inventory import kept
 from fathom.config.measurement_keys import SCORES, is_metric
 from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.schema.source import ByHand, LocalFiles, Source
@@ -173,7 +172,6 @@ class Plan:
             for seed in self.targets.seeds(name)
         }
 
-    @kept
     def _planned(self, name: str, seed: int) -> Planned:
         spec, known = self._specs[name], self._costs[name]
         state = run_state(self.targets.paths.run(spec, seed))
@@ -190,13 +188,11 @@ class Plan:
         """Return whether a finished training is trained again from nothing."""
         return bool(self.targets.retrain(self._specs[name], seed))
 
-    @kept
     def jobs(self, target: str) -> list[DeviceJob]:
         """Return the jobs on devices of a target: its trainings, then those after them."""
         trainings = self.trainings(self.targets.names_of(target)).values()
         return [*(each.job for each in trainings), *self.others(target)]
 
-    @kept
     def others(self, target: str) -> list[DeviceJob]:
         """Return the jobs of a target after its trainings: translations, windows, likelihoods."""
         names = {

@@ -95,14 +95,20 @@ def add_trainings(above: Path, trainings: Mapping[Path, Sequence[Any]]) -> None:
 
 def trainings_of_this(above: Path) -> dict[str, Any]:
     """Return what this start has added, by the full paths of training.json."""
-    record = read_or_empty(_mine(above / STARTS))
-    return record["trainings"] if _is_ours(record) else {}
+    mine = _mine(above / STARTS)
+    return _trainings(mine) if _is_ours(read_or_empty(mine)) else {}
 
 
 def trainings_of_all(above: Path) -> set[Path]:
     """Return the trainings that all starts will make which live, or may live."""
     live = [path for path in (above / STARTS).glob("*.json") if not _is_gone(path)]
-    return {Path(str(name)) for path in live for name in _list(read_or_empty(path), "trainings")}
+    return {Path(name) for path in live for name in _trainings(path)}
+
+
+def _trainings(record: Path) -> dict[str, Any]:
+    """Return the trainings of a record, which somebody may have edited."""
+    found = read_or_empty(record).get("trainings")
+    return found if isinstance(found, dict) else {}
 
 
 def _mine(folder: Path) -> Path:
