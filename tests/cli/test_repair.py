@@ -179,7 +179,7 @@ def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own
             assert str(aside.parents[5].relative_to(results.parent)) in call("clean", "parts").out
         answer = call("curves", f"sample/{RUN}", GATED)
         assert answer.code == 0
-        note = f"curves: left out: {GATED}, seed 1: metrics.tsv is damaged or lost (run `fathom repair "
+        note = f"left out: {GATED}, seed 1: metrics.tsv is damaged or lost (run `fathom repair "
         assert note in answer.err
         assert f"{GATED}:" not in answer.out
         assert "metrics.tsv is damaged or lost" in call("curves", GATED).one_line
