@@ -34,7 +34,7 @@ SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE = ROOT / "docs" / "results.md"
 RUNS = "runs.csv"
 # Files that are kept as they are, and the pages of papers without their links to runs.
-FILES = ("*/*.csv", "*/*.md", "curves/*", "claims.csv")
+FILES = ("*/*.csv", "*/*.md", "curves/*.svg", "claims.csv")
 SCALES = ("tiny", SCALE, "deep")
 # Scales that ask which rows train, and at which rate; large pages of theirs are not kept.
 LADDERS = ("deep",)
@@ -125,6 +125,7 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
         "table": table.strip() + "\n",
         "differences": "".join(f"- {sentence}\n" for sentence in _sentences(folder)),
         "claims": _claims(answers[SCALE], f"{PAPER}/{TABLE}"),
+        "likelihood or bleu": _grid(folder / "likelihood_or_bleu" / "table1.md"),
     }
 
 
@@ -138,6 +139,7 @@ def of_ladder(folder: Path) -> dict[str, str]:
         f"claims of {scale}": _claims(rows(claims)) if claims.is_file() else "",
         f"missing of {scale}": _missing(folder),
         f"ladders of {scale}": _grid(folder / "ladders" / "table1.md"),
+        f"highest rate of {scale}": _grid(folder / "ladders" / "table2.md"),
     }
 
 

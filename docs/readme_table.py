@@ -60,7 +60,8 @@ def trained(project: Project, folder: Path = KEPT / DEPTHS) -> str:
         found += (
             f"- {paper.about.title}, Table{'s' * (len(names) > 1)} {', '.join(names)}, with the "
             f"paper's depths: {outcomes.count(FINISHED)} of {len(outcomes)} trainings finished. Of "
-            f"{len(failed)} runs that failed in the paper, {len(here)} train here with each seed.\n"
+            f"the runs that failed in the paper, {len(here)} of {len(failed)} train here with "
+            "each seed.\n"
         )
     return found
 
