@@ -11,6 +11,7 @@ from tests.support.refused import says
 from tests.support.small_project import write_config
 
 RUNS, TABLES = "papers/sample/runs.yaml", "papers/sample/tables.yaml"
+SWITCHES = "config.yaml"
 SCALE, GATES = "scales/small.yaml", "methods/latent_layers.yaml"
 LATENT = "name: latent_layers, stacks: [decoder], target_depth: 1"
 BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
@@ -19,7 +20,15 @@ NAME = "a name has at most 64 small letters, digits and underscores, a letter fi
 # place, and a part of its remedy. Other mistakes are in tests/config/test_mistakes.py.
 MISTAKES = {
     # Numbers.
+    "not a number": (RUNS, "1.5e-3", ".nan", ".nan is not a number", "learning_rate"),
     "infinity": (RUNS, "clip: 1.0", "clip: -.inf", "-.inf is not a number", "clip"),
+    "a float": (RUNS, "heads: 4", "heads: 4.0", "4.0 is not", "heads"),
+    "401 digits": (RUNS, "updates: 4 ", f"updates: 1{'0' * 400} ", "is not a number"),
+    "all dropped": (RUNS, "dropout: 0.3,", "dropout: 1.0,", "1.0 is too large"),
+    "all smoothed": (RUNS, "smoothing: 0.1", "smoothing: 1.0", "1.0 is", "label_smoothing"),
+    "a gain below nothing": (
+        SCALE, "nats_below_unigram: 0.7", "nats_below_unigram: -3", "-3 is too small",
+    ),
     "1e400": (RUNS, "cap_ratio: 0.5", "cap_ratio: 1.0e+400", "1.0e+400 is not a number"),
     "5001 digits": (RUNS, "updates: 4 ", f"updates: 1{'0' * 5000} ", "is not a number"),
     "digits without a number": (RUNS, "updates: 4 ", "updates: 0x_ ", "0x_ is not a number"),
@@ -37,10 +46,23 @@ MISTAKES = {
         f"{2 ** 64} is too large", "runs.static_2_2.seeds.0",
     ),
     "a billion seeds": (SCALE, "seeds: 1", "seeds: 1000000000", f"{10 ** 9} is"),
+    "float seeds": (RUNS, "{like: base}", "{like: base, seeds: [1.0]}", "1.0 is not"),
+    "switched seeds": (SWITCHES, "device: cpu", "seeds: 4294967296", "", "seeds"),
+    # Switches.
+    "a device in two lines": (
+        SWITCHES, "device: cpu", 'device: "cpu\\n"', "' is not possible here",
+    ),
+    "a folder with braces": (
+        SWITCHES, "device: cpu", "results: re{x}sults", "'re{x}sults' is not a folder",
+    ),
+    "no folder": (SWITCHES, "device: cpu", 'results: ""', "'' is not a folder"),
     # YAML.
     "an anchor": (
         RUNS, "method: static", "method: &x static",
         "anchors and aliases are not read", "runs.yaml:9",
+    ),
+    "an alias of itself": (
+        RUNS, "families:", "x: &x [*x]\nfamilies:", "anchors and aliases are not",
     ),
     "a bomb": (RUNS, "families:", f"a0: &a0 [x]\n{BOMB}families:", "anchors and aliases are not"),
     "a merge key": (RUNS, "method: static", "<<: {method: static}", "merge keys are not read"),
@@ -61,6 +83,10 @@ MISTAKES = {
         RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: {n: [2, 2]}, like: base,",
         "`for` gives the name 'gated_2_2' twice", "gated_2_<n>",
     ),
+    "values of `for` that are one name": (
+        RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: {n: [0.1, '0_1']}, like: base,",
+        "`for` gives the name 'gated_2_0_1' twice", "gated_2_<n>",
+    ),
     "a value of `for` that fits no name": (
         RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: [{n: 2}, {n: A}], like: base,",
         "'gated_2_A': a name has at most 64", "gated_2_<n>", "write `for` as a list",
@@ -72,6 +98,10 @@ MISTAKES = {
     "a rule that compares nothing": (
         "methods/group_dropout.yaml", "rule: active <= groups", "rule: active + groups",
         "'active + groups' is not a comparison of numbers", "requires.0.rule",
+    ),
+    "a rule with a call behind a division by 0": (
+        "methods/group_dropout.yaml", "rule: active <= groups", "rule: 1 % 0 < abs(active)",
+        "'1 % 0 < abs(active)' is not a comparison of numbers", "requires.0.rule",
     ),
     "gates refused for no setting": (
         GATES, "{sample: noise_free", "{sampel: noise_free",
@@ -86,6 +116,10 @@ MISTAKES = {
     "one table of two dictionaries": (
         RUNS, "tie_embeddings: decoder", "tie_embeddings: all",
         "one table for both sides needs one dictionary for both sides", "tie_embeddings", "joint",
+    ),
+    "a depth of an encoder": (
+        RUNS, LATENT, "name: latent_layers, stacks: [encoder], target_depth: 1",
+        "acts on no stack of the method", "target_depth_stacks",
     ),
     "hard samples that never begin": (
         RUNS, LATENT, f"{LATENT}, sample: straight_through, straight_through_after: 4",

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import multiprocessing
 import os
 import re
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -259,6 +260,12 @@ def test_a_holder_is_read_as_it_was_written(tmp_path, monkeypatch):
     assert read_holder(path) == me
     assert write_holder(path, other, new=False)
     assert read_holder(path) == other
+
+
+def test_the_holder_of_a_version_with_other_facts_is_the_same(tmp_path):
+    me, path = Holder.here(), tmp_path / "holder"
+    path.write_text(json.dumps(asdict(me) | {"boot": "b61c"}), encoding="utf-8")
+    assert read_holder(path) == me
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"process 12 on node7\n", b"\xff"])

@@ -49,8 +49,10 @@ class Artefacts:
     def source(self, name: str) -> ResultSource:
         """Return a run, `<paper>/<run>`, or a data set, with the places of its measurements."""
         if name not in self._sources:
-            is_text, here = name in self.project.datasets, self._needs.dataset(name)
-            self._sources[name] = self.corpus(name, here) if is_text else self._run(name)
+            is_text = name in self.project.datasets
+            self._sources[name] = (
+                self.corpus(name, self._needs.dataset(name)) if is_text else self._run(name)
+            )
         return self._sources[name]
 
     @property

@@ -16,7 +16,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from threading import Event, Thread
 from typing import IO
@@ -111,10 +111,12 @@ def write_holder(path: Path, holder: Holder, *, new: bool) -> bool:
 def read_holder(path: Path) -> Holder | None:
     """Return the holder that a file names; UNKNOWN where it is damaged, None where it is gone."""
     try:
-        return Holder(**json.loads(path.read_text(encoding="utf-8")))
+        said = json.loads(path.read_text(encoding="utf-8"))
+        # Other versions write more.
+        return Holder(**{field.name: said[field.name] for field in fields(Holder)})
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return UNKNOWN
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.demand import arithmetic_of, memory_of_run
-from fathom.config.inventory import kept
 from fathom.config.spec import Spec
 from fathom.config.switches import Site
 from fathom.io.errors import FathomError
@@ -113,7 +112,6 @@ class Sizes:
             shared = state.micro_batches
         return request(spec, rule, self.site, longest, shared)
 
-    @kept
     def gpus_of(self, job: DeviceJob) -> int:
         """Return the GPUs that a planned job asks for."""
         return self.of(self.targets.spec(self._built[job.run]), job.rule, job.seed).gpus

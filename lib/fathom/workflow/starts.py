@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
@@ -19,6 +19,7 @@ from fathom.io.locks import started
 from fathom.io.machine import fault_of_machine
 
 LOCKS = Path(".snakemake") / "locks"
+T = TypeVar("T", dict, list)
 HEADS = Path(".snakemake") / "fathom_heads"
 STARTS = "starts"
 
@@ -35,7 +36,7 @@ def enter() -> list[str]:
     read = {path: read_or_empty(path) for path in HEADS.glob("*.json")}
     records = {path: record for path, record in read.items() if not _is_ours(record)}
     dead = [path for path in records if _is_gone(path)]
-    left = [lock for path in dead for lock in _list(records[path], "locks")]
+    left = [lock for path in dead for lock in _part(records[path], "locks", list)]
     freed = [path for path in _locks() if [*_version(path)] in left]
     for path in freed:
         path.unlink(missing_ok=True)
@@ -95,20 +96,15 @@ def add_trainings(above: Path, trainings: Mapping[Path, Sequence[Any]]) -> None:
 
 def trainings_of_this(above: Path) -> dict[str, Any]:
     """Return what this start has added, by the full paths of training.json."""
-    mine = _mine(above / STARTS)
-    return _trainings(mine) if _is_ours(read_or_empty(mine)) else {}
+    record = read_or_empty(_mine(above / STARTS))
+    return _part(record, "trainings", dict) if _is_ours(record) else {}
 
 
 def trainings_of_all(above: Path) -> set[Path]:
     """Return the trainings that all starts will make which live, or may live."""
     live = [path for path in (above / STARTS).glob("*.json") if not _is_gone(path)]
-    return {Path(name) for path in live for name in _trainings(path)}
-
-
-def _trainings(record: Path) -> dict[str, Any]:
-    """Return the trainings of a record, which somebody may have edited."""
-    found = read_or_empty(record).get("trainings")
-    return found if isinstance(found, dict) else {}
+    records = map(read_or_empty, live)
+    return {Path(name) for record in records for name in _part(record, "trainings", dict)}
 
 
 def _mine(folder: Path) -> Path:
@@ -156,9 +152,9 @@ def read_or_empty(path: Path) -> dict[str, Any]:
     return {}
 
 
-def _list(record: dict[str, Any], key: str) -> list[Any]:
-    """Return a list of a record, which somebody may have edited."""
-    return found if isinstance(found := record.get(key), list) else []
+def _part(record: dict[str, Any], key: str, kind: type[T]) -> T:
+    """Return a list or mapping of a record, which somebody may have edited."""
+    return found if isinstance(found := record.get(key), kind) else kind()
 
 
 @cache

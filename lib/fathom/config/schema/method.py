@@ -41,6 +41,7 @@ _OPERATIONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Eq: operator.eq},
     **{ast.Add: operator.add, ast.Mult: operator.mul, ast.Mod: operator.mod},
 }
+_OF_A_RULE = (ast.Expression, ast.Compare, ast.BinOp, ast.Name, ast.Constant, ast.Load)
 
 
 class CardSetting(Section):
@@ -108,10 +109,16 @@ class Requirement(Section):
     @property
     def is_comparison(self) -> bool:
         """Whether it compares whole numbers once, with <, <= or ==, and is nothing else."""
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError, KeyError, TypeError):
-            with suppress(ZeroDivisionError):
-                self._compare(dict.fromkeys(self.names, 1))
-            return True
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            nodes = [*ast.walk(self._tree)]
+            numbers = [node.value for node in nodes if isinstance(node, ast.Constant)]
+            compared = [node for node in nodes if isinstance(node, ast.Compare)]
+            return (
+                compared == [self._tree.body]
+                and len(compared[0].ops) == 1
+                and all(isinstance(node, (*_OF_A_RULE, *_OPERATIONS)) for node in nodes)
+                and all(type(number) is int for number in numbers)
+            )
         return False
 
     def holds(self, values: Mapping[str, Any]) -> bool:
@@ -122,7 +129,7 @@ class Requirement(Section):
         if any(not isinstance(values[name], int | float) for name in self.names):
             return True
         try:
-            return self._compare(values)
+            return bool(_value(self._tree.body, values))
         except ZeroDivisionError:
             return False
 
@@ -130,21 +137,17 @@ class Requirement(Section):
     def _tree(self) -> ast.Expression:
         return ast.parse(self.rule, mode="eval")
 
-    def _compare(self, values: Mapping[str, Any]) -> bool:
-        match self._tree.body:
-            case ast.Compare(left=left, ops=[operation], comparators=[right]):
-                return _OPERATIONS[type(operation)](_side(left, values), _side(right, values))
-        raise TypeError(self.rule)
 
-
-def _side(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """Return the value of a side of a comparison, of whole numbers and settings."""
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """Return the value of a comparison, or of a side of it."""
     match node:
+        case ast.Compare(left=left, ops=[operation], comparators=[right]):
+            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
         case ast.BinOp(left=left, op=operation, right=right):
-            return _OPERATIONS[type(operation)](_side(left, values), _side(right, values))
+            return _OPERATIONS[type(operation)](_value(left, values), _value(right, values))
         case ast.Name(id=name):
             return values[name]
-        case ast.Constant(value=number) if type(number) is int:
+        case ast.Constant(value=number):
             return number
     raise TypeError(node)
 
