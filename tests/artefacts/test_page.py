@@ -612,7 +612,7 @@ const names = links.map(link => link.getAttribute('href').slice(1))
 const found = {
   width: window.innerWidth,
   dark: window.matchMedia('(prefers-color-scheme: dark)').matches,
-  overflow: page.body.scrollWidth - window.innerWidth,
+  overflow: page.documentElement.scrollWidth - window.innerWidth,
   missing: names.filter(name => name !== 'closed' && !page.getElementById(name)),
   points: [],
 }
