@@ -46,6 +46,8 @@ PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
 ANSWERED = ("holds", "fails", "inconclusive")
 HOUR = 3600
 NEARLY_ALL = 0.9  # of the layers
+# How far a training that failed ended from the unigram baseline, in a note of a cell.
+_DISTANCE = re.compile(r"\(([\d.]+ (?:above|below)) the unigram\)")
 # Links of a page to the files of its runs, which are not kept.
 _TO_RUNS = re.compile(r'<a\b[^>]*href="\.\./[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
@@ -139,7 +141,7 @@ def of_ladder(folder: Path) -> dict[str, str]:
         f"claims of {scale}": _claims(rows(claims)) if claims.is_file() else "",
         f"missing of {scale}": _missing(folder),
         f"ladders of {scale}": _grid(folder / "ladders" / "table1.md"),
-        f"highest rate of {scale}": _grid(folder / "ladders" / "table2.md"),
+        f"highest rate of {scale}": _each_seed(folder / "ladders" / "table2"),
     }
 
 
@@ -147,6 +149,26 @@ def _grid(path: Path) -> str:
     """Return the table alone of an artefact's Markdown."""
     lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
     return "".join(f"{line}\n" for line in lines if line.startswith("|"))
+
+
+def _each_seed(table: Path) -> str:
+    """Return the number of each seed of a table and, of a seed that failed, how far it ended.
+
+    Args:
+        table: the file of a table, without its ending.
+    """
+    columns: list[str] = []
+    cells: dict[str, list[str]] = {}
+    numbers = rows(table.with_name(f"{table.name}_seeds.csv"))
+    for line in rows(table.with_suffix(".csv")):
+        row, column = line["row"], line["column"]
+        of_cell = [each for each in numbers if (each["row"], each["column"]) == (row, column)]
+        ends = [f"{float(each['value']):.2f}" for each in of_cell]
+        ends += _DISTANCE.findall(line["note"])
+        columns += [column] * (column not in columns)
+        cells.setdefault(row, []).append(", ".join(ends))
+    heading = [("", *columns), ("---",) * (len(columns) + 1)]
+    return _markdown([*heading, *((row, *texts) for row, texts in cells.items())])
 
 
 def _summary(trainings: Sequence[Mapping[str, str]]) -> str:

@@ -57,11 +57,12 @@ def trained(project: Project, folder: Path = KEPT / DEPTHS) -> str:
         if not outcomes:
             continue
         here = [run for run in failed if {*ends[run]} == {FINISHED}]
+        seeds = max(len(ends[run]) for run in failed)
         found += (
             f"- {paper.about.title}, Table{'s' * (len(names) > 1)} {', '.join(names)}, with the "
             f"paper's depths: {outcomes.count(FINISHED)} of {len(outcomes)} trainings finished. Of "
-            f"the runs that failed in the paper, {len(here)} of {len(failed)} train here with "
-            "each seed.\n"
+            f"the runs that failed in the paper, {len(here)} of {len(failed)} train here, with "
+            f"{'each of ' * (seeds > 1)}{seeds} seed{'s' * (seeds > 1)}.\n"
         )
     return found
 

@@ -570,7 +570,7 @@ def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
     checked = [box for box in shown.all("input") if "checked" in box.attributes]
     assert [box.attributes["id"] for box in checked] == ["view-gains"]
     out = shown.all("header")[0].text
-    assert re.search(r"Table 5 : \d+ of 81 differences to 12/12 exclude 0 \(95 %\); with", out)
+    assert re.search(r"Table 5 : \d+ of 81 differences to 12/12 exclude 0 \(95 % each\); with", out)
     assert "Of 1 run that failed in the paper, 1 trains here." in out
     notes = [note.text for note in shown.named("table5").all("li")]
     assert notes[0] == "Differences: 95 % interval of the differences of equal seeds, Student's t."

@@ -130,6 +130,13 @@ def test_the_summary_counts_what_learned_and_says_the_time_that_it_took(record, 
     assert answer.err == "next: snakemake all --config scale=small, or your text: fathom adopt\n"
 
 
+def test_the_summary_says_what_finished_here_and_not_in_the_paper(gated, own, call):
+    own(gated)
+    assert call("table", "sample_table1", "--partial").code == 0
+    line = "sample_table1: Gated finished here, and diverged in the paper."
+    assert line in call("summary").lines
+
+
 def test_a_run_that_has_not_learned_ends_in_1_with_the_reason(record, call):
     put_below(record, 0.5)
     answer = call("summary")

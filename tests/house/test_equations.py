@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
+from fathom.artefacts.equations import entries
 from fathom.config.deviations import OPEN
 from fathom.config.paper import Paper
 from fathom.config.project import Project
@@ -78,6 +79,9 @@ def wrong(root: Path, equations: Mapping[str, Mapping[str, Equation]]) -> Iterat
 def test_equations_are_computed_once_and_proven(own_project):
     papers = {name: paper.about.equations for name, paper in own_project.papers.items()}
     found = [*wrong(ROOT, papers)]
+    for entry in (each for name in papers for each in entries(own_project, name)):
+        if not entry.reason and not entry.tests:
+            found.append(f"{entry.paper} {entry.name}: `fathom where` shows no test")
     assert not found, listed(found)
 
 

@@ -230,7 +230,10 @@ def test_p_over_seeds_is_below_one_in_twenty_exactly_where_the_interval_excludes
 
 @pytest.mark.parametrize(
     ("seeds", "by_t", "by_normal"),
-    [((2, 2), 0.03, 0.19), ((5, 5), 0.045, 0.09), ((2, 5), 0.07, 0.16), ((3,), 0.05, 0.19)],
+    [
+        *(((2, 2), 0.03, 0.19), ((5, 5), 0.045, 0.09), ((2, 5), 0.07, 0.16)),
+        *(((2,), 0.05, 0.30), ((3,), 0.05, 0.19), ((5,), 0.05, 0.12)),  # differences of pairs
+    ],
 )
 def test_what_is_equal_seldom_differs(seeds, by_t, by_normal):
     """Shares of 3,000 draws from one distribution: by t, and by 1.96 standard errors.

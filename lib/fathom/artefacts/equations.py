@@ -119,14 +119,13 @@ def _functions(text: str, tag: re.Pattern) -> Iterator[tuple[str, Definition]]:
 
 
 def _tests(text: str, tag: re.Pattern) -> Iterator[tuple[str, Definition]]:
-    """Yield the first test at or after each tag that a comment or docstring begins."""
+    """Yield the test that each tag is in, or the first one after it."""
     tests = [
         node
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
     for number, row in enumerate(text.split("\n"), 1):
-        opens = row.strip().startswith(("#", '"""'))
         after = [node for node in tests if (node.end_lineno or 0) >= number]
-        for match in tag.finditer(row) if opens and after else ():
+        for match in tag.finditer(row) if after else ():
             yield match[1], min(after, key=lambda node: node.lineno)

@@ -289,8 +289,8 @@ def _lines(artefacts: Artefacts, needs: Needs, ended: Ended, seconds: float) -> 
         if artefacts.is_drawn(artefact.paper, artefact.spec) and _share(artefact, ended)
     }
     for name, artefact in drawn.items():
-        if rows := _diverged_there(artefacts, artefact, ended):
-            yield f"{name}: {', '.join(rows)} finished here, and diverged in the paper."
+        for outcome, rows in _failed_there(artefacts, artefact, ended).items():
+            yield f"{name}: {'; '.join(rows)} finished here, and {outcome} in the paper."
     project, scale = artefacts.project, artefacts.project.scale(artefacts.scale)
     if scale.cuts_down:
         whole = next((name for name, each in project.scales.items() if not each.cuts_down), None)
@@ -311,12 +311,23 @@ def _share(artefact: Artefact, ended: Ended) -> float:
     return sum(run in runs for run in artefact.runs) / max(len(artefact.runs), 1)
 
 
-def _diverged_there(artefacts: Artefacts, artefact: Artefact, ended: Ended) -> list[str]:
-    """Return the rows of a table that finished here and have an outcome in the paper."""
-    finished = {run for (run, _), record in ended.items() if record.outcome.finished}
-    if not isinstance(artefact.spec, Table):
-        return []
-    cells = artefacts.project.cells(artefact.spec)
-    printed = artefact.paper.printed(artefact.spec.name, cells)
-    diverged = {cell.row for cell in printed if cell.outcome == "diverged"}
-    return [row for row, runs in artefact.rows.items() if row in diverged and {*runs} <= finished]
+def _failed_there(
+    artefacts: Artefacts, artefact: Artefact, ended: Ended
+) -> dict[str, dict[str, None]]:
+    """Return the rows of a table that finished here, by the outcome that the paper prints.
+
+    Where a row has several runs, the column is named, too.
+    """
+    found: dict[str, dict[str, None]] = {}
+    if isinstance(artefact.spec, Table):
+        finished = {run for (run, _), record in ended.items() if record.outcome.finished}
+        cells = artefacts.cells(artefact.spec)
+        printed = artefact.paper.printed(artefact.spec.name, cells)
+        outcomes = {(item.row, item.column): item.outcome for item in printed if item.outcome}
+        for cell in cells:
+            outcome = outcomes.get((cell.id, cell.column))
+            if outcome and cell.source in finished:
+                has_several = len(artefact.rows[cell.id]) > 1
+                row = f"{cell.id}, {cell.column}" if has_several else cell.id
+                found.setdefault(outcome, {})[row] = None
+    return found

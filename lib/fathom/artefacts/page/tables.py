@@ -101,8 +101,8 @@ class PageTable:
         sure = [gain for gain in gains if gain.sure]
         both = [gain for gain in sure if gain.paper]
         agree = sum(gain.ours.difference * (gain.paper or 0) > 0 for gain in both)
-        words = f"{len(sure)} of {len(gains)} differences to {self.base} exclude 0 (95 %)"
-        signs = f"; with the paper's sign: {agree} of {len(both)} that it prints"
+        words = f"{len(sure)} of {len(gains)} differences to {self.base} exclude 0 (95 % each)"
+        signs = f"; with the paper's sign: {agree} of {len(both)} (by chance {len(both) / 2:g})"
         return (words + signs * bool(both)) if gains else ""
 
     @cached_property
