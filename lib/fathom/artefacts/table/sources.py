@@ -159,8 +159,10 @@ class ResultSource:
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
         """Return a record, or why there is none: an outcome, another decoding, or nothing run."""
         file, unmeasured = self.read(path, seed), Reading(NOT_MEASURED, f"{self.name}: {key}")
-        if file is not None and (setting := key.removeprefix("setting.")) in self.settings:
-            return Reading(record=Record(all=Number(value=self.settings()[setting])))
+        kind, _, setting = key.partition(".")
+        numbers = self.settings() if file is not None and kind == "setting" else {}
+        if setting in numbers:
+            return Reading(record=Record(all=Number(value=numbers[setting])))
         if file is not None:
             outcome = None if key in WITHOUT_RESULT else _outcome(file)
             if outcome is None and key in file.measurements:
