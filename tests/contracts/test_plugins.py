@@ -190,8 +190,8 @@ def test_a_reader_reads_the_data_sets_of_its_format(mine):
         for code in ("eo", "en")
     }
     archive = zip_of(mine.parent / "harvest.zip", contents)
-    read = plugins.load("readers", "lines").read
-    text = read({"harvest_text": archive}, project_with(mine).datasets["harvest"])["epo"]
+    card = project_with(mine).datasets["harvest"]
+    text = plugins.load("readers", "lines").read({"harvest_text": archive}, card)["epo"]
     assert {split: len(rows) for split, rows in text.splits.items()} == sizes
 
 
