@@ -70,7 +70,7 @@ def test_every_format_has_difference_interval_and_p_and_no_reported_number(paire
     shown = block.against[1]
     assert shown[0].startswith("+")
     lines, _ = terminal(block, 200)
-    for text in (markdown(laid_out), tex(laid_out), html("", [laid_out]), str(lines)):
+    for text in (markdown(laid_out), tex(laid_out), html(laid_out), str(lines)):
         text = unescape(text).replace("$<$", "<")
         assert all(part in text for part in shown)
     assert shown[3] == "<0.001"

@@ -13,10 +13,9 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.check import beyond_config
 from fathom.artefacts.claims.judged import Judged, is_comparable, judged, judged_part
 from fathom.artefacts.claims.truths import TOO_FEW, Evidence, Interval
-from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE, PARTLY, lines, page, printed, summary
+from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE, PARTLY, lines, printed, summary
 from fathom.artefacts.claims.worlds import NO_INTERVAL, Printed
 from fathom.artefacts.table.differences import ALONE
-from fathom.artefacts.table.notes import WRONG_LANGUAGE
 from fathom.config.claims import Claim, ClaimPart
 from fathom.config.load import load
 from fathom.config.paths import Paths
@@ -351,15 +350,3 @@ def test_the_summary_counts_answers_and_says_what_is_no_evidence():
     assert NOT_EVIDENCE in summary([claim()])
     assert len(summary([claim(comparable=True)])) == 3
     assert summary([]) == [NONE]
-
-
-def test_the_page_has_a_table_for_each_paper_and_explains_doubtful_numbers():
-    text = page([claim(), replace(claim("fails"), note="twice the <data>")], {"p": "A paper"})
-    assert text.count("<table>") == 1
-    assert "deep &lt;is&gt; better" in text
-    assert 'class="fails"' in text
-    assert text.count("twice the &lt;data&gt;") == 1
-    assert "our reading: not printed" in page([replace(claim(), reading="ours")], {"p": "A paper"})
-    assert WRONG_LANGUAGE not in text
-    doubtful = replace(FACT, text="A 3‡ - B 1 = 2 > 0")
-    assert WRONG_LANGUAGE in page([claim(), claim(facts=(doubtful,))], {"p": "A paper"})

@@ -1,9 +1,7 @@
-"""Learning curves: points, the unigram baseline, pictures, numbers, and events for TensorBoard."""
+"""Learning curves: points, the unigram baseline, pictures and numbers."""
 
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
-from struct import unpack
 from textwrap import wrap
 from types import SimpleNamespace
 
@@ -21,13 +19,10 @@ from fathom.artefacts.curves import (
     rows,
     run_labels,
     svg,
-    write_events,
 )
-from fathom.artefacts.figures.drawing import POINTS, over_seeds, thinned
+from fathom.artefacts.figures.drawing import POINTS, over_seeds, straightened, thinned
 from fathom.artefacts.table.sources import ResultSource
-from fathom.io.metrics import Metrics, read
 from fathom.io.records import hashes, write_record
-from tests.support.refused import refused
 from tests.support.run_files import training
 
 NUMBER = re.compile(r"-?[\d.]+")
@@ -143,6 +138,13 @@ def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinne
     assert fall > 0  # the NLL falls, and heights count downwards
 
 
+def test_a_line_keeps_its_bends_alone():
+    falling = [(float(x), 100 - 10 * min(x, 5)) for x in range(20)]
+    assert straightened(falling) == [falling[0], falling[5], falling[19]]
+    assert straightened([(0.0, 0.0), (1.0, 0.4), (2.0, 0.0)]) == [(0.0, 0.0), (2.0, 0.0)]
+    assert straightened(falling[:1]) == falling[:1]
+
+
 def test_several_seeds_are_a_median_with_their_range():
     """Each seed had a line of its own, as in no other figure."""
     seeds = [SeedCurve(at, (), tuple((x, y + at) for x, y in FALLING), 9.0, "") for at in (1, 2, 6)]
@@ -166,46 +168,3 @@ def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_byte
     # The legend was cut off below one picture.
     assert set(wrap(LEGEND, LETTERS)) <= set(texts)
     assert shown == svg("<Table> & $more$", curves)
-
-
-@pytest.fixture
-def metrics(tmp_path):
-    """Two rows of metrics.tsv."""
-    written = Metrics(tmp_path / "metrics.tsv", ("update", "loss", "valid_nll"))
-    written.cut(0)
-    written.append({"update": 25, "loss": 6.5, "valid_nll": None})
-    written.append({"update": 50, "loss": 5.25, "valid_nll": 6.0})
-    return read(tmp_path / "metrics.tsv")
-
-
-def scalars(folder):
-    """Return update, name and value of each scalar of the folder's event files."""
-    events = pytest.importorskip("tensorboardX.proto.event_pb2")
-    values = []
-    for path in sorted(folder.iterdir()):
-        data = path.read_bytes()
-        while data:
-            (length,) = unpack("<Q", data[:8])
-            record, data = data[12 : 12 + length], data[16 + length :]
-            event = events.Event.FromString(record)
-            values += [(event.step, v.tag, v.simple_value) for v in event.summary.value]
-    return values
-
-
-def test_tensorboard_gets_each_number_once_also_from_a_second_export(tmp_path, metrics):
-    pytest.importorskip("tensorboardX")
-    write_events(metrics, tmp_path / "run" / "1")
-    assert scalars(tmp_path / "run" / "1") == [
-        (25, "loss", 6.5),
-        (50, "loss", 5.25),
-        (50, "valid_nll", 6.0),
-    ]
-    write_events(metrics[:1], tmp_path / "run" / "1")
-    assert scalars(tmp_path / "run" / "1") == [(25, "loss", 6.5)]
-
-
-def test_without_tensorboardx_a_message_says_how_to_install_it(tmp_path, metrics, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with refused("no package tensorboardX"):
-        write_events(metrics, tmp_path / "1")
-    assert not (tmp_path / "1").exists()

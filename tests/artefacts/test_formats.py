@@ -11,7 +11,6 @@ from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.formats import (
     average_lines,
-    comparison_page,
     html,
     markdown,
     numbers,
@@ -91,7 +90,7 @@ def test_blocks_are_printed_beside_each_other_where_a_table_says_so(tmp_path):
         ["*paper*", "", "474", "", "", "474"],
     ]
     assert r"\begin{tabular}{@{}lrrlrr@{}}" in tex(shown)
-    assert '<td class="name">Korean</td>' in html("Page", [shown])
+    assert '<td class="name">Korean</td>' in html(shown)
     (line, *_), _ = terminal(shown.blocks[0], 80)
     assert re.match(r"Left +train \(thousands\) +dev  Right +train", line[0])
     assert [line["block"] for line in numbers(compared)] == ["Left", "Left", "Right", "Right"]
@@ -146,7 +145,7 @@ def test_every_format_is_written_and_the_csv_has_all_digits_and_where_they_are_f
 
 
 def test_html_escapes_text_needs_no_network_and_reads_to_a_screen_reader(small):
-    page = html("T", [small])
+    page = html(small)
     assert "<i>x" not in page
     assert not re.search(r"<script|(src|href)=|@import|url\(", page)
     for text in (
@@ -161,20 +160,6 @@ def test_html_escapes_text_needs_no_network_and_reads_to_a_screen_reader(small):
         assert text in page
     (paper,) = re.findall(r"<tr class=\"paper\">.*?</tr>", page, re.DOTALL)
     assert paper.count("<td>") == 3
-    several = html("All", [small, small], ["Five cells."])
-    assert several.count('<h2 id="p_table1">Table 1 · T</h2>') == 2
-    assert "<p>Five cells.</p>" in several
-    assert "<h2" not in html("Table 1 · T", [small])
-
-
-def test_the_comparison_counts_verdicts_and_says_when_nothing_is_compared(compared, tmp_path):
-    page = comparison_page({"p": "A paper. 2020"}, {"p": [compared]})
-    assert "<p>2 reported cells: 1 reproduced, 1 lower.</p>" in page
-    assert 'class="verdict"' in page
-    other = compared_table(tmp_path / "other", comparable=False)
-    page = comparison_page({"p": "A paper. 2020"}, {"p": [other]})
-    assert "no cell is compared with the paper" in page
-    assert 'class="verdict"' not in page
 
 
 def test_each_average_that_was_reproduced_has_a_line(compared):

@@ -48,9 +48,9 @@ def compared(folder, results=None, printed=PRINTED, name="table1", scale="paper"
     return compare_table(spec, KNOWN.cells(spec), printed, sources, scale)
 
 
-def laid_out(*args, verdicts=False, **options):
+def laid_out(*args, **options):
     """Return a table in lines."""
-    return view(compared(*args, **options), "A. Author: A paper. 2020", verdicts)
+    return view(compared(*args, **options), "A. Author: A paper. 2020")
 
 
 def item(table, row, column):
@@ -116,7 +116,7 @@ def test_a_printed_setting_is_compared_with_that_of_the_run(tmp_path, run, print
     epochs = ShownValue("setting", setting="training.updates")
     cell = Cell("", run, "Epoch", run, ours=False, kind="run", source=f"p/{run}", value=epochs)
     sources = {
-        name: replace(source, settings={"training.updates": 20.0})
+        name: replace(source, settings=lambda: {"training.updates": 20.0})
         for name, source in typical(tmp_path).sources.items()
     }
     paper = [reported(run, "Epoch", printed)]
@@ -305,15 +305,6 @@ def test_a_table_of_ours_alone_names_the_largest_column_with_a_result_in_each_ro
     lines = {(line["row"], line["column"]): line for line in numbers(table_of_ours)}
     assert (lines["four", "most"]["value"], lines["two", "most"]["value"]) == (4.0, 2.0)
     assert lines["two", "4"]["words"] == "failed to train"
-
-
-def test_verdicts_have_rows_where_they_are_asked_for_and_have_a_meaning(tmp_path):
-    verdicts = row(laid_out(tmp_path, verdicts=True).blocks[0], "6/6", "verdict")
-    assert verdicts["bos†"] == CellView("-1.50 lower", verdict="lower")
-    untrained = laid_out(tmp_path, Results(tmp_path / "none"), verdicts=True)
-    small = typical(tmp_path / "small", comparable=False)
-    for layout in (untrained, laid_out(tmp_path, small, verdicts=True)):
-        assert "verdict" not in {part.kind for part in layout.blocks[0].rows}
 
 
 def test_each_block_has_its_heading_and_columns(tmp_path, results):

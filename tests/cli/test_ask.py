@@ -176,7 +176,7 @@ def test_each_contract_of_a_method_has_a_line_and_a_broken_one_the_largest_diffe
     (broken,) = (line for line in answer.out.splitlines() if line.startswith("broken"))
     assert re.match(r"broken +neutral .*training: a logit differs by up to \d", broken)
     assert (answer.code, len(answer.out.splitlines())) == (1, len(lines))
-    says("no method, metric or reader 'layerdorp'", nearest="layerdrop").check(
+    says("no method or metric 'layerdorp'", nearest="layerdrop").check(
         call("contracts", "layerdorp").err
     )
 

@@ -23,7 +23,7 @@ PACKAGES = {
     "scoring": frozenset({"sacrebleu", "sacremoses", "numpy", "scipy"}),
     "train": NETWORKS | {"yaml", "rich"},
     "artefacts": frozenset({"pydantic", "pandas", "numpy", "jinja2", "matplotlib"})
-    | {"tueplots", "tensorboardX", "tabulate"},
+    | {"tueplots", "tabulate"},
     "decode": NETWORKS | {"ctranslate2", "tokenizers", "transformers"},
     "workflow": frozenset(),
     "api": frozenset({"pandas", "numpy", "torch"}),

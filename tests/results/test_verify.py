@@ -306,11 +306,11 @@ def test_what_was_drawn_is_compared_with_its_record_and_with_its_inputs(paths):
 def test_a_record_of_what_was_drawn_that_is_missing_is_named(paths):
     """Nothing compared the files that it had."""
     table, page = paths.artefact("paper", "table1", "md"), paths.page("paper")
-    for path in (table, table.with_name("figure1.csv"), page, paths.top / "compare.html"):
+    for path in (table, table.with_name("figure1.csv"), page, paths.top / "compare.csv"):
         write_text(path, "20.5")
     for stem, file in (("figure1", table.with_name("figure1.csv")), ("page", page)):
         write_drawn(table.with_name(stem), [file], [])
-    write_drawn(paths.top / "compare", [paths.top / "compare.html"], [])
+    write_drawn(paths.top / "compare", [paths.top / "compare.csv"], [])
     (finding,) = verify([paths.results]).findings.values()
     command = "fathom table paper_table1 --partial --scale tiny"
     says("nothing says what table1.md", where="table1.drawn.json", remedy=command).check(finding)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
+# What the start of an element ends, and what its parent's end ends.
+ENDED = {"td": {"td", "th"}, "th": {"td", "th"}, "tr": {"td", "th", "tr"}, "li": {"li"}}
+ENDED |= {"dt": {"dt", "dd"}, "dd": {"dt", "dd"}}
 LOADED = ("src", "srcset", "poster", "data")
 
 
@@ -44,6 +47,8 @@ class _Builder(HTMLParser):
         self.open = [Element("page", {})]
 
     def handle_starttag(self, tag, attrs):
+        while self.open[-1].tag in ENDED.get(tag, ()):
+            self.open.pop()
         element = Element(tag, {key: value or "" for key, value in attrs})
         self.open[-1].inside.append(element)
         if tag not in VOID:
@@ -56,6 +61,8 @@ class _Builder(HTMLParser):
             self.open.pop()
 
     def handle_endtag(self, tag):
+        while self.open[-1].tag != tag and self.open[-1].tag in ENDED:
+            self.open.pop()
         assert self.open[-1].tag == tag, f"</{tag}> closes <{self.open[-1].tag}> {self.getpos()}"
         self.open.pop()
 

@@ -27,9 +27,8 @@ rule claims_all:
         results=TARGETS.all_results,
         claimed=TARGETS.judged_by(TARGETS.project.papers, "claims", "figures"),
     output:
-        csv=TARGETS.paths.claims,
-        page=report(
-            TARGETS.paths.claims.with_suffix(".html"),
+        csv=report(
+            TARGETS.paths.claims,
             caption="../report/claims.rst",
             category="Comparison",
             labels={"artefact": "All claims"},

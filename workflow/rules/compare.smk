@@ -28,9 +28,8 @@ rule compare_all:
         results=TARGETS.all_results,
         reported=TARGETS.judged_by(TARGETS.project.papers),
     output:
-        csv=TARGETS.paths.compare,
-        page=report(
-            TARGETS.paths.compare.with_suffix(".html"),
+        csv=report(
+            TARGETS.paths.compare,
             caption="../report/compare.rst",
             category="Comparison",
             labels={"artefact": "All reported cells"},

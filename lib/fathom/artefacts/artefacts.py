@@ -100,7 +100,7 @@ class Artefacts:
             layers=f"{spec.model.encoder_layers}/{spec.model.decoder_layers}",
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
-            settings=setting_numbers(self.project.run(name, self.scale)),
+            settings=partial(setting_numbers, self.project.run(name, self.scale)),
             untrained_size=partial(untrained_size, self.project, self.paths, name),
         )
 

@@ -4,10 +4,8 @@ The page of a paper shows them for the rows of its tables; `fathom curves` write
 """
 
 import math
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -17,7 +15,6 @@ from fathom.artefacts.table.sources import NOT_RUN, ResultSource, SeriesLost
 from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
 from fathom.io import metrics
-from fathom.io.errors import FathomError
 from fathom.io.files import is_there
 from fathom.io.metrics import Row
 from fathom.results import training_record
@@ -32,7 +29,6 @@ LEGEND = (
     "NLL in nats per token over updates: training (grey), validation (blue), the median of several "
     "seeds, of validation with their range; dashed: the unigram baseline"
 )
-EVENTS = "tensorboardX"
 
 Points = tuple[tuple[float, float], ...]
 
@@ -212,8 +208,10 @@ def _drawn(curve: LearningCurve, nats: tuple[int, int]) -> dict[str, Any]:
     }
     # Of batches, the range says less than the median.
     lowest, highest = ([place(at[0], at[of]) for at in over["validation"]] for of in (2, 3))
-    lines = {"range": [*lowest, *reversed(highest)]} if lowest != highest else {}
-    lines |= {name: [place(at[0], at[1]) for at in over[name]] for name in names}
+    bounds = (drawing.straightened(lowest), drawing.straightened(highest))
+    lines = {"range": [*bounds[0], *reversed(bounds[1])]} if lowest != highest else {}
+    for name in names:
+        lines[name] = drawing.straightened([place(at[0], at[1]) for at in over[name]])
     lines["unigram"] = [] if curve.unigram is None else [place(x, curve.unigram) for x in (0, last)]
     ticks = range(low, high + 1, max(1, math.ceil((high - low) / TICKS)))
     return {
@@ -223,27 +221,6 @@ def _drawn(curve: LearningCurve, nats: tuple[int, int]) -> dict[str, Any]:
         "last": last,
         "box": (LEFT, WIDTH, HEIGHT),
     }
-
-
-def write_events(metrics: Iterable[Row], folder: Path) -> None:
-    """Write one scalar for each column of metrics.tsv, at its updates, for TensorBoard.
-
-    Events of an earlier export in the folder are replaced: TensorBoard would show both. It names
-    its curves by the folder, which is of this training alone.
-    """
-    try:
-        from tensorboardX import SummaryWriter
-    except ModuleNotFoundError:
-        remedy = f"install it: pip install {EVENTS}"
-        raise FathomError(f"no package {EVENTS}", "TensorBoard", remedy) from None
-    shutil.rmtree(folder, ignore_errors=True)
-    with SummaryWriter(str(folder)) as writer:
-        for row in metrics:
-            update = row[UPDATE]
-            for name, value in row.items():
-                if name != UPDATE and value is not None and update is not None:
-                    # Metrics have no time of the day: curves are drawn over updates.
-                    writer.add_scalar(name, value, int(update), walltime=0.0)
 
 
 def _points(rows: Iterable[Row], column: str) -> Points:

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,7 +23,6 @@ from fathom.config import plugins
 from fathom.config.measurement_keys import metric_named
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.dataset import BuiltDataset
 from fathom.io.errors import FathomError, Findings, nearest, unknown
 from fathom.io.files import write_json
 
@@ -234,38 +232,32 @@ def validate(as_json: Json = False) -> None:
         suggest("fathom list")
 
 
-Promising = Annotated[str, typer.Argument(help="A method, a metric or a reader of text.")]
+Promising = Annotated[str, typer.Argument(help="A method or a metric.")]
 
 
 def contracts(name: Promising, as_json: Json = False) -> None:
-    """Check what every method, metric or reader promises.
+    """Check what every method or metric promises.
 
     One line a contract, with the largest difference where numbers differ, or
     `not used` where a method lacks what it is about; exit code 1 if any is
-    broken. A method is checked on a tiny network, a metric on sentences, and a
-    reader on the first data set of its format that is fetched.
+    broken. A method is checked on a tiny network, a metric on sentences.
 
     Example: fathom contracts layerdrop
     """
-    project, paths = open_scale(None)
-    kinds = {each: kind for kind in reversed(plugins.FATHOM) for each in plugins.names(kind)}
-    unused = ()
-    if name not in kinds:
-        raise unknown("method, metric or reader", name, "contracts", kinds)
-    if kinds[name] == "methods":
+    project, unused = open_project(), ()
+    names = (*project.methods, *plugins.names("metrics"))
+    if name not in names:
+        raise unknown("method or metric", name, "contracts", names)
+    if name in project.methods:
         from fathom.decode.contracts import CONTRACTS, check, is_used
 
         card = project.methods[name]
         found, promises = check(card), CONTRACTS
         unused = [each for each in found if not is_used(each, card)]
-    elif kinds[name] == "metrics":
+    else:
         from fathom.scoring.contracts import METRIC, check_metric
 
         found, promises = check_metric(metric_named(name)), METRIC
-    else:
-        from fathom.scoring.contracts import READER, check_reader
-
-        found, promises = check_reader(*_fetched(name, project, paths)), READER
     lines = (
         f"{'broken' if what else 'not used' if each in unused else 'kept':8}  "
         f"{each:{max(map(len, found))}}  {promises[each].__doc__} {'; '.join(what)}".rstrip()
@@ -274,23 +266,6 @@ def contracts(name: Promising, as_json: Json = False) -> None:
     answer(as_json, found, lines)
     if any(found.values()):
         raise typer.Exit(1)
-
-
-def _fetched(reader: str, project: Project, paths: Paths) -> tuple[BuiltDataset, dict[str, Path]]:
-    """Return the first data set of a reader whose sources are all fetched, and their files."""
-    from fathom.data.fetch import fetched
-
-    missing = "add a data set of this format"
-    for card in project.datasets.values():
-        if isinstance(card, BuiltDataset) and card.format == reader:
-            try:
-                sources = {name: project.sources[name] for name in card.sources}
-                files = {name: fetched(each, paths.source(name)) for name, each in sources.items()}
-            except FathomError as error:
-                missing = error.remedy
-            else:
-                return card, files
-    raise FathomError("no data set to read", f"reader {reader}", missing)
 
 
 def schema() -> None:

@@ -145,10 +145,6 @@ Names = Annotated[
         help="Runs of `fathom list runs`, or rows ('<paper>_<table>: <row>'), or one table."
     ),
 ]
-Events = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Also write all of metrics.tsv for TensorBoard there."),
-]
 
 
 def curves(
@@ -156,7 +152,6 @@ def curves(
     scale: Scale = None,
     results: Results = None,
     seeds: Seeds = None,
-    tensorboard: Events = None,
     as_json: Json = False,
 ) -> None:
     """Draw learning curves of runs, or of a table's rows.
@@ -167,8 +162,7 @@ def curves(
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
-    from fathom.artefacts.curves import COLUMNS, curve, rows, svg, write_events
-    from fathom.io import metrics
+    from fathom.artefacts.curves import COLUMNS, curve, rows, svg
 
     artefacts = open_artefacts(scale, results, seeds)
     title, stem, labels = _labels(artefacts, names)
@@ -192,13 +186,6 @@ def curves(
     in_full = [title] if title in names else [*labels]
     write_drawn(path, files, artefacts.files_read, in_full)
     report(f"curves: {path}.svg, csv")
-    if tensorboard is not None:
-        for source in (artefacts.source(item.run) for item in started):
-            for seed, folder in source.folders.items():
-                path = folder.parent / "metrics.tsv"
-                if path.is_file():
-                    write_events(metrics.read(path), tensorboard / source.name / str(seed))
-        suggest(f"tensorboard --logdir {tensorboard}")
 
 
 def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
@@ -249,7 +236,7 @@ def compare(
     """
     from fathom.artefacts import deviations
     from fathom.artefacts.table.comparison import COLUMNS, counts, lines
-    from fathom.artefacts.table.formats import average_lines, comparison_page
+    from fathom.artefacts.table.formats import average_lines
     from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
@@ -260,22 +247,20 @@ def compare(
         raise FathomError("a study has no printed cells", str(table), remedy)
     with _of_all_papers(path, required=table is None):
         papers = {name: paper for name, paper in papers.items() if not paper.is_study}
-        tables = {
-            name: [artefacts.compared(paper, table) for table in paper.tables.values()]
-            for name, paper in papers.items()
-        }
-        every = [compared for of_paper in tables.values() for compared in of_paper]
-        references = {name: paper.about.reference for name, paper in papers.items()}
+        every = [
+            artefacts.compared(paper, table)
+            for paper in papers.values()
+            for table in paper.tables.values()
+        ]
         chosen = deviations.page(papers)
         write_csv(path, COLUMNS, lines(every))
-        write_text(path.with_suffix(".html"), comparison_page(references, tables))
         write_text(path.with_name("deviations.md"), chosen)
-        files = (path, path.with_suffix(".html"), path.with_name("deviations.md"))
+        files = (path, path.with_name("deviations.md"))
         write_drawn(path.with_suffix(""), files, artefacts.files_read)
         shown = shown or every
     answer(as_json, lines(shown), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
-    report(f"compare: {path}, html: {summary}")
+    report(f"compare: {path}: {summary}")
     suggest(artefacts.paths.fathom("page", "--scale", artefacts.scale))
 
 
@@ -317,7 +302,7 @@ def claims(
     Example: fathom claims latent_depth --table latent_depth_table5
     """
     from fathom.artefacts.claims.judged import judged
-    from fathom.artefacts.claims.view import COLUMNS, lines, page, printed, summary
+    from fathom.artefacts.claims.view import COLUMNS, lines, printed, summary
 
     artefacts = open_artefacts(scale, results, seeds, of_results=True)
     papers, path = artefacts.project.papers, artefacts.paths.claims
@@ -333,11 +318,8 @@ def claims(
     answers = {name: judge(name) for name in named}
     with _of_all_papers(path, required=len(named) == len(papers)):
         of_all = [claim for name in papers for claim in answers.get(name) or judge(name)]
-        titles = {name: each.about.title for name, each in papers.items()}
         write_csv(path, COLUMNS, lines(of_all))
-        write_text(path.with_suffix(".html"), page(of_all, titles))
-        files = (path, path.with_suffix(".html"))
-        write_drawn(path.with_suffix(""), files, artefacts.files_read)
+        write_drawn(path.with_suffix(""), [path], artefacts.files_read)
     shown = [
         claim
         for of_paper in answers.values()
@@ -346,7 +328,7 @@ def claims(
     ]
     content = [asdict(claim) | {"against": claim.against} for claim in shown]
     answer(as_json, content, (*(() if counts else printed(shown)), *summary(shown)))
-    report(f"claims: {path}, html")
+    report(f"claims: {path}")
 
 
 def _paper_of(project: "Project", target: str) -> str:

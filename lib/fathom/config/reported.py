@@ -204,13 +204,14 @@ def _position(
     seen: Mapping[Place, Reported],
 ) -> Iterator[FathomError]:
     place = (item.row, item.column)
-    rows = dict.fromkeys(row for row, _ in printed)
-    if item.row not in rows:
-        yield FathomError(f"no row '{item.row}'", item.where, nearest(item.row, rows))
-    elif place not in printed:
+    if place not in printed:
         columns = [column for row, column in printed if row == item.row]
         what = f"row '{item.row}' has no column '{item.column}'"
-        yield FathomError(what, item.where, nearest(item.column, columns))
+        near = nearest(item.column, columns)
+        if not columns:
+            rows = dict.fromkeys(row for row, _ in printed)
+            what, near = f"no row '{item.row}'", nearest(item.row, rows)
+        yield FathomError(what, item.where, near)
     elif place in seen:
         what = f"this cell is also in line {seen[place].where.rpartition(':')[2]}"
         yield FathomError(what, item.where, "delete one of the two")

@@ -89,8 +89,8 @@ class Value:
         """Return the value at a path, or None at the place that it would have."""
         here = self
         for key in path:
-            below = Value(None, here.file, here.line, (*here.key, key), here.source)
-            here = here._child(key) or below
+            missing = (None, here.file, here.line, (*here.key, key), here.source)
+            here = here._child(key) or Value(*missing)
         return here
 
     def place(self, *path: str | int) -> str:

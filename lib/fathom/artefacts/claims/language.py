@@ -10,6 +10,7 @@ executed: a node that is not named here is refused.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from inspect import Parameter, signature
 from itertools import pairwise
 from typing import Any, Protocol
@@ -70,7 +71,7 @@ def truth(text: str, where: str, world: World) -> Truth:
         answer = _Evaluation(world, intervals).truth(tree)
         if len(intervals.comparisons) > 1:
             answer = _Evaluation(world, intervals.corrected()).truth(tree)
-        if not any(references(text)):
+        if not references(text):
             remedy = 'write table["row", "column"] or figure["line"]'
             raise Unfit("no cell and no curve is compared", remedy)
         return answer
@@ -80,10 +81,11 @@ def truth(text: str, where: str, world: World) -> Truth:
         raise FathomError("the expression is too deep", where, "write a shorter one") from None
 
 
-def references(text: str) -> Iterator[Reference]:
-    """Yield what an expression takes from tables and figures; of another language it is Unfit."""
+@cache
+def references(text: str) -> tuple[Reference, ...]:
+    """Return what an expression takes from tables and figures; of another language it is Unfit."""
     nodes = ast.walk(_tree(text))
-    return (_reference(node) for node in nodes if isinstance(node, ast.Subscript))
+    return tuple(_reference(node) for node in nodes if isinstance(node, ast.Subscript))
 
 
 def outcomes(text: str) -> Iterator[Reference]:
@@ -94,6 +96,7 @@ def outcomes(text: str) -> Iterator[Reference]:
                 yield _reference(cells)
 
 
+@cache
 def _tree(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise Unfit(f"{len(text):,} characters", f"write at most {LONGEST:,}, in several claims")

@@ -1,23 +1,18 @@
-"""How judged claims read: a csv, a page, and lines for the terminal."""
+"""How judged claims read: a csv, and lines for the terminal."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.claims.worlds import NOT_PRINTED
-from fathom.artefacts.table.formats import html
-from fathom.artefacts.table.notes import DOUBTFUL, WRONG_LANGUAGE
-from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
 
 COLUMNS = (
     "paper", "claim", "part", "section", "sentence", "reading", "expression", "guard",
     "answer", "numbers", "basis", "reported_answer", "reported_numbers", "reported_basis",
     "comparable", "scale",
 )  # fmt: skip
-_OF_PAGE = ("Our results", "The paper's own cells", "Sentence", "Our numbers")
 SHOWN = 3  # numbers of a claim that the terminal has room for
 NOT_EVIDENCE = (
     "The runs do not have the paper's own settings: an answer is an observation of the chain, and "
@@ -67,30 +62,6 @@ def summary(claims: Sequence[Judged]) -> list[str]:
 
 def _counts(answers: Iterable[str]) -> str:
     return ", ".join(f"{count} {answer}" for answer, count in Counter(answers).most_common())
-
-
-def page(claims: Sequence[Judged], titles: Mapping[str, str]) -> str:
-    """Return all claims, paper by paper, as an HTML page: a table for each under its title."""
-    views = []
-    for paper, group in groupby(claims, lambda claim: claim.paper):
-        rows = tuple(map(_row, group))
-        doubtful = any(DOUBTFUL in cell.text for row in rows for cell in row.cells)
-        notes = (f"{DOUBTFUL}: {WRONG_LANGUAGE}.",) if doubtful else ()
-        block = BlockView("", _OF_PAGE, rows)
-        view = TableView(f"claims_{paper}", titles[paper], caption="", blocks=(block,), notes=notes)
-        views.append(view)
-    return html("Claims", views, summary(claims))
-
-
-def _row(claim: Judged) -> RowView:
-    basis = f" ({claim.basis})" if claim.basis else ""
-    more = {"in full": f"“{claim.context}”" if claim.context else "", "note": claim.note}
-    notes = "".join(f"; {name}: {text}" for name, text in more.items() if text)
-    texts = (f"“{claim.sentence}” ({claim.section}){notes}", _joined(claim.evidence) + basis)
-    answers = ((claim.answer, claim.answer), (claim.reported_answer, claim.reported_words))
-    cells = [CellView(words, verdict=answer.replace(" ", "-")) for answer, words in answers]
-    label = f"{claim.name} [{claim.part}]" if claim.part else claim.name
-    return RowView(label, "result", (*cells, *(CellView(text, verdict="text") for text in texts)))
 
 
 def printed(claims: Iterable[Judged]) -> Iterator[str]:

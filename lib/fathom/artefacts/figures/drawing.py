@@ -168,6 +168,23 @@ def thinned(points: "ndarray") -> "ndarray":
     return np.array([*lines[:-1], points[-1]])
 
 
+def straightened(points: "Sequence[tuple[float, float]]") -> "list[tuple[float, float]]":
+    """Return a line without the points that are within half a unit of it.
+
+    The distance is that of y. The farthest point stays, and cuts the line in two (Douglas and
+    Peucker 1973).
+    """
+    if len(points) < 3:
+        return [*points]
+    (x, y), (last_x, last_y) = points[0], points[-1]
+    slope = (last_y - y) / (last_x - x or 1)
+    off = [abs(y + slope * (each[0] - x) - each[1]) for each in points]
+    if not max(off) > 0.5:  # or NaN
+        return [points[0], points[-1]]
+    at = off.index(max(off))
+    return [*straightened(points[: at + 1]), *straightened(points[at:])[1:]]
+
+
 def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
     """Return the lines of a csv that have numbers, and if there are none the words of the seeds."""
     rest = lines.loc[lines["words"] == ""]

@@ -95,7 +95,12 @@ def by_seed(figure: Figure, inputs: Inputs) -> "dict[int, DataFrame]":
     """Return the numbers of a figure's csv for each seed; a training under way is not run.
 
     A training without a result has its outcome in place of numbers, where these have a bad end.
+    Where no training was started there are no numbers, for which pandas would be loaded.
     """
+    if not any(
+        at.parent.exists() for of in inputs.runs.values() for at in of.source.folders.values()
+    ):
+        return {}
     frames, judged = {}, not math.isnan(worst(figure))
     for seed in sorted({seed for run in inputs.runs.values() for seed in run.source.folders}):
         runs = {name: run.with_seed(seed) for name, run in inputs.runs.items()}

@@ -19,11 +19,11 @@ from fathom.artefacts.curves import curve, pictures, run_labels
 from fathom.artefacts.figures import kinds
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.runs import (
-    ASSUMPTION,
     PageRun,
     TrainingCost,
     costs,
     runs_of,
+    shared_deviations,
     usual_facts,
 )
 from fathom.artefacts.page.tables import PageTable, minus, point
@@ -39,6 +39,9 @@ from fathom.config.spec import full_name
 
 _SHARED_STYLE = re.compile(r'style="((?![^"]*url)(?:fill|stroke|font|--w)[^"]*)"')
 _TEXT = re.compile(r">[^<]+<")
+# What HTML does without: quotes around a word, and the ends of cells, rows and items.
+_QUOTED = re.compile(r'="([^\s"\'=<>`/]+)"(?=[\s>])')
+_ENDS = re.compile("</(?:td|th|tr|dt|dd|li)>")
 # Answers of claims, in the order of a bar.
 ANSWERS = {
     "holds": "●",
@@ -84,7 +87,8 @@ def page(
             groups = panels.setdefault(cell.item.result.cell.source, {})
             row = f"{table.spec.name}/{cell.item.result.cell.row}"
             groups.setdefault(row, (table, []))[1].append(cell)
-    links = {name: f"#{run.anchor}" for name, run in ended.items()}
+    short = {name: name.removeprefix(f"{paper.name}/") for name in ended}
+    links = {name: f"#run-{run.replace('/', '-')}" for name, run in short.items()}
     for table, cells in (group for groups in panels.values() for group in groups.values()):
         shows = ((cell.item.result.cell, cell.id) for cell in cells)
         links |= {f"{table.spec.name}/{of.id}/{of.column}": f"#{name}" for of, name in shows}
@@ -120,6 +124,7 @@ def page(
         runs=runs,
         links=links,
         usual=usual_facts(ended.values()),
+        shared=shared_deviations(ended.values()),
         curves=table_curves(ran, runs),
         claims=by_name,
         claims_not_run=[
@@ -128,7 +133,6 @@ def page(
         trainability=[claim for claim in trainability(claims, shown) if claim.ended],
         data=data_of(artefacts, paper, runs),
         devices=devices,
-        assumption=ASSUMPTION,
         bibtex="" if paper.is_study else bibtex(paper.about),
         software=software(artefacts.scale, runs.values()),
         link=lambda path: link(path, home),
@@ -139,18 +143,18 @@ def page(
 
 
 def _shorter(text: str) -> str:
-    """Return a page without empty lines and needless escapes; styles that recur are rules."""
-    body, tag, script = text.rpartition("<script>")  # whose hash the page's policy has
-    body = re.sub(r"\n{2,}", "\n", body)
-    body = _TEXT.sub(lambda words: words[0].replace("&#34;", '"').replace("&#39;", "'"), body)
-    text = body + tag + script
+    """Return a page without what a browser does not need; styles that recur are rules."""
     styles = Counter(_SHARED_STYLE.findall(text))
     names = {style: f"s{at}" for at, style in enumerate(styles) if styles[style] > 1}
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
     classed = _SHARED_STYLE.sub(
         lambda found: f'class="{names[found[1]]}"' if found[1] in names else found[0], text
     )
-    return classed.replace("</style>", f"{rules}\n</style>", 1)
+    text = classed.replace("</style>", f"{rules}\n</style>", 1)
+    body, tag, script = text.rpartition("<script>")  # whose hash the page's policy has
+    body = _ENDS.sub("", _QUOTED.sub(r"=\1", re.sub(r"\n{2,}", "\n", body)))
+    body = _TEXT.sub(lambda words: words[0].replace("&#34;", '"').replace("&#39;", "'"), body)
+    return body + tag + script
 
 
 def head(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.deviations import applying
@@ -22,18 +21,7 @@ from fathom.io.files import is_there
 from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord, device_seconds
 
-WATTS_OF_A_THREAD = 8.0
-WATTS_OF_A_GPU = 400.0
-# Power of a board by its maker's data sheet, by a word of the device's name.
-WATTS_BY_NAME = {"B200": 1000.0, "H200": 700.0, "H100": 700.0, "A100": 400.0, "V100": 300.0}
-BUILDING = 1.2  # energy of the building for each unit that computes
 HOUR = 3600
-ASSUMPTION = (
-    f"Nothing was metered. Assumed: {WATTS_OF_A_THREAD:g} W for a busy thread of a CPU; for a GPU "
-    "the power on its data sheet "
-    f"({', '.join(f'{name} {watts:g} W' for name, watts in WATTS_BY_NAME.items())}, others "
-    f"{WATTS_OF_A_GPU:g} W); times {BUILDING:g} for the building."
-)
 
 
 @dataclass(frozen=True)
@@ -64,11 +52,6 @@ class PageRun:
     def ended(self) -> tuple[PageTraining, ...]:
         """The trainings that have ended."""
         return tuple(training for training in self.trainings if training.file)
-
-    @property
-    def anchor(self) -> str:
-        """Its id on the page."""
-        return f"run-{self.source.name.replace('/', '-')}"
 
     @property
     def has_other_width(self) -> bool:
@@ -135,7 +118,6 @@ class TrainingCost:
     trainings: int
     hours: float  # of all devices together; loading and validation included
     tokens: int  # target tokens without padding
-    watt_hours: float  # of energy, under the assumption
 
     @property
     def pace(self) -> float | None:
@@ -196,16 +178,32 @@ def _recorded(file: TrainingRecord) -> dict[str, str]:
 
 def usual_facts(runs: Iterable[PageRun]) -> dict[str, dict[str, str]]:
     """Return the facts that most runs on a data set have, by its name; none where there is one."""
-    on: dict[str, list[PageRun]] = {}
-    for run in runs:
-        on.setdefault(run.spec.data.dataset, []).append(run)
     usual = {}
-    for dataset, alike in on.items():
+    for dataset, alike in _by_text(runs).items():
         names = dict.fromkeys(name for run in alike for name in run.facts)
         most = {name: Counter(run.facts.get(name, "") for run in alike) for name in names}
         common = {name: values.most_common(1)[0][0] for name, values in most.items()}
         usual[dataset] = {name: text for name, text in common.items() if text and len(alike) > 1}
     return usual
+
+
+def shared_deviations(runs: Iterable[PageRun]) -> dict[str, tuple[Deviation, ...]]:
+    """Return the deviations that all runs on a data set have, by its name; none where one is."""
+    return {
+        dataset: tuple(
+            each
+            for each in alike[0].deviations
+            if len(alike) > 1 and all(each in run.deviations for run in alike)
+        )
+        for dataset, alike in _by_text(runs).items()
+    }
+
+
+def _by_text(runs: Iterable[PageRun]) -> dict[str, list[PageRun]]:
+    on: dict[str, list[PageRun]] = {}
+    for run in runs:
+        on.setdefault(run.spec.data.dataset, []).append(run)
+    return on
 
 
 def costs(trainings: Iterable[PageTraining]) -> Iterator[TrainingCost]:
@@ -215,21 +213,9 @@ def costs(trainings: Iterable[PageTraining]) -> Iterator[TrainingCost]:
         if training.file:
             files.setdefault(training.file.device_words, []).append(training.file)
     for device, alike in files.items():
-        seconds = [device_seconds(file.totals, file.device) for file in alike]
-        joules = [_watts(file.device) * of for file, of in zip(alike, seconds, strict=True)]
         yield TrainingCost(
             device=device,
             trainings=len(alike),
-            hours=sum(seconds) / HOUR,
+            hours=sum(device_seconds(file.totals, file.device) for file in alike) / HOUR,
             tokens=sum(file.totals.target_tokens for file in alike),
-            watt_hours=sum(joules) / HOUR,
         )
-
-
-def _watts(device: Mapping[str, Any]) -> float:
-    """Return the power that a device is assumed to take, the building's included."""
-    if device.get("type") == "cpu":
-        return WATTS_OF_A_THREAD * (device.get("threads") or 1) * BUILDING
-    name = str(device.get("name", ""))
-    watts = (watts for word, watts in WATTS_BY_NAME.items() if word in name)
-    return next(watts, WATTS_OF_A_GPU) * BUILDING

@@ -1,7 +1,7 @@
 """Tables on the page: what ran, gains over a base row, how much runs learned, details of cells."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -51,7 +51,7 @@ class Gain:
     def place(self, value: float) -> str:
         """Return where a difference is in its column, in percent of the width."""
         share = (100 - 2 * MARGIN) / ((self.high - self.low) or 1.0)
-        return f"{MARGIN + share * (value - self.low):.0f}%"
+        return f"{MARGIN + share * (value - self.low):.0f}"
 
     @property
     def style(self) -> str:
@@ -92,6 +92,9 @@ class PageTable:
         """What a reader must know of its numbers, and what their intervals are of."""
         methods = dict.fromkeys(gain.ours.method for gain in self.gains.values())
         words = [f"Differences: {method}." for method in methods if method]
+        shown = (cell.item.result for cell in self.cells)
+        if any(each.interval is not None and not each.cell.less for each in shown):
+            words.append("[ ] in details of a cell: 95 % over test sentences.")
         return [*words, *notes_on_cells(self.compared)]
 
     @property
@@ -261,22 +264,6 @@ class PageTable:
         yield f"less {self.base} {gain.words}" if gain else ""
         share = self.right_language(cell)
         yield f"{share} of the hypotheses in the right language" if share else ""
-
-    def legend(self, cells: Sequence[ShownCell]) -> list[str]:
-        """Return what ± and brackets of cells' details are."""
-        words: dict[str, None] = {}
-        for cell in cells:
-            result, against, gain = cell.item.result, cell.item.against, self.gains.get(cell.id)
-            if result.stderr:
-                window = result.cell.value and result.cell.value.window
-                over = "checkpoints" if window else "test sentences"
-                over = over if result.deviation is None else f"{result.seeds} seeds"
-                words[f"±: standard error over {over}"] = None
-            if result.interval is not None and not result.cell.less:
-                words["[ ]: 95 % over test sentences"] = None
-            if method := (gain.ours.method if gain else against and against.method):
-                words[f"differences: {method}"] = None
-        return [*words]
 
     def _seeds(self, shown: Cell) -> str:
         """Return the number of each seed, where they differ."""

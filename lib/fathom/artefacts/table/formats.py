@@ -1,6 +1,6 @@
 """A table's files: csv with every digit, and md, tex and html for reading; and the terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -8,9 +8,9 @@ from textwrap import wrap
 from typing import Any
 
 from fathom.artefacts.rendering import environment, markdown_text, write_csv
-from fathom.artefacts.table.comparison import AGAINST, ComparedTable, counts
+from fathom.artefacts.table.comparison import AGAINST, ComparedTable
 from fathom.artefacts.table.differences import numbers_by_seed
-from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text, view
+from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text
 from fathom.io.files import write_text
 from fathom.results.tree import SEEDS
 
@@ -58,7 +58,7 @@ def write(table: TableView, compared: ComparedTable, stem: Path) -> list[Path]:
     write_csv(stem.with_suffix(".csv"), [*dict.fromkeys(chain(NUMBERS, *lines))], lines)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
-    write_text(stem.with_suffix(".html"), html(table.title, [table]))
+    write_text(stem.with_suffix(".html"), html(table))
     return [by_seed, *(stem.with_suffix(suffix) for suffix in (".csv", ".md", ".tex", ".html"))]
 
 
@@ -96,10 +96,9 @@ def judged_numbers(compared: ComparedTable) -> Iterator[dict[str, Any]]:
         yield line | {"reported": item.reported and item.reported.number, "verdict": verdict}
 
 
-def html(title: str, tables: Sequence[TableView], intro: Iterable[str] = ()) -> str:
-    """Return tables below paragraphs as a page that needs no script, font or network."""
-    template = environment(autoescape=True).get_template("plain_page.html")
-    return template.render(title=title, tables=tables, intro=intro)
+def html(table: TableView) -> str:
+    """Return a table as a page that needs no script, font or network."""
+    return environment(autoescape=True).get_template("table.html").render(table=table)
 
 
 def markdown(table: TableView) -> str:
@@ -141,23 +140,6 @@ def terminal(block: BlockView, width: int) -> tuple[list[tuple[str, str]], bool]
     for row in block.rows:
         lines += [(line, row.kind) for line in _lines(row, widths, spreads)]
     return lines, not spreads
-
-
-def comparison_page(
-    references: Mapping[str, str], tables: Mapping[str, Sequence[ComparedTable]]
-) -> str:
-    """Return the comparison as an HTML page: every table in the paper's shape, with verdicts.
-
-    Both mappings are by paper; a reference is authors, title and year.
-    """
-    every = [(paper, table) for paper, of_paper in tables.items() for table in of_paper]
-    counted = counts(table for _, table in every)
-    verdicts = ", ".join(f"{count} {words}" for words, count in counted.items())
-    intro = [f"{sum(counted.values())} reported cells: {verdicts}."]
-    if not any(item.result.comparable for _, table in every for item in table.cells):
-        intro.append("No run has the paper's own settings, so no cell is compared with the paper.")
-    views = [view(table, references[paper], verdicts=True) for paper, table in every]
-    return html("Reported and reproduced", views, intro)
 
 
 def average_lines(tables: Iterable[ComparedTable]) -> Iterator[str]:

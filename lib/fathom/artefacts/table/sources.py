@@ -77,7 +77,7 @@ class ResultSource:
     by_construction: tuple[str, ...] = ()  # what a corpus is drawn to have, as the paper prints
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured
-    settings: Mapping[str, float] = field(default_factory=dict)  # numbers by path
+    settings: Callable[[], Mapping[str, float]] = dict  # those that are numbers, by path
     # The parameters of its network, as far as they are known without a training.
     untrained_size: Callable[[], int | None] = lambda: None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -159,8 +159,10 @@ class ResultSource:
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
         """Return a record, or why there is none: an outcome, another decoding, or nothing run."""
         file, unmeasured = self.read(path, seed), Reading(NOT_MEASURED, f"{self.name}: {key}")
-        if file is not None and (setting := key.removeprefix("setting.")) in self.settings:
-            return Reading(record=Record(all=Number(value=self.settings[setting])))
+        kind, _, setting = key.partition(".")
+        numbers = self.settings() if file is not None and kind == "setting" else {}
+        if setting in numbers:
+            return Reading(record=Record(all=Number(value=numbers[setting])))
         if file is not None:
             outcome = None if key in WITHOUT_RESULT else _outcome(file)
             if outcome is None and key in file.measurements:

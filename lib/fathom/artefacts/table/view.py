@@ -8,8 +8,8 @@ from itertools import chain, groupby, zip_longest
 from fathom.artefacts.table.comparison import AGAINST, ComparedCell, ComparedTable
 from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, TURNED, notes_of
 from fathom.artefacts.table.results import CellResult
-from fathom.artefacts.table.sources import NOT_RUN, WITHOUT_RESULT, other_text
-from fathom.artefacts.table.verdicts import Sign, Verdict, sign_of, signed
+from fathom.artefacts.table.sources import WITHOUT_RESULT, other_text
+from fathom.artefacts.table.verdicts import Sign, sign_of, signed
 from fathom.config.reported import Reported
 from fathom.config.schema.columns import Vocabulary
 
@@ -39,7 +39,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class RowView:
-    """A line; `kind` is "result", "paper" (reported numbers), "verdict" or "count"."""
+    """A line; `kind` is "result", "paper" (reported numbers) or "count"."""
 
     label: str
     kind: str
@@ -125,12 +125,9 @@ def caption(section: str, reference: str, scale: str) -> str:
     return f"{of}{reference.rstrip('.')}. Scale: {scale}."
 
 
-def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> TableView:
-    """Return a table as text; with `verdicts`, comparable rows are followed by theirs.
-
-    The reference is authors, title and year of the paper.
-    """
-    table, parts = compared.table, [*blocks(compared, verdicts)]
+def view(compared: ComparedTable, reference: str) -> TableView:
+    """Return a table as text; the reference is authors, title and year of the paper."""
+    table, parts = compared.table, [*blocks(compared)]
     return TableView(
         name=f"{table.paper}_{table.name}",
         title=label(table.name, table.settings.title),
@@ -141,7 +138,7 @@ def view(compared: ComparedTable, reference: str, verdicts: bool = False) -> Tab
     )
 
 
-def blocks(compared: ComparedTable, verdicts: bool = False) -> Iterator[BlockView]:
+def blocks(compared: ComparedTable) -> Iterator[BlockView]:
     """Yield each part of a table: as the paper has it, then the columns that it does not have.
 
     Rows that we add are in the first part.
@@ -157,7 +154,7 @@ def blocks(compared: ComparedTable, verdicts: bool = False) -> Iterator[BlockVie
         title = f"{heading}: {OURS.lower()}" if heading else OURS
         parts.append((title, [x for x in further if x.result.cell.row in rows], True))
     for number, (heading, items, added) in enumerate(part for part in parts if part[1]):
-        yield _block(number, heading, items, compared, added, verdicts and not added)
+        yield _block(number, heading, items, compared, added)
 
 
 def _beside(parts: Sequence[BlockView]) -> Iterator[BlockView]:
@@ -215,7 +212,6 @@ def _block(
     items: Sequence[ComparedCell],
     compared: ComparedTable,
     added: bool,
-    verdicts: bool,
 ) -> BlockView:
     """Return a part of a table; `added` says that its columns are not the paper's."""
     vocabulary, names = compared.table.vocabulary, compared.table.settings.names
@@ -261,7 +257,7 @@ def _block(
     lines = [
         line
         for row, against in zip_longest(rows, texts, fillvalue=())
-        for line in _lines(row, several, verdicts, against)
+        for line in _lines(row, several, against)
     ]
     further = AGAINST if texts else ()
     if counted:
@@ -320,10 +316,8 @@ def _p(p: float) -> str:
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
-def _lines(
-    row: Sequence[ShownCell], several: bool, verdicts: bool, against: Sequence[str]
-) -> Iterator[RowView]:
-    """Yield the lines of a row: ours, the paper's numbers, and verdicts where they are wanted.
+def _lines(row: Sequence[ShownCell], several: bool, against: Sequence[str]) -> Iterator[RowView]:
+    """Yield the lines of a row: ours, and the paper's numbers.
 
     Where some row has `several` seeds, their number is a cell; `against` are the last cells.
     """
@@ -334,9 +328,6 @@ def _lines(
     yield _line(row[0].name, "result", (*(cell.ours for cell in row), *last))
     if any(item.reported for item in items):
         yield _line("paper", "paper", (*(cell.reported for cell in row), *blank))
-    judged = {each.verdict.words for each in items if each.verdict and each.result.comparable}
-    if verdicts and judged - {NOT_RUN}:
-        yield _line("verdict", "verdict", (*(_verdict(item.verdict) for item in items), *blank))
 
 
 def _line(label: str, kind: str, cells: Iterable[CellView]) -> RowView:
@@ -398,13 +389,6 @@ def _decimals(result: CellResult, decimals: int) -> int:
     if unit in _SCALED and 0 < value < 10:
         return max(decimals, _COUNTS - 1 - int(f"{value:e}".partition("e")[2]))
     return 0 if unit is None and result.value == int(value) > FEW_SENTENCES else decimals
-
-
-def _verdict(verdict: Verdict | None) -> CellView:
-    if verdict is None:
-        return CellView()
-    delta = "" if verdict.delta is None else f"{signed(verdict.delta, 2)} "
-    return CellView(delta + verdict.words, verdict=verdict.style)
 
 
 def _merged(cells: Sequence[CellView]) -> tuple[CellView, ...]:

@@ -1,7 +1,7 @@
 // The page works without this: it adds names of cells, arrow keys in tables, Escape, focus, the link and
 // citation of a cell, and open details in print.
 const grids = [...document.querySelectorAll('table.grid')].map(table =>
-  [...table.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('.cell')].map(cell => cell.querySelector('a'))))
+  [...table.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].map(cell => cell.querySelector('a'))))
 const cells = grids.flat(2).filter(Boolean)
 const linkOf = hash => cells.find(link => link.hash === hash)
 const quote = document.getElementById('quote')
@@ -9,7 +9,7 @@ let scroll = 0
 
 // Headings and details of a cell, for readers who cannot see where it is.
 const lineOf = link => document.getElementById(link.hash.slice(1))
-const wordsOf = line => `${line.closest('dl').previousElementSibling.textContent}, ${line.children[0].textContent}: ${line.children[1].firstChild.data}`
+const wordsOf = line => `${line.parentElement.previousElementSibling.textContent}, ${line.textContent}: ${line.nextElementSibling.firstChild.data.trim()}`
 cells.forEach(link => link.setAttribute('aria-label', wordsOf(lineOf(link))))
 
 function follow() {
@@ -25,7 +25,7 @@ function follow() {
   quote.querySelector('button').textContent = 'Copy link'
   quote.querySelector('cite').textContent = `${wordsOf(line).split('; ', 2).join('; ')}. ${quote.dataset.of}`
   quote.hidden = false
-  line.children[1].append(quote)
+  line.nextElementSibling.append(quote)
   link.focus({preventScroll: true})
   if (scroll) scrollTo({top: scroll, behavior: 'instant'})
   link.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'})
