@@ -241,7 +241,8 @@ def test_whole_records_of_another_seed_weights_or_decoding_are_named(paths):
     run, other = paths.run(SPEC, 1), paths.run(SPEC, 2)
     shutil.copytree(run, other)
     findings = verify([paths.results]).findings
-    assert set(findings) == set(other.glob("measurements/*.json"))
+    state = other / "checkpoints" / "before_last.pt"
+    assert set(findings) == {state, *other.glob("measurements/*.json")}
     says("of seed 1").check(findings.values())
     shutil.rmtree(other)
     shutil.copy(run / "checkpoints/update_3.pt", run / "checkpoints/last.pt")
