@@ -64,5 +64,4 @@ def test_a_file_that_does_not_end_in_its_seal_is_refused(path, damaged, what):
 
 
 def test_a_sealed_file_that_is_no_checkpoint_is_of_nobody(path):
-    with refused("not a checkpoint", where="last.pt", remedy="fathom train"):
-        owner(path)
+    assert owner(path) == {}
