@@ -16,6 +16,7 @@ from fathom.io.files import read_lines
 from fathom.io.records import read_record, write_record
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
+from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
 
 
@@ -55,6 +56,17 @@ def test_partial_draws_what_exists(tmp_path, capsys):
     records = json.loads(capsys.readouterr().out)
     assert {"6/6", "12/12"} <= {record["row"] for record in records}
     assert {record["value"] for record in records} == {None}
+
+
+def test_a_table_of_which_one_file_cannot_be_written_is_not_drawn(project, call):
+    """Its first files counted as the table, as on a full disk."""
+    path = project / "results/small/sample/table1.md"
+    path.mkdir(parents=True)
+    line = call("table", "sample_table1", "--partial").one_line
+    says(where="results/small/sample/table1.md", remedy="move what is in the way").check(line)
+    assert path.with_suffix(".csv").exists()
+    assert not json.loads(call("list", "tables", "--json").out)["sample_table1"]["drawn"]
+    assert "sample: 0 of 1 tables" in call("status").out
 
 
 @pytest.mark.parametrize("width", [80, 160])

@@ -307,6 +307,25 @@ def test_a_terminal_without_a_letter_shows_its_code(project, edit, call, monkeyp
     assert b"Sampl\\u011b" in out.getvalue()
 
 
+@pytest.mark.parametrize(("full", "said"), [(True, "standard output: No space left"), (False, "")])
+def test_an_answer_that_nobody_takes_ends_in_at_most_one_line(full, said):
+    """Python complained of it after the command, and ended with 120."""
+    reader, pipe = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "w", encoding="utf-8") as disk, os.fdopen(pipe, "w") as closed:
+        ended = subprocess.run(
+            [*COMMAND, "--version"],
+            env=os.environ | {"PYTHONUNBUFFERED": ""},
+            stdout=disk if full else closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == len(said[:1])
+    assert said in ended.stderr
+
+
 def test_packages_print_nothing_below_a_warning(project, call):
     logger = logging.getLogger("fairseq.tasks.text_to_speech")
     logging.getLogger("fairseq").setLevel(logging.NOTSET)

@@ -1,12 +1,17 @@
 """The machine and the job in which a process runs."""
 
 import platform
+import shutil
 
+import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from fathom.io import machine
-from fathom.io.machine import VARIABLES, is_out_of_memory, job_id, job_is_live
+from fathom.io.machine import VARIABLES, fault_of_machine, is_out_of_memory, job_id, job_is_live
+from tests.support.small_disk import small_disk
 
 CORE = "processor\t: {}\nmodel name\t: AMD EPYC 9R14\n\n"
 
@@ -53,6 +58,20 @@ def test_a_processors_name_is_the_systems_or_else_the_architecture(
 )
 def test_only_errors_of_memory_are_of_memory(error, full):
     assert is_out_of_memory(error) == full
+
+
+def test_a_full_disk_is_one_also_in_the_words_of_libraries(tmp_path):
+    """An export, and a folder that was moved to another disk, ended as a bug."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "last.pt").write_bytes(bytes(8_000_000))
+    with small_disk(tmp_path / "disk") as disk:
+        for write in (
+            lambda: save_file({"weight": np.zeros(1_000_000)}, disk.folder / "a.safetensors"),
+            lambda: shutil.copytree(tmp_path / "run", disk.folder / "run"),
+        ):
+            with pytest.raises((SafetensorError, shutil.Error)) as caught:
+                write()
+            assert "make room" in fault_of_machine(caught.value).remedy
 
 
 def test_what_torch_raises_on_a_full_machine_is_of_memory():

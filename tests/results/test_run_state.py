@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fathom.config.paths import Paths
+from fathom.io import files
 from fathom.io.files import read_json, write_json
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.results.run_state import (
@@ -120,6 +121,19 @@ def test_a_training_record_that_cannot_be_trusted_is_damaged(paths, folder):
     assert run_state(folder) == RunState("damaged")
     hold(folder)
     assert run_state(folder).kind == "running"
+
+
+def test_a_training_record_that_is_gone_when_it_is_read_is_none(paths, folder, monkeypatch):
+    """The record was called damaged, or ended `fathom status`."""
+    write_training(small_spec(), paths)
+    check = files.require_file
+
+    def then_gone(path, remedy):
+        check(path, remedy)
+        path.unlink()
+
+    monkeypatch.setattr(files, "require_file", then_gone)
+    assert run_state(folder) == RunState("not started")
 
 
 def test_a_state_is_read_as_it_was_written_with_its_time_and_else_there_is_none(tmp_path):

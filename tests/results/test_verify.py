@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 
 from fathom.artefacts.rendering import write_drawn
@@ -16,7 +17,7 @@ from fathom.nn.weights import write_checkpoint
 from fathom.results.repair import actions
 from fathom.results.run_state import State, write_state
 from fathom.results.training_record import record_loss, restore_measured
-from fathom.results.verify import verify
+from fathom.results.verify import _below, verify
 from fathom.scoring.score import score
 from tests.support.refused import says
 from tests.support.small_corpus import silent
@@ -37,7 +38,7 @@ def original(tmp_path_factory):
     run = write_trained(SPEC, paths, updates=(3,))
     write_text(run.folder / "metrics.tsv", "update\tnll\n1\t5.0\n")
     write_text(run.folder / "spec.yaml", yaml.safe_dump(SPEC.described))
-    write_checkpoint(run.checkpoints / "before_last.pt", {"update": 4})
+    write_checkpoint(run.checkpoints / "before_last.pt", state_of(SPEC.identity, 1))
     record = run.folder / "training.json"
     files = {"files": hashes(run.folder, "spec.yaml", "metrics.tsv", "checkpoints/[!b]*.pt")}
     write_record(record, read_record(record) | files)
@@ -52,6 +53,16 @@ def original(tmp_path_factory):
 def paths(original, tmp_path):
     shutil.copytree(original.results, tmp_path / "results")
     return Paths(tmp_path / "results", "tiny")
+
+
+def state_of(identity, seed):
+    """Return a state as a training saves it."""
+    return {"of": [identity, seed], "model": {"weight": torch.ones(2)}, "update": 4}
+
+
+def save_of(identity, seed):
+    """Put a whole state of a run and seed in the place of a state."""
+    return lambda path: write_checkpoint(path, state_of(identity, seed))
 
 
 def flip(path):
@@ -100,6 +111,8 @@ CHANGES = [
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
     ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
     ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom repair"),
+    ("runs/*/*/1/checkpoints/before_last.pt", save_of(SPEC.identity, 2), "fathom repair"),
+    ("runs/*/*/1/checkpoints/before_last.pt", save_of("0" * 64, 1), "fathom repair"),
     ("runs/*/*/1/spec.yaml", edit, "fathom repair"),
     ("tensors/*/kor/test.source.idx", cut, "fathom encode"),
     ("sources/talks/source.json", edit, "fathom fetch talks"),
@@ -228,7 +241,8 @@ def test_whole_records_of_another_seed_weights_or_decoding_are_named(paths):
     run, other = paths.run(SPEC, 1), paths.run(SPEC, 2)
     shutil.copytree(run, other)
     findings = verify([paths.results]).findings
-    assert set(findings) == set(other.glob("measurements/*.json"))
+    state = other / "checkpoints" / "before_last.pt"
+    assert set(findings) == {state, *other.glob("measurements/*.json")}
     says("of seed 1").check(findings.values())
     shutil.rmtree(other)
     shutil.copy(run / "checkpoints/update_3.pt", run / "checkpoints/last.pt")
@@ -258,8 +272,26 @@ def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
     plant(paths, "runs/*/*/1/metrics.tsv", cut)
     (paths.tensors(SPEC.data) / "tensors.json").unlink()
     assert verify([paths.results]).findings == {}
-    plant(paths, "runs/*/*/1/checkpoints/last.pt", flip)
-    assert len(verify([paths.results]).findings) == 1
+    for change in (flip, save_of(SPEC.identity, 2**31 - 1)):
+        last = plant(paths, "runs/*/*/1/checkpoints/last.pt", change)
+        assert set(verify([paths.results]).findings) == {last}
+        # The training goes on from the state before it.
+        assert [action.aside for action in actions(verify([paths.results]), None)] == [(last,)]
+
+
+def test_a_file_that_is_gone_after_it_was_listed_is_no_finding(paths, monkeypatch):
+    """A training that runs renames its states, which were said to be lost."""
+    run = paths.run(SPEC, 1)
+    (run / "checkpoints" / "before_last.pt").rename(run / "checkpoints" / "fresh.pt")
+    write_record(run / "measurements" / "gone.json", {})
+    listed = [*_below([paths.results], "*")]
+    monkeypatch.setattr(
+        f"{verify.__module__}._below",
+        lambda _, pattern: (path for path in listed if path.match(pattern)),
+    )
+    for name in ("checkpoints/fresh.pt", "measurements/gone.json", "state.json"):
+        (run / name).unlink()
+    assert verify([paths.results]).findings == {}
 
 
 def test_a_pruned_network_is_compared(tmp_path):

@@ -1,6 +1,5 @@
 """Starts that live or were killed: their locks, and what they will train."""
 
-import errno
 import json
 import os
 import platform
@@ -9,10 +8,9 @@ import sys
 
 import pytest
 
-from fathom.io.errors import FathomError
 from fathom.io.files import write_json
 from fathom.io.locks import started
-from fathom.workflow import starts
+from fathom.workflow.setup import ask
 from fathom.workflow.starts import (
     HEADS,
     LOCKS,
@@ -21,6 +19,7 @@ from fathom.workflow.starts import (
     enter,
     trainings_of_all,
 )
+from tests.support.small_disk import small_disk
 
 GONE = "the lock of an earlier start, which is gone, is removed"
 FOREIGN = "another workflow may run in this folder; if none does, add --unlock once"
@@ -37,16 +36,12 @@ def lock(tmp_path, monkeypatch):
     return path
 
 
-@pytest.mark.parametrize("kind", [errno.ENOSPC, errno.EACCES])
-def test_a_start_that_cannot_be_recorded_is_one_message(tmp_path, lock, monkeypatch, kind):
+def test_a_start_that_cannot_be_recorded_is_one_message(tmp_path, lock):
     """It was a traceback of Snakemake's."""
-
-    def full(*_):
-        raise OSError(kind, os.strerror(kind), "starts.json")
-
-    monkeypatch.setattr(starts, "write_json", full)
-    with pytest.raises(FathomError, match=r"starts.json: .*; make room or give"):
-        add_trainings(tmp_path, {tmp_path / "training.json": ()})
+    with small_disk(tmp_path / "disk") as disk:
+        disk.fill(0)
+        with pytest.raises(SystemExit, match=rf"fathom: {disk.folder}/.*: .*; make room or give"):
+            ask(add_trainings, disk.folder, {tmp_path / "training.json": ()})
 
 
 def version(path):

@@ -3,6 +3,7 @@
 Little is imported here, so that signals are handled from the start.
 """
 
+import errno
 import io
 import os
 import sys
@@ -50,7 +51,10 @@ def _run(signal: Pending) -> None:
         from fathom.cli.verbs import build
 
         _refuse_empty(sys.argv[1:])
-        build(sys.argv[1:])()
+        try:
+            build(sys.argv[1:])()
+        finally:
+            _flush()
     except FathomError as error:
         _refuse(error)
     except Exception as bug:
@@ -63,6 +67,22 @@ def _run(signal: Pending) -> None:
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
         say("fathom: this is a bug of fathom; please report it with the lines above")
         sys.exit(70)
+
+
+def _flush() -> None:
+    """Write what is left of the answer here, where a refusal can still be said.
+
+    The stream is then given up, so that the interpreter does not try again.
+    """
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as refusal:
+        sys.stdout = None
+        if refusal.errno == errno.EPIPE:
+            sys.exit(1)
+        refusal.filename = "standard output"
+        raise
 
 
 def _refuse_empty(words: Sequence[str]) -> None:

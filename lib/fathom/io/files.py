@@ -117,6 +117,8 @@ def read_json(path: Path, remedy: str = "delete it and run again") -> dict:
     require_file(path, remedy)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FathomError(MISSING, str(path), remedy) from None
     except (ValueError, RecursionError) as error:
         raise FathomError(f"not JSON ({error})", str(path), remedy) from None
     if not isinstance(value, dict):

@@ -104,10 +104,11 @@ def fault_of_machine(error: Exception) -> FathomError | None:
     """Return the sentence of what the machine refused, or None where a bug is likelier."""
     if is_out_of_memory(error):
         return FathomError("no memory is left", "memory", _MEMORY)
-    if not isinstance(error, OSError) or error.errno is None:
-        return None
+    # Of libraries in Rust, and of a folder that is copied, the text alone has the number.
+    said = re.search(r"(?:\(os error |\[Errno )(\d+)", str(error))
+    number = getattr(error, "errno", None) or (int(said[1]) if said else None)
     remedies = {number: remedy for remedy, group in _REMEDIES.items() for number in group}
-    if error.errno not in remedies:
+    if number is None or number not in remedies:
         return None
-    where = str(error.filename or "disk")
-    return FathomError(os.strerror(error.errno), where, remedies[error.errno])
+    where = str(getattr(error, "filename", None) or "disk")
+    return FathomError(os.strerror(number), where, remedies[number])

@@ -7,6 +7,8 @@ read a sealed file as it is.
 
 import hashlib
 import os
+import pickletools
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +16,11 @@ from typing import IO
 
 from fathom.io.commands import again
 from fathom.io.errors import FathomError
-from fathom.io.files import replacing, require_file
+from fathom.io.files import BROKEN_ARCHIVE, replacing, require_file
 
 DIGITS = 64
+# The first key of a state: the identity of its run, and the seed.
+OF = "of"
 # A zip file ends in the length of its comment, two bytes, the low one first.
 _LENGTH = DIGITS.to_bytes(2, "little")
 _CHUNK = 1 << 20
@@ -51,3 +55,19 @@ def checked_seal(path: Path) -> str:
         raise FathomError(what, str(path), again(path))
     digest.update(end)
     return digest.hexdigest()
+
+
+def owner(path: Path) -> dict[str, str]:
+    """Return `identity` and `seed` of the training whose state a checkpoint is; else nothing.
+
+    torch is not needed, and no code in the file runs: only the words of its pickle are read.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            (name,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
+            codes = [*pickletools.genops(archive.read(name))]
+    except BROKEN_ARCHIVE:
+        return {}  # no checkpoint of torch, which its reader refuses
+    words = [str(word) for code, word, _ in codes if word is not None and "PUT" not in code.name]
+    at = words.index(OF) + 1 if OF in words else len(words)
+    return dict(zip(("identity", "seed"), words[at:], strict=False))

@@ -24,7 +24,7 @@ from fathom.config.schema.section import Name, Section, Seed
 from fathom.config.spec import Spec
 from fathom.io.commands import again
 from fathom.io.errors import FathomError, nearest, refuse
-from fathom.io.files import BROKEN_ARCHIVE, read_json, replacing, require_file, sha256
+from fathom.io.files import BROKEN_ARCHIVE, naming, read_json, replacing, require_file, sha256
 from fathom.io.records import CHANGED, HASH, Recorded, hashes, identity, read_record
 from fathom.results import training_record
 from fathom.results.clean import folders_in_use
@@ -239,7 +239,8 @@ def unpack(packed: Sequence[tuple[Path, ArchiveRecord, Path]]) -> None:
             above = next(path for path in folder.absolute().parents if path.is_dir())
             part = tempfile.TemporaryDirectory(".part", f".unpacked.{os.getpid()}.", above)
             waiting[folder] = Path(opened.enter_context(part)) / "unpacked"
-            _extract(archive, record, waiting[folder])
+            with naming(folder):
+                _extract(archive, record, waiting[folder])
         for folder, unpacked in waiting.items():
             folder.parent.mkdir(parents=True, exist_ok=True)
             unpacked.rename(folder)

@@ -118,7 +118,8 @@ def run_state(folder: Path) -> RunState:
             kind = outcome.kind.replace("_", " ")
             return RunState(kind, outcome.update, updates, outcome.reason)
         except FathomError:
-            if not held:
+            # It may be gone by now, as before a second training.
+            if not held and ended.exists():
                 return RunState(DAMAGED)
     logged = last_update(folder / "metrics.tsv")
     saved = state.update if state else logged

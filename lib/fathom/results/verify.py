@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from fathom.config.yaml_values import read
 from fathom.io.commands import DATA_FOLDERS, DRAWN, VERBS, again, record_of, stage_of
 from fathom.io.errors import FathomError, shortened
-from fathom.io.files import MISSING, sha256
+from fathom.io.files import MISSING, is_there, sha256
 from fathom.io.records import CHANGED, Recorded, identity, read_record, short
-from fathom.io.seals import checked_seal
+from fathom.io.seals import checked_seal, owner
 from fathom.results.run_state import STATE_FILE, read_state
 from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS
 
@@ -69,12 +70,14 @@ def verify(folders: Iterable[Path]) -> Verified:
             try:
                 records[path] = read_record(path)
             except FathomError as error:
-                measured = path.parent.name == "measurements"
-                hides = "" if measured else "; nothing that it names can be compared"
-                findings[path] = FathomError(f"{error.what}{hides}", error.where, error.remedy)
+                # What was listed may be gone: deleted, or a state that a training has renamed.
+                if is_there(path):
+                    measured = path.parent.name == "measurements"
+                    hides = "" if measured else "; nothing that it names can be compared"
+                    findings[path] = FathomError(f"{error.what}{hides}", error.where, error.remedy)
     for path in _below(folders, STATE_FILE):
         files.add(path)
-        if read_state(path.parent) is None:
+        if read_state(path.parent) is None and is_there(path):
             what = "not what a training writes"
             findings[path] = FathomError(what, str(path), again(path))
     _compare_files(records, verified)
@@ -82,14 +85,22 @@ def verify(folders: Iterable[Path]) -> Verified:
     _find_unrecorded(records, verified)
     _compare_folders(folders, records, verified)
     _gather_left_out(records, verified)
-    for path in _below(folders, "checkpoints/*.pt"):
-        if path not in files:
-            files.add(path)
-            try:
-                checked_seal(path)
-            except FathomError as error:
-                findings[path] = error
+    for path in {*_below(folders, "checkpoints/*.pt")} - files:
+        files.add(path)
+        with suppress(FileNotFoundError):
+            if finding := _unfit_state(path, records):
+                findings[path] = finding
     return verified
+
+
+def _unfit_state(path: Path, records: _Records) -> FathomError | None:
+    """Return why a training cannot go on from a state; None also where it is gone by now."""
+    try:
+        checked_seal(path)
+        foreign = _foreign(path, owner(path), records)
+    except FathomError as error:
+        return error if is_there(path) else None
+    return FathomError(foreign, str(path), again(path)) if foreign else None
 
 
 def _compare_files(records: _Records, verified: Verified) -> None:
@@ -162,7 +173,7 @@ def _compare_folders(folders: list[Path], records: _Records, verified: Verified)
 
 
 def _foreign(record: Path, content: dict[str, Any], records: _Records) -> str:
-    """Return of which other run, seed or weights a whole record is; empty if of its folder's."""
+    """Return of which other run, seed or weights a whole file is; empty if of its folder's."""
     training = _training_of(record)
     digits, seed = short(content.get("identity", "")), content.get("seed")
     if digits and digits not in {part.rpartition("-")[2] for part in record.parts}:
@@ -223,8 +234,8 @@ def _needed_by_training(
 
 
 def _training_of(record: Path) -> Path:
-    """Return the training.json of a run's record; of any other record, that record itself."""
-    places = ("decodings", "window", "pruned", "measurements")
+    """Return the training.json of a run's file; of any other record, that record itself."""
+    places = ("decodings", "window", "pruned", "measurements", WEIGHTS[:-1])
     inside = (folder for folder in record.parents if folder.name in places)
     return next((folder.with_name(TRAINING) for folder in inside), record)
 

@@ -20,6 +20,7 @@ from fathom.config.switches import Switches, require_even_shares
 from fathom.data.tensors import Tensors
 from fathom.io.errors import FathomError
 from fathom.io.metrics import Metrics
+from fathom.io.seals import OF
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.network import Batch, count_parameters
@@ -219,7 +220,7 @@ class Training:
         self.metrics.sync()
         self.diagnostics.write(complete=self.update)
         state = {
-            "of": [self.spec.identity, self.seed],
+            OF: [self.spec.identity, self.seed],
             "model": self.network.state_dict(),
             "optimisers": self.two_level.state_dict(),
             "update": self.update,

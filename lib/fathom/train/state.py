@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from fathom.config.spec import StartSpec
 from fathom.io.commands import BEFORE
 from fathom.io.errors import FathomError
+from fathom.io.seals import OF
 from fathom.nn.weights import (
     LAST,
     final_weights,
@@ -61,7 +62,7 @@ def load(folder: Path, report: Callable[[str], None], of: object = None) -> dict
         try:
             # Earlier versions did not write whose state it is.
             state = read_checkpoint(path)
-            if of in (None, state.get("of", of)):
+            if of in (None, state.get(OF, of)):
                 return state
             what = "of another run or seed"
         except FathomError as error:

@@ -15,6 +15,7 @@ from fathom.config.yaml_values import Value, read
 from fathom.io.commands import PROJECT_VARIABLE
 from fathom.io.errors import FathomError, printed
 from fathom.io.files import write_text
+from fathom.io.machine import fault_of_machine
 from fathom.io.records import identity
 from fathom.results.recipe import PACKAGE, hashed
 from fathom.workflow.targets import Targets
@@ -151,11 +152,15 @@ def gpus_for(device: str, cluster: bool) -> int:
 
 
 def ask(look_up: Callable[..., T], *values: Any) -> T:
-    """Return what a look-up returns, or end the program with its message.
+    """Return what a look-up returns, or end the program with its message, or that of the machine.
 
-    For input functions: Snakemake prints a traceback for every other error in them.
+    For what Snakemake calls: it prints a traceback for every other error.
     """
     try:
         return look_up(*values)
     except FathomError as error:
         sys.exit(printed(error))
+    except OSError as refusal:
+        if error := fault_of_machine(refusal):
+            sys.exit(printed(error))
+        raise

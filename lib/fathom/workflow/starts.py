@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.io.locks import started
-from fathom.io.machine import fault_of_machine
 
 LOCKS = Path(".snakemake") / "locks"
 T = TypeVar("T", dict, list)
@@ -133,21 +132,14 @@ def _is_gone(path: Path) -> bool:
 
 
 def _record(path: Path, content: dict[str, Any]) -> None:
-    """Write a record of this process for as long as it runs.
-
-    Raises:
-        FathomError: If the disk is full, or refuses.
-    """
-    try:
-        write_json(path, _process() | content)
-    except OSError as error:
-        raise fault_of_machine(error) or error from None
+    """Write a record of this process for as long as it runs."""
+    write_json(path, _process() | content)
     _delete_at_exit(path, os.getpid())
 
 
 def read_or_empty(path: Path) -> dict[str, Any]:
     """Return a record; empty where it is missing or damaged."""
-    with suppress(FathomError, FileNotFoundError):
+    with suppress(FathomError):
         return read_json(path)
     return {}
 

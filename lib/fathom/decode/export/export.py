@@ -17,7 +17,7 @@ from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.plain import Plain, parameters, plain, require_plain_shape
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
-from fathom.io.files import replacing
+from fathom.io.files import naming, replacing
 from fathom.io.records import Recorded, hashes, write_record
 from fathom.nn.network import count_parameters
 from fathom.results.recipe import RECIPE
@@ -53,7 +53,8 @@ def export(
             for path in sorted(made.rglob("*.*")):
                 copy = folder / path.relative_to(made)
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, copy)
+                with naming(copy, path):
+                    shutil.copyfile(path, copy)
     _write_models(run, tasks, folder)
     content = {
         "program": program,
