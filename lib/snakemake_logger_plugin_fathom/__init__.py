@@ -31,8 +31,10 @@ JOBS = "SLURM_ATTACH_FOLDER"
 PERIOD = 2.0  # seconds between two looks at the trainings that run
 FIRST_UPDATES = 20  # before these the speed says little
 LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
-# The beginnings of messages without a warning that are shown: the second are the executor's.
-SHOWN = ("Nothing to be done", "slurm-attach: ")
+# The beginnings of messages without a warning that are shown: the last are the executor's.
+SHOWN = ("Nothing to be done", "Terminating processes on user request", "slurm-attach: ")
+# And of warnings about what the profile for clusters asks for.
+HIDDEN = "--keep-incomplete mode is set"
 _UP, _ERASE = "\x1b[A", "\x1b[J"
 
 
@@ -97,6 +99,8 @@ class LogHandler(LogHandlerBase):
             self._print(self._failure(said))
         elif getattr(record, "exception", "") in ("CalledProcessError", "RuleException"):
             pass  # JOB_ERROR has said that a command failed
+        elif str(record.msg).startswith(HIDDEN):
+            pass
         elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
             self._print(self.format(record))
 

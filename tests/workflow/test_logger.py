@@ -94,6 +94,7 @@ def test_a_training_that_ends_is_a_line_with_its_loss(handler, training):
 def test_what_snakemake_warns_of_is_printed_and_its_events_are_not(handler):
     tell(handler, LogEvent.SHELLCMD, "a command")
     tell(handler, None, "Building DAG of jobs...")
+    tell(handler, None, "--keep-incomplete mode is set, so …", logging.WARNING)
     tell(handler, None, "the disk is full", logging.ERROR)
     tell(handler, None, "slurm-attach: job 7 will not start by itself")
     lines = "the disk is full\nslurm-attach: job 7 will not start by itself\n"
