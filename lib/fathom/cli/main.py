@@ -20,7 +20,7 @@ def main() -> None:
     """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70.
 
     A signal that stops the command ends in one message and 128 and its number (143 for a
-    scheduler's warning). typer itself ends a wrong command line with 2, and a closed pipe with 1.
+    scheduler's warning). A closed pipe ends it with 1.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -49,8 +49,9 @@ def _run(signal: Pending) -> None:
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from fathom.cli.verbs import build
 
-        _refuse_empty(sys.argv[1:])
-        build(sys.argv[1:])()
+        words = sys.argv[1:] or ["--help"]
+        _refuse_empty(words)
+        sys.exit(build(words)(words, standalone_mode=False))
     except FathomError as error:
         _refuse(error)
     except Exception as bug:
@@ -58,6 +59,7 @@ def _run(signal: Pending) -> None:
             raise Stopped(signal.number) from None
         if error := fault_of_machine(bug):
             _refuse(error)
+        _refuse_mistyped(bug)
         _refuse_plugin(bug)
         _refuse_broken_config()
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
@@ -79,6 +81,22 @@ def _refuse(error: FathomError) -> None:
         raise error
     say(printed(error))
     sys.exit(1)
+
+
+def _refuse_mistyped(error: Exception) -> None:
+    """Exit as for a user's mistake where typer finds one in the command line."""
+    from typer.exceptions import TyperException
+
+    if not isinstance(error, TyperException):
+        return
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "fathom"
+    what, remedy = error.format_message(), f"see `{command} --help`"
+    if near := getattr(error, "possibilities", None):
+        what, remedy = error.message, f"nearest valid name: '{near[0]}'"
+    elif param := getattr(error, "param", None):
+        remedy = f"help: {param.help}"
+    what = f"{what[0].lower()}{what[1:]}".replace("Input should", "it should").rstrip(".")
+    _refuse(FathomError(what, command.rpartition(" ")[2], remedy))
 
 
 def _refuse_plugin(error: Exception) -> None:

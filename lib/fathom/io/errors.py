@@ -82,19 +82,20 @@ def brief(value: object) -> str:
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
     """Return the valid name that an unknown one probably means; None if no name is like it.
 
-    `likeness`, from 0 to 1, is where names begin to be like each other.
+    `likeness`, from 0 to 1, is where names begin to be like each other; capitals do not count.
     """
-    name = str(name)
-    close = get_close_matches(name, map(str, valid), n=9, cutoff=likeness)
+    name, names = str(name).lower(), {str(option).lower(): str(option) for option in valid}
+    close = get_close_matches(name, names, n=9, cutoff=likeness)
     # Of names that are equally like it, the one that begins like it.
-    return max(
+    best = max(
         close,
         key=lambda option: (
             SequenceMatcher(None, option, name).ratio(),
             [sign == written for sign, written in zip(option, name, strict=False)],
         ),
-        default=None,
+        default="",
     )
+    return names.get(best)
 
 
 def nearest(name: object, valid: Iterable[object]) -> str:
