@@ -103,7 +103,7 @@ REFUSED = [
     ("run all --set -n", "--set: '-n' is not KEY=VALUE"),
     ("run all --set seeds=3 --seeds 2", "--set seeds=3: two values of 'seeds'; leave one out"),
     ("run all static_2_2", "all and runs in one start; name targets, or runs and rows"),
-    ("run all", "the workflow is part of a clone alone"),
+    ("run all", "only a clone has the workflow"),
     ("score gated_2_3", "no run 'gated_2_3'; nearest valid name: 'gated_2_2"),
     (f"score {RUN} --gates hard", "no gates 'hard'"),
     (f"score {RUN} --split vaild", "nearest valid name: 'valid'"),

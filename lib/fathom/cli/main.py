@@ -51,7 +51,7 @@ def _run(signal: Pending) -> None:
 
         words = sys.argv[1:] or ["--help"]
         _refuse_empty(words)
-        sys.exit(build(words)(words, standalone_mode=False))
+        sys.exit(build(words)(words, standalone_mode=False) or 0)
     except FathomError as error:
         _refuse(error)
     except Exception as bug:
@@ -89,7 +89,8 @@ def _refuse_mistyped(error: Exception) -> None:
 
     if not isinstance(error, TyperException):
         return
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "fathom"
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "fathom"
     what, remedy = error.format_message(), f"see `{command} --help`"
     if near := getattr(error, "possibilities", None):
         what, remedy = error.message, f"nearest valid name: '{near[0]}'"

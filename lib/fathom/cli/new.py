@@ -96,7 +96,7 @@ def new(
     finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
 
 
-def new_folder(project: Project, name: str, data: str | None) -> Path:
+def new_folder(project: Project, name: str, data: str | None = None) -> Path:
     """Return the folder of a new study, which must not be there, and its data set, which must."""
     _require_name(name)
     if name in project.files.papers:

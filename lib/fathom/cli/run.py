@@ -74,7 +74,7 @@ def run(
     words = ["snakemake", *names]
     if not Path(WORKFLOW.name).exists():
         if not (project.root / WORKFLOW).is_file():
-            raise FathomError("the workflow is part of a clone alone", str(project.root), _STEPS)
+            raise FathomError("only a clone has the workflow", str(project.root), _STEPS)
         words += ["--snakefile", str(project.root / WORKFLOW)]
     words += ["--profile", profile] if profile else []
     words += [f"--{'jobs' if submits else 'cores'}", str(jobs)] if jobs else []
