@@ -84,18 +84,17 @@ def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str
 
     `likeness`, from 0 to 1, is where names begin to be like each other; capitals do not count.
     """
-    name, names = str(name).lower(), {str(option).lower(): str(option) for option in valid}
-    close = get_close_matches(name, names, n=9, cutoff=likeness)
+    name, options = str(name), [*map(str, valid)]
+    close = get_close_matches(name.lower(), [each.lower() for each in options], 9, likeness)
     # Of names that are equally like it, the one that begins like it.
-    best = max(
-        close,
+    return max(
+        (option for option in options if option.lower() in close),
         key=lambda option: (
-            SequenceMatcher(None, option, name).ratio(),
+            SequenceMatcher(None, option.lower(), name.lower()).ratio(),
             [sign == written for sign, written in zip(option, name, strict=False)],
         ),
-        default="",
+        default=None,
     )
-    return names.get(best)
 
 
 def nearest(name: object, valid: Iterable[object]) -> str:
