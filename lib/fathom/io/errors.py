@@ -88,7 +88,7 @@ def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str
     close = get_close_matches(name.lower(), [each.lower() for each in options], 9, likeness)
     # Of names that are equally like it, the one that begins like it.
     return max(
-        (option for option in options if option.lower() in close),
+        (option for near in close for option in options if option.lower() == near),
         key=lambda option: (
             SequenceMatcher(None, option.lower(), name.lower()).ratio(),
             [sign == written for sign, written in zip(option, name, strict=False)],
