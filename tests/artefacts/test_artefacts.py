@@ -132,12 +132,12 @@ def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_pat
 def test_a_folder_of_results_that_does_not_exist_is_named(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     artefacts = Artefacts(project, Paths(Path("resutls"), "tiny"))
-    with refused(f"in {tmp_path / 'resutls'}, which is no folder"):
+    with refused(f"in {tmp_path / 'resutls'}, which does not exist"):
         artefacts.require(*named(artefacts, "latent_depth", "table5"))
     (tmp_path / "resutls").mkdir()
     with refused("no measurements of") as caught:
         artefacts.require(*named(artefacts, "latent_depth", "table5"))
-    assert not says("which is no folder").matches(caught.value)
+    assert not says("which does not exist").matches(caught.value)
 
 
 def test_what_cannot_be_trained_yet_says_why_and_not_to_train_it(project, tmp_path):

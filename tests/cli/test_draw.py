@@ -30,12 +30,13 @@ def verbs_use_it(monkeypatch):
 @pytest.mark.usefixtures("verbs_use_it")
 def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
     results = tmp_path / "results"
+    results.mkdir()
     with pytest.raises(FathomError, match="train with `snakemake latent_depth_table5"):
         draw.table("latent_depth_table5", scale="tiny", results=results)
     command = f"`fathom figure latent_depth_figure4 --scale tiny --results {results} --partial`"
     with pytest.raises(FathomError, match=re.escape(command)):
         draw.figure("latent_depth_figure4", scale="tiny", results=results)
-    assert not results.exists()
+    assert [*results.iterdir()] == []
 
 
 @pytest.mark.usefixtures("verbs_use_it")
@@ -52,8 +53,10 @@ def test_partial_draws_what_exists(tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "table5.md" in printed.err
+    shutil.rmtree(tmp_path / "tiny")
     draw.table("latent_depth_table5", as_json=True, **options)
     records = json.loads(capsys.readouterr().out)
+    assert [*tmp_path.iterdir()] == []
     assert {"6/6", "12/12"} <= {record["row"] for record in records}
     assert {record["value"] for record in records} == {None}
 
@@ -81,6 +84,7 @@ def test_show_prints_every_row_at_any_width(tmp_path, capsys, monkeypatch, width
     assert any("27.73" in line and "40.8" in line for line in printed)
     assert any("19.9" in line for line in printed)
     assert not any("…" in line for line in printed)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_table_of_text_alone_has_no_curves(project, edit, call):
@@ -108,6 +112,8 @@ def test_curves_of_runs_or_rows_have_files_of_their_own_and_the_last_validation(
 ):
     folder = own(summarised)
     static, gated = json.loads(call("curves", RUN, GATED, "--json").out)
+    assert not [*folder.glob("results/small/curves/*")]
+    call("curves", RUN, GATED)
     assert (static["label"], gated["run"]) == (RUN, f"sample/{GATED}")
     (seed,) = static["seeds"]
     assert (seed["seed"], seed["update"], seed["reason"]) == (1, 4, "")

@@ -79,6 +79,11 @@ def test_each_change_is_a_line_with_its_command(place, call):
     assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "remedy"}] * 2
 
 
+def test_results_without_a_record_are_refused(project, call):
+    (project / "results").mkdir()
+    assert "results: no records; name a folder with runs by --results" in call("verify").one_line
+
+
 @pytest.mark.slow
 def test_all_results_are_read_from_one_file(own, summarised, call):
     folder = own(summarised)

@@ -393,10 +393,14 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
 @pytest.mark.parametrize(
     ("words", "changes", "message"),
     [
-        ((), {}, says("not two codes of languages", where="--languages", remedy="ISO 639-3")),
-        (("--languages", "ja-eng"), {}, says("not two codes", where="--languages ja-eng")),
-        (("--languages", "eng-en"), {}, says("not two codes", where="--languages eng-eng")),
-        ((*CODES, "--tsv", "my.fr"), {}, says("not one text", remedy="--text or --tsv")),
+        ((), {}, says("not the codes of two languages", where="--languages", remedy="ISO 639-3")),
+        (("--languages", "ja-eng"), {}, says("not the codes", where="--languages ja-eng")),
+        (("--languages", "eng-en"), {}, says("not the codes of two", where="--languages eng-eng")),
+        (
+            (*CODES, "--tsv", "my.fr"),
+            {},
+            says("--text and --tsv are both given"),
+        ),
         ((*CODES, "--columns", "1,1"), {}, says("not two columns", where="--columns 1,1")),
         ((*CODES, "--test", *SAME), {}, says("--valid and --test go together")),
         (

@@ -66,7 +66,7 @@ def test_seeds_are_written_as_a_user_writes_them(text):
 def test_a_verbs_seeds_are_refused_alike():
     with pytest.raises(FathomError) as caught:
         seed_list("x")
-    assert (caught.value.where, "'x'" in caught.value.what) == ("seeds", True)
+    assert (caught.value.where, "'x'" in caught.value.what) == ("--seeds", True)
 
 
 @pytest.mark.parametrize("written", ["1,2", "1-2", "one", "-1", "", "1.0", "²", 2**31, 2**64])
@@ -168,6 +168,16 @@ def test_a_mistake_has_the_place_in_the_layer_that_gives_it(here, monkeypatch):
     (finding,) = caught.value.findings
     assert finding.where == "config/config.yaml:2: scale"
     assert "'long'" in finding.remedy
+
+
+def test_a_file_of_comments_changes_nothing_and_a_folder_in_its_place_is_refused(here):
+    file = here / "config" / "config.yaml"
+    file.write_text("# scale: long\n", encoding="utf-8")
+    assert switches(here) == switches()
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(FathomError, match=r"config.yaml: .*folder"):
+        switches(here)
 
 
 @pytest.mark.parametrize("text", ["x", "[]", "3"])

@@ -88,8 +88,8 @@ MISTAKES = {
         "`for` gives the name 'gated_2_0_1' twice", "gated_2_<n>",
     ),
     "a value of `for` that fits no name": (
-        RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: [{n: 2}, {n: A}], like: base,",
-        "'gated_2_A': a name has at most 64", "gated_2_<n>", "write `for` as a list",
+        RUNS, "gated_2_2: {like: base,", "gated_2_<n>: {for: [{n: 2}, {n: é}], like: base,",
+        "'gated_2_é': a name has at most 64", "gated_2_<n>", "write `for` as a list",
     ),
     "a column twice": (
         TABLES, "[avg, tasks]", "[avg, avg, tasks]", "column 'avg' is there 2 times", "table1",

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 from PIL import Image
+from typer.main import get_group
 
 from docs import evidence, picture, readme_table, site
 from fathom.artefacts.check import beyond_config, findings
 from fathom.artefacts.rendering import write_csv
-from fathom.cli.verbs import VERBS
+from fathom.cli.verbs import VERBS, build
 from fathom.config.load import load
 from fathom.config.yaml_values import from_plain
 from fathom.io.files import sha256
@@ -30,6 +31,8 @@ README_LINES, FIRST_LINES = 80, 15
 # Words of this project, which a reader of the README does not know yet.
 UNEXPLAINED = ("tiny_long", "unigram", "mask")
 IMAGE_BYTES, RESULT_BYTES = 100_000, 15_000_000
+# Options of Snakemake and fairseq that stand beside verbs.
+FOREIGN = {"--config", "--logger", "--unlock", "--profile", "--decoder-langtok"}
 # Built from numbers, so that this file has none of them.
 SEPARATORS = re.compile("[" + "".join(map(chr, (0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029))) + "]")
 SUFFIXES = {".py", ".smk", ".yaml", ".md", ".csv", ".tsv", ".txt", ".lock", ".toml", ".rst"}
@@ -160,6 +163,36 @@ def test_the_page_of_commands_has_each_verb_and_shows_what_is_in_angle_brackets(
     verbs = re.findall(r"^## `fathom (\S+)`$", site.made()["commands.md"], re.MULTILINE)
     assert verbs == [verb for named in VERBS.values() for verb in named]
     assert "'&lt;paper>_&lt;table>: &lt;row>'" in site.made()["commands.md"]
+
+
+def unknown_options(page: Path) -> list[str]:
+    """Return the options in a page that no verb has which its line or paragraph names."""
+    options = {
+        verb: {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+        for verb, command in get_group(build()).commands.items()
+    }
+    found = []
+    for paragraph in re.split(r"\n\s*\n", page.read_text(encoding="utf-8")):
+        typed = re.findall(r"fathom ([a-z-]+)( [^`#&|;\n]*)?", paragraph)
+        known = {verb: options[verb] for verb, _ in typed if verb in options}
+        for verb, words in typed:
+            for option in re.findall(r" (--[a-z-]+)", words.partition(" -- ")[0]):
+                found += [f"{verb} {option}"] * (option not in known.get(verb, {option}))
+        alone = {*re.findall(r"`(--[a-z-]+)", paragraph)} - FOREIGN
+        found += alone.difference(*known.values()) if known else []
+    return found
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_options_in_pages_are_those_of_the_verbs_that_are_named_beside_them(page):
+    assert page.name == "CHANGELOG.md" or unknown_options(page) == []
+
+
+def test_an_option_that_is_gone_is_found(tmp_path):
+    """`--watch` of `fathom status` was described when it was gone."""
+    page = tmp_path / "page.md"
+    page.write_text("`fathom status` reads; `--watch` repeats.\n\n    fathom plan all --sacle x\n")
+    assert unknown_options(page) == ["--watch", "plan --sacle"]
 
 
 def missing_tests(root: Path) -> list[str]:

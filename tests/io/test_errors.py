@@ -66,6 +66,7 @@ TABLES = ("latent_depth_table5", "latent_depth_figure5", "lamgd_table3", "a_tabl
     [
         ("static_12_21", ("static_6_6", "static_12_12"), "nearest valid name: 'static_12_12'"),
         # Without its paper.
+        ("L-d", ("ll", "L-D", "l-e"), "nearest valid name: 'L-D'"),
         ("table5", TABLES, "nearest valid name: 'latent_depth_table5'"),
         ("table3", TABLES, "valid names: lamgd_table3, a_table3"),
         # Of names that are equally near, the one that begins like it.

@@ -245,7 +245,7 @@ def test_a_rate_on_the_named_device_replaces_the_stated_one_for_its_kind_alone(t
         assert stated.slowest == SLOWEST * stated.seconds
     for odd in (5, {"run": RUN}, rate | {"tokens_per_second": 0.0}, rate | {"run": []}):
         write_json(made.paths.rates, {"rates": [odd]})
-        with pytest.raises(FathomError, match=r"rates.json: these are no rates"):
+        with pytest.raises(FathomError, match=r"rates.json: these are not rates"):
             Plan(made, None)
     # A training here knows better.
     totals = {"updates": 10, "target_tokens": 1, "seconds": 7.0}

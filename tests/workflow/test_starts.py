@@ -40,7 +40,7 @@ def test_a_start_that_cannot_be_recorded_is_one_message(tmp_path, lock):
     """It was a traceback of Snakemake's."""
     with small_disk(tmp_path / "disk") as disk:
         disk.fill(0)
-        with pytest.raises(SystemExit, match=rf"fathom: {disk.folder}/.*: .*; make room or give"):
+        with pytest.raises(SystemExit, match=rf"fathom: {disk.folder}/.*: .*; make room"):
             ask(add_trainings, disk.folder, {tmp_path / "training.json": ()})
 
 

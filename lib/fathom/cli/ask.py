@@ -69,8 +69,10 @@ def list(
     columns = 3 if any(state for _, _, state in lines) else 2
     headings = ("name", "seeds" if kind == "runs" else "title", "state")
     print_columns(headings[:columns], (line[:columns] for line in lines))
-    if (verb := NEXT.get(kind)) and rows:
-        suggest(paths.command(verb, next(iter(rows))))
+    # A table of sizes or text trains nothing.
+    first = next((row for row, fields in rows.items() if fields.get("trainings", 1)), None)
+    if first and (verb := NEXT.get(kind)):
+        suggest(paths.command(verb, first))
 
 
 def _text(fields: Mapping[str, Any]) -> tuple[str, str]:

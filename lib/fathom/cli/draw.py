@@ -47,13 +47,14 @@ def table(
     results: Results = None,
     seeds: Seeds = None,
     partial: Partial = False,
-    show: Annotated[bool, typer.Option(help="Print the table too.")] = False,
+    show: Annotated[bool, typer.Option(help="Print the table, and write no file.")] = False,
     as_json: Json = False,
 ) -> None:
     """Draw a table as csv, md, tex and html.
 
     Our numbers are above the paper's. Another csv has the numbers of each seed.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
+    With --show or --json it is printed, and no file is written.
 
     Example: fathom table latent_depth_table5 --partial --show
     """
@@ -62,24 +63,25 @@ def table(
     from fathom.artefacts.table.view import view
     from fathom.config.paper import find
 
-    artefacts = open_artefacts(scale, results, seeds, of_results=partial)
+    artefacts = open_artefacts(scale, results, seeds)
     paper, drawn = find(artefacts.project.papers, target, "table")
     if not partial:
         artefacts.require(paper, drawn)
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
-    stem = artefacts.stem(paper, drawn)
-    write_drawn(stem, formats.write(laid_out, compared, stem), artefacts.files_read)
     for note in warnings_of(compared):
         report(f"table: {note}")
     if gone := artefacts.decodings_gone:
         report(f"table: decodings of these cells that are gone: {gone}; their scores stay")
-    report(f"table: {stem}.md, csv, tex, html")
     if as_json:
         answer(as_json, formats.numbers(compared), ())
         return
     if show:
         print_table(laid_out)
+    else:
+        stem = artefacts.stem(paper, drawn)
+        write_drawn(stem, formats.write(laid_out, compared, stem), artefacts.files_read)
+        report(f"table: {stem}.md, csv, tex, html")
     further = ["page", paper.name] if paper.is_study else ["compare", "--table", target]
     suggest(artefacts.paths.fathom(*further, "--scale", artefacts.scale))
 
@@ -124,7 +126,7 @@ def figure(
     from fathom.artefacts.figures import kinds
     from fathom.config.paper import find
 
-    artefacts = open_artefacts(scale, results, seeds, of_results=partial)
+    artefacts = open_artefacts(scale, results, seeds)
     paper, spec = find(artefacts.project.papers, target, "figure")
     check_artefacts(artefacts.project, paper.name)
     if not partial:
@@ -158,7 +160,7 @@ def curves(
 
     Training and validation NLL as svg and csv; the unigram baseline is dashed.
     Prints the mean of the last validation over the seeds that have a result.
-    Trains nothing: what was not started is left out.
+    Trains nothing: what was not started is left out. With --json nothing is written.
 
     Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
     """
@@ -178,6 +180,8 @@ def curves(
         report(f"curves: left out: {note}")
     content = [item.record for item in started]
     answer(as_json, content, (f"{item.label}: {item.words}" for item in started))
+    if as_json:
+        return
     path = artefacts.paths.curves(stem)
     write_csv(path.with_suffix(".csv"), COLUMNS, rows(started))
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", started))
@@ -216,7 +220,7 @@ def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[st
 
 
 OneTable = Annotated[
-    str | None, typer.Option(help="Print this table alone, as <paper>_<table>. Default: all.")
+    str | None, typer.Option(help="Print only this table, as <paper>_<table>. Default: all.")
 ]
 
 
@@ -229,8 +233,8 @@ def compare(
 ) -> None:
     """Compare every reported cell with ours.
 
-    Trains nothing: a cell of a run without measurements says `not run`. The
-    files are of all tables; --table chooses what is printed.
+    Trains nothing: a cell of a run without measurements says `not run`. Writes
+    compare.csv and deviations.md of all tables; --table chooses what is printed.
 
     Example: fathom compare --table latent_depth_table5 --json
     """
@@ -239,7 +243,7 @@ def compare(
     from fathom.artefacts.table.formats import average_lines
     from fathom.config.paper import find
 
-    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    artefacts = open_artefacts(scale, results, seeds)
     papers, path = artefacts.project.papers, artefacts.paths.compare
     shown = [artefacts.compared(*find(papers, table, "table"))] if table else []
     if shown and artefacts.project.files.is_study(shown[0].table.paper):
@@ -282,7 +286,7 @@ TableOrFigure = Annotated[
     str | None,
     typer.Option(help="Print only the claims that use this table or figure, <paper>_<table>."),
 ]
-Counts = Annotated[bool, typer.Option("--counts", help="Print how many have each answer, alone.")]
+Counts = Annotated[bool, typer.Option("--counts", help="Print only how many have each answer.")]
 
 
 def claims(
@@ -297,14 +301,14 @@ def claims(
     """Judge sentences of the papers on our cells and on their own.
 
     Trains nothing: a claim that needs a run without measurements says `not run`.
-    The files have all papers; PAPER and --table choose what is printed.
+    Writes claims.csv of all papers; PAPER and --table choose what is printed.
 
     Example: fathom claims latent_depth --table latent_depth_table5
     """
     from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.claims.view import COLUMNS, lines, printed, summary
 
-    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    artefacts = open_artefacts(scale, results, seeds)
     papers, path = artefacts.project.papers, artefacts.paths.claims
     named = papers_named(artefacts.project, paper, "claims")
     if table:
@@ -373,7 +377,7 @@ def test(
 
     if task is not None and each_task:
         raise FathomError("--task is one task, and --each-task all", "test", "leave one out")
-    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    artefacts = open_artefacts(scale, results, seeds)
     require_name(metric, plugins.names("metrics"), "metric", "--metric")
     names = [artefacts.project.run_name(run) for run in runs]
     if len(names) < 2:
@@ -408,7 +412,7 @@ def page(
     from fathom.artefacts.judged import judged_today
     from fathom.artefacts.page.page import page
 
-    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    artefacts = open_artefacts(scale, results, seeds)
     for name in papers_named(artefacts.project, paper, "page"):
         shown = artefacts.project.papers[name]
         check_artefacts(artefacts.project, name)

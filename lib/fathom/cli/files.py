@@ -1,6 +1,5 @@
 """The verbs of trees of results: diff, verify, pack, unpack, clean."""
 
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -26,31 +25,18 @@ First = Annotated[
 ]
 Second = Annotated[Path, typer.Argument(metavar="B", help="Another.")]
 Table = Annotated[
-    str | None, typer.Option(help="Compare this table or figure alone, as <paper>_<table>.")
+    str | None, typer.Option(help="Compare only this table or figure, <paper>_<table>.")
 ]
 ScaleOfBoth = Annotated[
     str | None,
-    typer.Option(help="Compare tables, figures, claims and verdicts of this scale alone."),
+    typer.Option(help="Compare only tables, figures, claims and verdicts of this scale."),
 ]
-
-
-def tolerance_of(text: str) -> float:
-    """Read how far two numbers may be apart."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise typer.BadParameter(f"'{text}' is not a number") from None
-    if not 0 <= value < math.inf:
-        raise typer.BadParameter(f"{text} is not at least 0 and finite")
-    return value
 
 
 Tolerance = Annotated[
     float,
     typer.Option(
-        parser=tolerance_of,
-        metavar="NUMBER",
-        help="How far two numbers may be apart, in their own unit.",
+        min=0, metavar="NUMBER", help="How far two numbers may be apart, in their own unit."
     ),
 ]
 Costs = Annotated[bool, typer.Option("--costs", help="Count other times as differences.")]
@@ -97,17 +83,18 @@ def verify(
     Prints a line for each file that is not the one that was recorded, each table and
     page that is older than what it shows, and each run that was trained on other text
     than is there, with the command that makes it again; exit code 1 if there is any.
-    `fathom repair` runs these commands. What it recorded as lost is no fault.
+    `fathom repair` runs these commands; what it recorded as lost is printed, but does
+    not count.
 
     Example: fathom verify m2o_diverse_12_12
     """
     from fathom.results.verify import verify
 
-    project, paths = open_scale(scale, results)
-    if run is None:
-        require_results(paths)
+    project, paths = open_scale(scale, results, of_results=True)
     verified = verify(_folders(project, run, paths) if run else [paths.results])
     findings = [verified.findings[path] for path in verified.in_order()]
+    if not (verified.files or findings):
+        raise FathomError("no records", str(paths.results), "name a folder with runs by --results")
     unfit = [{"path": f.where, "what": f.what, "remedy": f.remedy} for f in findings]
     lost = {str(path): reason for path, reason in sorted(verified.lost.items())}
     summary = f"{len(verified.files)} files compared, {len(findings)} do not fit"
@@ -118,7 +105,7 @@ def verify(
         raise typer.Exit(1)
 
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be done, alone.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
 TrainAgain = Annotated[
     bool,
     typer.Option(

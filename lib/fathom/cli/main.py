@@ -21,7 +21,7 @@ def main() -> None:
     """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70.
 
     A signal that stops the command ends in one message and 128 and its number (143 for a
-    scheduler's warning). typer itself ends a wrong command line with 2, and a closed pipe with 1.
+    scheduler's warning). A closed pipe ends it with 1.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -50,11 +50,13 @@ def _run(signal: Pending) -> None:
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from fathom.cli.verbs import build
 
-        _refuse_empty(sys.argv[1:])
+        words = sys.argv[1:] or ["--help"]
+        _refuse_empty(words)
         try:
-            build(sys.argv[1:])()
+            code = build(words)(words, standalone_mode=False)
         finally:
             _flush()
+        sys.exit(code or 0)
     except FathomError as error:
         _refuse(error)
     except Exception as bug:
@@ -62,6 +64,7 @@ def _run(signal: Pending) -> None:
             raise Stopped(signal.number) from None
         if error := fault_of_machine(bug):
             _refuse(error)
+        _refuse_mistyped(bug)
         _refuse_plugin(bug)
         _refuse_broken_config()
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
@@ -99,6 +102,23 @@ def _refuse(error: FathomError) -> None:
         raise error
     say(printed(error))
     sys.exit(1)
+
+
+def _refuse_mistyped(error: Exception) -> None:
+    """Exit as for a user's mistake where typer finds one in the command line."""
+    from typer.exceptions import TyperException
+
+    if not isinstance(error, TyperException):
+        return
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "fathom"
+    what, remedy = error.format_message(), f"see `{command} --help`"
+    if near := getattr(error, "possibilities", None):
+        what, remedy = error.message, f"nearest valid name: '{near[0]}'"
+    elif param := getattr(error, "param", None):
+        remedy = f"help: {param.help}"
+    what = f"{what[0].lower()}{what[1:]}".replace("Input should", "it should").rstrip(".")
+    _refuse(FathomError(what, command.rpartition(" ")[2], remedy))
 
 
 def _refuse_plugin(error: Exception) -> None:

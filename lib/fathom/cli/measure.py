@@ -86,7 +86,7 @@ def likelihood(
     """Measure NLL and perplexity of held-out text.
 
     Of pairs, the target sentences are predicted; of a masked language model's
-    blocks, the hidden pieces, always the same ones. The numbers are a piece's.
+    blocks, the hidden pieces, always the same ones. The numbers are per piece.
 
     Example: fathom likelihood m2o_diverse_12_12 --split valid
     """

@@ -14,7 +14,7 @@ from fathom.config.measurement_keys import long_code
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
 from fathom.config.switches import FILE, layers
-from fathom.config.yaml_values import Value, as_yaml, from_plain
+from fathom.config.yaml_values import Value, as_yaml, from_plain, name_of
 from fathom.data.adopted import KINDS, AdoptedText
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, findings_in, refuse, unknown
@@ -66,7 +66,7 @@ MAP = """\
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
 _NO_DATA = "write your data set as `data` in the study (fathom list datasets); then "
-_LANGUAGES = "not two codes of languages", "ISO 639-3, as in fra-eng"
+_LANGUAGES = "not the codes of two languages", "ISO 639-3, as in fra-eng"
 _COLUMNS = "not two columns", "--columns 1,2"
 _HOLD_OUT = "not the numbers of pairs for validation and test", "--hold-out 500+500"
 Like = Annotated[
@@ -91,21 +91,21 @@ def new(
     Example: fathom new my_study --like m2o_diverse_12_12 --like m2o_diverse_ll_d_12_24
     """
     project = open_project()
-    folder = new_folder(project, name)
-    if data is not None and data not in project.datasets:
-        raise unknown("data set", data, "--data", project.datasets)
+    folder = new_folder(project, name, data)
     write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
     finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
 
 
-def new_folder(project: Project, name: str) -> Path:
-    """Return the folder of a new study, which must not be there."""
+def new_folder(project: Project, name: str, data: str | None = None) -> Path:
+    """Return the folder of a new study, which must not be there, and its data set, which must."""
     _require_name(name)
     if name in project.files.papers:
         place = project.files.name_of(project.files.folders[name])
         raise FathomError(f"the name '{name}' is taken by {place}", "name", "choose another name")
     if Path(name).exists():
         raise FathomError("the folder is there already", name, "choose another name")
+    if data is not None and data not in project.datasets:
+        raise unknown("data set", data, "--data", project.datasets)
     return Path(name)
 
 
@@ -195,7 +195,8 @@ def adopt(
     _refuse(
         (again and not card, name, "there is no adopted text", "give --text and --languages"),
         (again and (files or languages), "--again", "the cards name the files", "give no files"),
-        (not again and bool(text) == bool(tsv), "adopt", "not one text", "give --text or --tsv"),
+        (not again and not (text or tsv), "adopt", "no text is given", "give --text or --tsv"),
+        (text and tsv, "adopt", "--text and --tsv are both given", "leave one out"),
         (bool(valid) != bool(test), "adopt", "--valid and --test go together", "give both"),
         (hold_out and by_file, "--hold-out", "validation and test are files", "delete it"),
         (card and like, "--like", "the study is there", f"add runs to {study}"),
@@ -311,10 +312,11 @@ def sweep(
     """
     project = open_project()
     like = project.run_name(run)
+    keys = [change.partition("=")[0] for change in changes]
     for key, _, values in (change.partition("=") for change in changes):
         if not values.strip():
             raise FathomError("no values", f"--set {key}", f"write {key}=0.1,0.3")
-    file = new_folder(project, name) / "study.yaml"
+    file = new_folder(project, name, data) / "study.yaml"
     write_text(file, _swept(like, changes, data, seeds))
     papers = [*project.switches.papers, name]
     given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
@@ -322,8 +324,14 @@ def sweep(
         loaded = load(project.root, layers=given)
     except FathomError as error:
         shutil.rmtree(file.parent)
-        at = str(file.absolute())
-        refuse(FathomError(f.what, f.where.replace(at, name), f.remedy) for f in findings_in(error))
+        at = name_of(file.resolve(), project.root)
+
+        def typed(place: str) -> str:
+            """Return the option that gave a place of the file, which is gone."""
+            named = (f"--set {key}" for key in keys if place.endswith(f".{key}"))
+            return next(named, "--set") if place.startswith(at) else place
+
+        refuse(FathomError(f.what, typed(f.where), f.remedy) for f in findings_in(error))
     scale = project.switches.scale
     for swept in loaded.runs_of(name):
         if (same := loaded.spec(swept, scale).name) != swept:

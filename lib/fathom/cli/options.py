@@ -92,13 +92,11 @@ def open_scale(
     return project, paths
 
 
-def open_artefacts(
-    scale: str | None, results: str | None, seeds: str | None, of_results: bool = False
-) -> "Artefacts":
-    """Return the tables and figures at a scale; `of_results` as in `open_scale`."""
+def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
+    """Return the tables and figures at a scale; a folder of results that is named must exist."""
     from fathom.artefacts.artefacts import Artefacts
 
-    project, paths = open_scale(scale, results, of_results=of_results)
+    project, paths = open_scale(scale, results, of_results=True)
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)
@@ -109,7 +107,7 @@ def require_results(paths: Paths) -> None:
     folder = paths.results
     if not folder.is_dir():
         near = closest(folder.name, [each.name for each in folder.parent.glob("*/")])
-        remedy = f"nearest valid name: '{near}'" if near else "give --results"
+        remedy = f"nearest valid name: '{near}'" if near else "name another by --results"
         raise FathomError("no such folder", str(folder), remedy)
 
 

@@ -31,8 +31,8 @@ Profile = Annotated[str | None, typer.Option(help="A profile of Snakemake, such 
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", min=1, help="Cores here, or jobs on a cluster.")
 ]
-Dry = Annotated[bool, typer.Option("-n", "--dry-run", help="Print what would be made, alone.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Use a cluster at a scale that cuts down, too.")]
+Dry = Annotated[bool, typer.Option("-n", "--dry-run", help="Only print what would be made.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Use a cluster also at a scale that cuts down.")]
 
 
 def run(
@@ -61,12 +61,20 @@ def run(
     if submits and scale and project.scale(scale).cuts_down and not (yes or dry_run):
         what = f"scale {scale} cuts the papers' trainings down, and would use a cluster"
         raise FathomError(what, f"--profile {profile}", "leave --scale out, or add --yes")
-    config = {"scale": scale, "seeds": seeds, "results": results, "run": runs}
-    given = [f"{key}={value}" for key, value in config.items() if value] + (switches or [])
+    options = {"scale": scale, "seeds": seeds, "results": results, "run": runs}
+    config = {key: value for key, value in options.items() if value}
+    for text in switches or ():
+        key, _, value = text.partition("=")
+        if not (key and value):
+            raise FathomError(f"'{text}' is not KEY=VALUE", "--set", "write --set device=cpu")
+        if key in config:
+            raise FathomError(f"two values of '{key}'", f"--set {text}", "leave one out")
+        config[key] = value
+    given = [f"{key}={value}" for key, value in config.items()]
     words = ["snakemake", *names]
     if not Path(WORKFLOW.name).exists():
         if not (project.root / WORKFLOW).is_file():
-            raise FathomError("the workflow is part of a clone alone", str(project.root), _STEPS)
+            raise FathomError("only a clone has the workflow", str(project.root), _STEPS)
         words += ["--snakefile", str(project.root / WORKFLOW)]
     words += ["--profile", profile] if profile else []
     words += [f"--{'jobs' if submits else 'cores'}", str(jobs)] if jobs else []
@@ -95,7 +103,7 @@ def _asked(project: Project, texts: list[str]) -> tuple[list[str], str]:
         try:
             runs += project.run_names(text)
         except FathomError:
-            if closest(text, known):
+            if ":" not in text and closest(text, known):
                 raise unknown("target", text, "run", known) from None
             raise
     if runs and targets:

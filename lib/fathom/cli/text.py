@@ -32,7 +32,7 @@ def fetch(
     scale: Scale = None,
     results: Results = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Ask whether addresses have the files, alone.")
+        bool, typer.Option("--check", help="Only ask whether addresses have the files.")
     ] = False,
 ) -> None:
     """Fetch a source's file and check it.

@@ -47,7 +47,7 @@ Profile = Annotated[
 Gpu = Annotated[
     str | None,
     typer.Option(
-        help="h200, h100, a100, l40s, v100, cpu (a core), or 10¹² operations/s. Of what was "
+        help="h200, h100, a100, l40s, v100, 4090, cpu (a core), or 10¹² operations/s. Of what was "
         "measured, only trainings and rates on this device then count. Default: the profile's; "
         "without one h200, and all that was measured."
     ),
@@ -183,7 +183,7 @@ def _time(hours: Iterable[float]) -> str:
     return f"{best.rpartition(' ')[0] if best.split()[-1] == most.split()[-1] else best} to {most}"
 
 
-Runs = Annotated[bool, typer.Option("--runs", help="Print a line for each run, too.")]
+Runs = Annotated[bool, typer.Option("--runs", help="Also print a line for each run.")]
 
 
 def status(
@@ -196,7 +196,7 @@ def status(
 ) -> None:
     """Print what is drawn and compared, and how trainings go.
 
-    It reads files alone, so it can be called while trainings run, from any
+    It only reads files, so it can be called while trainings run, from any
     machine that has them. A training is waiting (for other jobs of a start that
     runs), queued (on a cluster, with the command that frees it where it will not
     start), running (with loss, speed and time left), finished, diverged, failed
@@ -207,7 +207,7 @@ def status(
     """
     from fathom.workflow.progress import Overview
 
-    artefacts = open_artefacts(scale, results, seeds, of_results=True)
+    artefacts = open_artefacts(scale, results, seeds)
     names = papers_named(artefacts.project, paper, "status")
     now = Overview(artefacts, names)
     answer(as_json, now.as_json(), now.lines(runs))
@@ -231,7 +231,7 @@ def summary(scale: Scale = None, results: Results = None, as_json: Json = False)
 
     Example: fathom summary --scale tiny
     """
-    artefacts = open_artefacts(scale, results, None, of_results=True)
+    artefacts = open_artefacts(scale, results, None)
     project, paths = artefacts.project, artefacts.paths
     needs = Needs(project, paths.scale)
     places = {

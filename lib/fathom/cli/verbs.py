@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fathom.io.commands import PROJECT_VARIABLE
+from fathom.io.errors import unknown
 
 # The file of this folder for each verb, in the data's order, under the headings of the help page.
 VERBS = {
@@ -45,7 +46,6 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(
         name="fathom",
         help="Reproduce the tables and figures of papers on deep translation models.",
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,6 +55,8 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
         # What is read stays until the end; looking for garbage took a tenth of the time.
         gc.set_threshold(100_000)
     is_verb = any(named in verbs for verbs in VERBS.values())
+    if named and not (is_verb or named.startswith("-")):
+        raise unknown("verb", named, "fathom", [each for verbs in VERBS.values() for each in verbs])
     for heading, verbs in VERBS.items():
         for verb, file in verbs.items():
             if verb == named or not (is_verb or named == _VERSION):

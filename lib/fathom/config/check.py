@@ -32,7 +32,7 @@ _BOUNDS = {
     "too_long": ("too long", "{max_length} or fewer items"),
     "string_too_short": ("too short", "{min_length} or more characters"),
 }
-_EXPONENT = re.compile(r"([-+]?\d+)(\.\d*)?[eE]([-+]?\d+)")
+_EXPONENT = re.compile(r"([-+]?\d+)(\.\d*)?[eE]([-+]?\d{1,2})")
 _GROUPS = re.compile(r"\d{1,3}(?:[,' ]\d{3})+")
 # Above this a long exponent is more likely a slip than a number that is meant.
 _LARGEST_WHOLE = 2**53
@@ -200,9 +200,10 @@ def _whole(value: Any) -> str:
     """Return the digits of a whole number that is written as another one; empty for others."""
     try:
         number = Decimal(str(value))
+        # A NaN cannot be compared.
+        return str(int(number)) if abs(number) <= _LARGEST_WHOLE and number == int(number) else ""
     except InvalidOperation:
         return ""
-    return str(int(number)) if abs(number) <= _LARGEST_WHOLE and number == int(number) else ""
 
 
 def _choices(model: type[BaseModel], location: Key) -> str:

@@ -105,7 +105,7 @@ def words_of(key: str) -> tuple[str, dict[str, str]]:
         word = words.pop(0) if words else ""
         if not word or (valid is not None and word not in valid):
             remedy = nearest(word, valid) if valid else f"add a {kind}"
-            raise FathomError(f"'{word}' is no {kind}" if word else f"no {kind}", key, remedy)
+            raise FathomError(f"'{word}' is not a {kind}" if word else f"no {kind}", key, remedy)
         qualifiers[kind] = word
     if words:
         form = ".".join([name, *(f"<{kind}>" for kind in _qualifiers(name))])

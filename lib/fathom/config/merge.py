@@ -93,12 +93,12 @@ def fill_name(text: Any, names: Mapping[str, Any]) -> Any:
 
 
 def entry_name(pattern: str, names: Mapping[str, Any]) -> str:
-    """Return a name with `<name>` replaced; 0.1 becomes 0_1, −1 m1, 6/6 6_6 and a/b a_b."""
+    """Return a name with `<name>` replaced; 0.1 becomes 0_1, −1 m1, 6/6 6_6 and A/b a_b."""
     return str(fill_text(pattern, {name: _slug(value) for name, value in names.items()}))
 
 
 def _slug(value: Any) -> str:
-    text = str(value).lower() if isinstance(value, bool | None) else str(value)
+    text = str(value).lower()
     if isinstance(value, float):
         text = f"{Decimal(text):f}"  # without an exponent
     text = re.sub("[./]", "_", text)

@@ -71,7 +71,7 @@ class Paths:
     def searched(self) -> str:
         """The folder of results in full, as messages name it, and whether it exists."""
         folder = self.results.resolve()
-        return str(folder) if folder.is_dir() else f"{folder}, which is no folder"
+        return str(folder) if folder.is_dir() else f"{folder}, which does not exist"
 
     def source(self, name: str) -> Path:
         """Return the folder of a fetched source."""

@@ -71,10 +71,15 @@ class Project(Inventory):
             return rows[row]
         try:
             return (super().run_name(text),)
-        except FathomError:
-            found = dict(self._rows_called(text))
+        except FathomError as error:
+            found, wrong = dict(self._rows_called(text)), error
             if not found:
-                raise
+                with suppress(FathomError):
+                    rows = runs_by_row(self.cells(find(self.papers, text, "table")[1]))
+                    written = shortened(f"'{row}'" for row in rows)
+                    remedy = f"write '{text}: <row>'; its rows: {written}"
+                    wrong = FathomError("a table, not a run", text, remedy)
+                raise wrong from None
         if len({*found.values()}) > 1:
             tables = ", ".join(found)
             what = f"'{text}' is a row of {len(found)} tables ({tables})"

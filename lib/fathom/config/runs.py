@@ -160,6 +160,12 @@ def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper:
     method = entry.values.at(("method",))
     name = method.get("name")
     if name is None:
+        # A misspelled key may be the cause, such as that of `like`.
+        refuse(
+            FathomError(f"unknown key '{key}'", entry.values.at((key,)).where, remedy)
+            for key in entry.values.value
+            if (remedy := unknown_setting(key, (), ("like", "layers")))
+        )
         raise FathomError("no method is given", entry.values.where, "add `method: static`")
     if not isinstance(name, str) or name not in cards:
         raise unknown("method", name, method.place("name"), cards)

@@ -45,7 +45,7 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
         ends = part.split("-")
         if len(ends) > 2 or not all(map(_SEED.fullmatch, ends)):
             forms = "write 3 (seeds 1 to 3), 2-4, or 2,5"
-            raise ValueError(f"'{brief(value)}' names no seeds; {forms}")
+            raise ValueError(f"'{brief(value)}' does not name seeds; {forms}")
         first, last = int(ends[0]), int(ends[-1])
         if first > last and "-" in text:
             raise ValueError(f"'{part}' is the wrong way round; write {last}-{first}")
@@ -69,7 +69,7 @@ def seed_list(text: str | int) -> tuple[int, ...]:
         return read_seeds(text) or ()
     except ValueError as error:
         what, _, remedy = str(error).partition("; ")
-        raise FathomError(what, "seeds", remedy) from None
+        raise FathomError(what, "--seeds", remedy) from None
 
 
 def one_seed(text: str | int) -> int:
@@ -195,7 +195,7 @@ def layers(
     module's `config:`, of which `files` of YAML, such as the site's, give some.
     """
     file = folder.resolve() / FILE
-    used = file.is_file() and file != project.resolve() / FILE
+    used = file.exists() and file != project.resolve() / FILE
     try:
         given = json.loads(os.environ.get(VARIABLE, "{}"))
     except json.JSONDecodeError:

@@ -277,7 +277,7 @@ class _Block:
         says = says or column.id in runs or "<column>" in pattern
         if not (says or self._task(cell, tasks)):
             # Without the row's run: the column is one finding, however many rows it has.
-            what = f"column '{column.id}' is no task, and names neither value nor run"
+            what = f"column '{column.id}' is not a task, and names neither value nor run"
             remedy = nearest(column.id, (*tasks, *self.table.vocabulary.columns))
             raise FathomError(what, self._where(column.path), remedy)
         of_table = self._given("gates") or "soft"

@@ -182,9 +182,10 @@ def read(path: Path, root: Path) -> Value:
         node = _Loader(text).get_single_node()
     except yaml.YAMLError as error:
         raise _not_yaml(error, text, name) from None
+    if node is None and text.strip():
+        node = yaml.MappingNode("", [])  # comments alone
     if not isinstance(node, yaml.MappingNode):
-        remedy = "write `key: value` lines"
-        raise FathomError("no mapping at the top level", f"{name}:1", remedy)
+        raise FathomError("this is not a mapping", f"{name}:1", "write `key: value` lines")
     builder = _Builder(name)
     value = builder.build(node, Value(None, name, 1), _comments(text, node))
     if builder.findings:

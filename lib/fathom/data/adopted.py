@@ -184,7 +184,7 @@ def _loss(dropped: Mapping[str, list[int]]) -> str:
 def _read_card(path: Path) -> Card:
     head, _, body = path.read_text("utf-8", "replace").partition("\n")
     if head != _HEAD + short(identity(body)):
-        what = "the card is edited, and `fathom adopt` overwrites no edited card"
+        what = "the card is edited, and `fathom adopt` does not overwrite it"
         raise FathomError(what, str(path), "undo the edit, or adopt all text under another name")
     return read(path, Path()).plain
 

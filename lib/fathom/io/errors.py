@@ -82,15 +82,15 @@ def brief(value: object) -> str:
 def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str | None:
     """Return the valid name that an unknown one probably means; None if no name is like it.
 
-    `likeness`, from 0 to 1, is where names begin to be like each other.
+    `likeness`, from 0 to 1, is where names begin to be like each other; capitals do not count.
     """
-    name = str(name)
-    close = get_close_matches(name, map(str, valid), n=9, cutoff=likeness)
+    name, options = str(name), [*map(str, valid)]
+    close = get_close_matches(name.lower(), [each.lower() for each in options], 9, likeness)
     # Of names that are equally like it, the one that begins like it.
     return max(
-        close,
+        (option for near in close for option in options if option.lower() == near),
         key=lambda option: (
-            SequenceMatcher(None, option, name).ratio(),
+            SequenceMatcher(None, option.lower(), name.lower()).ratio(),
             [sign == written for sign, written in zip(option, name, strict=False)],
         ),
         default=None,

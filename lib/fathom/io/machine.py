@@ -16,8 +16,9 @@ VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
 # What to do about errors of the machine. Files are replaced at once, so none that is half-written
 # is trusted after them.
 _REMEDIES = {
-    "make room or give the right to write there, and start again": (
-        errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS,
+    "make room there, and start again": (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    "give the right to write there or name another folder, and start again": (
+        errno.EACCES, errno.EPERM, errno.EROFS,
     ),
     "move what is in the way, or use another folder, and start again": (
         errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP,

@@ -231,7 +231,7 @@ def unpack(packed: Sequence[tuple[Path, ArchiveRecord, Path]]) -> None:
     """
     for (_, _, first), (_, _, second) in permutations(packed, 2):
         if first.resolve().is_relative_to(second.resolve()):
-            what = "another of these archives is unpacked there, too"
+            what = "another of these archives is also unpacked there"
             raise FathomError(what, str(second), "unpack one alone")
     waiting = {}
     with ExitStack() as opened:

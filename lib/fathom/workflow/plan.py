@@ -370,7 +370,7 @@ def rates(path: Path) -> list[dict[str, Any]]:
     measured = read_json(path).get("rates") if path.exists() else []
     if not isinstance(measured, list) or not all(map(_is_rate, measured)):
         remedy = "delete it, and run `fathom plan --calibrate` again"
-        raise FathomError("these are no rates of --calibrate", str(path), remedy)
+        raise FathomError("these are not rates of --calibrate", str(path), remedy)
     return measured
 
 
