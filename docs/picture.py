@@ -43,7 +43,7 @@ const edge = (name, of) => Math.round(of(...boxes.map(box => box[name])))
 console.log('FOUND ' + JSON.stringify(
 [edge('left', Math.min), edge('top', Math.min), edge('right', Math.max), edge('bottom', Math.max)]))
 }, 500))</script></body>"""
-_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+_POLICY = re.compile(r"<meta http-equiv=\W?Content-Security-Policy[^>]*>")
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 

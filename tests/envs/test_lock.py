@@ -222,7 +222,7 @@ def test_the_locked_versions_are_within_the_ranges_of_the_package():
 def test_the_package_asks_for_what_it_imports_and_leaves_tools_to_those_who_develop():
     optional = project()["optional-dependencies"]
     used = set().union(*imported("lib/fathom").values())
-    names = ("ctranslate2", "tensorboard", "transformers")
+    names = ("ctranslate2", "transformers")
     extras = {package for name in names for package in ranges(optional[name])}
     assert used - {*ranges(project()["dependencies"])} == extras
     assert not used & {*ranges(optional["dev"]), *ranges(optional["workflow"])}

@@ -8,7 +8,7 @@ of tasks that no update has moved.
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import product
+from itertools import groupby, product
 from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures.inputs import (
@@ -191,11 +191,15 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
 
     grid = shown(VALUE)
     origin = "lower" if is_number(row_labels[0]) else "upper"
-    image = axes.imshow(grid, aspect="auto", vmin=low, vmax=high, origin=origin)
+    bounds = {"vmin": low, "vmax": high}
+    # In an SVG file a field is a pixel, then.
+    image = axes.imshow(grid, aspect="auto", origin=origin, interpolation="none", **bounds)
     style: dict[str, Any] = {"facecolor": "none", "edgecolor": "white", "linewidth": 0}
     for hatch in (HATCHED, DISAGREE):
-        places = zip(*shown(hatch).eq(True).to_numpy().nonzero(), strict=True)
-        boxes = [Rectangle((column - 0.5, row - 0.5), 1, 1) for row, column in places]
+        # Neighbours in a row are one box: a series has thousands of fields.
+        lines = enumerate(shown(hatch).eq(True).to_numpy())
+        runs = ((row, run) for row, line in lines for run in _runs(line))
+        boxes = [Rectangle((run[0] - 0.5, row - 0.5), len(run), 1) for row, run in runs]
         axes.add_collection(PatchCollection(boxes, hatch=hatch, **style))
     _ticks(axes.xaxis, column_labels, fields["column"], fields["column_shown"])
     _ticks(axes.yaxis, row_labels, fields["row"], fields["row_shown"])
@@ -218,6 +222,13 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
             style = {"color": "white" if value <= (low + high) / 2 else "black", "fontsize": 5}
             axes.text(at_column, at_row, text, ha="center", va="center", bbox=ground, **style)
     return image
+
+
+def _runs(line: "Iterable[bool]") -> "Iterator[list[int]]":
+    """Yield the places of each run of true neighbours."""
+    for is_true, run in groupby(enumerate(line), lambda place: bool(place[1])):
+        if is_true:
+            yield [at for at, _ in run]
 
 
 def _over_seeds(fields: "DataFrame") -> "DataFrame":
