@@ -191,9 +191,10 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
 
     grid = shown(VALUE)
     origin = "lower" if is_number(row_labels[0]) else "upper"
-    bounds = {"vmin": low, "vmax": high}
-    # In an SVG file a field is a pixel, then.
-    image = axes.imshow(grid, aspect="auto", origin=origin, interpolation="none", **bounds)
+    # Without interpolation a field is a pixel of an SVG file.
+    image = axes.imshow(
+        grid, aspect="auto", vmin=low, vmax=high, origin=origin, interpolation="none"
+    )
     style: dict[str, Any] = {"facecolor": "none", "edgecolor": "white", "linewidth": 0}
     for hatch in (HATCHED, DISAGREE):
         # Neighbours in a row are one box: a series has thousands of fields.
