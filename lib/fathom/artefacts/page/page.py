@@ -167,7 +167,7 @@ def head(
     ended = [run for run in runs.values() if run.ended]
     files = [training.file for run in ended for training in run.ended]
     times = [str(file.attempts[-1].get("end", "")) for file in files if file and file.attempts]
-    nats = sorted(run.below_unigram for run in ended if run.below_unigram is not None)
+    nats = sorted(run.below_unigram for run in ended if run.learned and run.below_unigram)
     cells = [item for table in tables.values() for item in table.cells if item.verdict]
     verdicts = bar(sign_of(item.verdict) for item in cells if item.verdict)
     # Runs that ended here and failed in the paper, by whether they have a number here.
