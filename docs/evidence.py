@@ -157,6 +157,8 @@ def _each_seed(table: Path) -> str:
     Args:
         table: the file of a table, without its ending.
     """
+    if not table.with_suffix(".csv").is_file():
+        return ""
     columns: list[str] = []
     cells: dict[str, list[str]] = {}
     numbers = rows(table.with_name(f"{table.name}_seeds.csv"))

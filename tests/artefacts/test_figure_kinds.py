@@ -164,9 +164,12 @@ def hatched(axes):
     """Return the fields of each hatch as row and column."""
     places = {}
     for collection in axes.collections:
-        corners = [path.vertices.min(axis=0) for path in collection.get_paths()]
-        fields = [(int(row + 0.5), int(column + 0.5)) for column, row in corners]
-        places[collection.get_hatch()] = fields
+        boxes = [path.get_extents() for path in collection.get_paths()]
+        places[collection.get_hatch()] = [
+            (int(box.y0 + 0.5), int(box.x0 + 0.5) + further)
+            for box in boxes
+            for further in range(round(box.width))
+        ]
     return places
 
 

@@ -575,7 +575,8 @@ def test_jobs_with_a_network_import_few_files_of_fairseq_which_stays_whole_for_o
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
-    assert all("static_2_2" in line for line in ended.stderr.splitlines()), ended.stderr
+    lines = [line for line in ended.stderr.splitlines() if "install tensorboardX" not in line]
+    assert all("static_2_2" in line for line in lines), ended.stderr
 
 
 @pytest.mark.slow
