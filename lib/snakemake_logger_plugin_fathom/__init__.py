@@ -84,7 +84,7 @@ class LogHandler(LogHandlerBase):
             # Of a dry run, which prints its table twice.
             self._print(str(record.msg) if self.common_settings.dryrun and not self.steps else "")
             self.trainings, self.steps = said.stats.get(TRAIN, 0), f"{said.stats['total']} steps"
-        elif event == LogEvent.JOB_INFO and not self.common_settings.dryrun:
+        elif event == LogEvent.JOB_INFO:
             self._begin(said)
         elif event == LogEvent.JOB_FINISHED and said.job_id in self.running:
             self.ended += 1
@@ -105,7 +105,14 @@ class LogHandler(LogHandlerBase):
             self._print(self.format(record))
 
     def _begin(self, said: Any) -> None:
-        """Keep what a job is, and the folder of a training."""
+        """Keep what a job is, and the folder of a training.
+
+        A dry run lists its jobs where a user has replaced the profile's `quiet`.
+        """
+        if self.common_settings.dryrun:
+            quiet = {each.name for each in self.common_settings.quiet or ()}
+            self._print("" if quiet & {"RULES", "ALL"} else self.format(said).strip("\n"))
+            return
         self.titles[said.jobid] = f"{said.rule_name} {', '.join(said.wildcards.values())}".strip()
         if said.rule_name == TRAIN:
             self.running[said.jobid] = Path(said.output[0]).absolute().parent
