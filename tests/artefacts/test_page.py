@@ -184,7 +184,7 @@ def test_the_head_counts_runs_cells_and_claims(compare):
     listed = [TrainingCost("cpu", 4, 2.0, 9)]
     top = head({"table1": compare()}, runs, listed, answers)
     assert [top[name] for name in ("runs", "ended", "trainings", "hours")] == [4, 3, 4, 2.0]
-    assert (top["learned"], top["nats"], top["last"]) == (2, [-0.5, 1.5], "2026-01-02")
+    assert (top["learned"], top["nats"], top["last"]) == (2, [0.5, 1.5], "2026-01-02")
     assert (top["cells"], top["judged"]) == (7, 7)
     assert (top["failed"], top["trained"]) == (2, 1)
     assert [*top["claims"].values()] == [3]
