@@ -57,7 +57,7 @@ def trained(project: Project, folder: Path = KEPT / DEPTHS) -> str:
         if not outcomes:
             continue
         here = [run for run in failed if {*ends[run]} == {FINISHED}]
-        seeds = max(len(ends[run]) for run in failed)
+        seeds = max(map(len, ends.values()))
         found += (
             f"- {paper.about.title}, Table{'s' * (len(names) > 1)} {', '.join(names)}, with the "
             f"paper's depths: {outcomes.count(FINISHED)} of {len(outcomes)} trainings finished. Of "

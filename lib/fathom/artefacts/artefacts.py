@@ -173,7 +173,7 @@ class Artefacts:
 
     def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
         """Return whether a table or figure was drawn, from all measurements or from some."""
-        return self.paths.artefact(paper.name, artefact.name, "drawn.json").exists()
+        return self.paths.drawn(paper.name, artefact.name).exists()
 
     def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
         """Return the common path, without suffix, of an artefact's files."""

@@ -101,7 +101,7 @@ def _artefacts(project: Project, paths: Paths, kind: str) -> Rows:
         ]
         rows[target] = {
             "title": artefact.spec.settings.title,
-            "drawn": paths.artefact(artefact.paper.name, artefact.spec.name, "drawn.json").exists(),
+            "drawn": paths.drawn(artefact.paper.name, artefact.spec.name).exists(),
             "trainings": len(trainings),
             "ended": sum(path.exists() for path in trainings),
             "not_built": needs.not_built(artefact) or None,
