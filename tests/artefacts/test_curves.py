@@ -128,11 +128,13 @@ def drawn_lines(picture):
 def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinned():
     curves = [
         LearningCurve("a", "p/a", (SeedCurve(1, FALLING, FALLING[-1:], 7.0, ""),)),
-        LearningCurve("b", "p/b", (SeedCurve(1, FALLING[:9], (), 7.0, ""),)),
+        LearningCurve("b", "p/b", (SeedCurve(1, FALLING, (), 7.0, ""),)),
+        LearningCurve("c", "p/c", (SeedCurve(1, FALLING[:9], (), 7.0, ""),)),
     ]
     shown = {drawn.label: drawn_lines(picture) for drawn, picture in pictures(curves, "axes")}
     assert shown["a"][0] == ["4", "5", "6", "7", "0", "400"]
-    assert shown["b"][0] == ["9"]  # its axes are those of the first
+    assert shown["b"][0] == []  # its axes are those of the first
+    assert shown["c"][0] == ["4", "5", "6", "7", "0", "9"]  # which ended at another update
     count, fall = max(shown["a"][1])
     assert 2 < count <= POINTS
     assert fall > 0  # the NLL falls, and heights count downwards

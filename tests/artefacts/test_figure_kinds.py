@@ -8,6 +8,7 @@ from itertools import combinations, product
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.path import Path
 from pandas import DataFrame, concat
 
 from fathom.artefacts.figures import drawing, heat_map, kinds, labelled_points, lines
@@ -163,9 +164,9 @@ def gated(folder, alphas, series="samples"):
 def hatched(axes):
     """Return the fields of each hatch as row and column."""
     places = {}
-    for collection in axes.collections:
-        boxes = [path.get_extents() for path in collection.get_paths()]
-        places[collection.get_hatch()] = [
+    for patch in axes.patches:
+        boxes = [Path(box).get_extents() for box in patch.get_path().to_polygons()]
+        places[patch.get_hatch()] = [
             (int(box.y0 + 0.5), int(box.x0 + 0.5) + further)
             for box in boxes
             for further in range(round(box.width))
@@ -183,6 +184,22 @@ def test_gates_that_are_undecided_or_differ_between_seeds_are_hatched_and_counte
     note = numbers(tmp_path, SAMPLES, small)["note"][0]
     assert "gates whose α is smaller than 0.1 in size (50% of A)" in note
     assert "seeds differ in the side of ½ (50% of A)" in note
+
+
+def test_an_axis_is_named_once_in_a_line_and_a_column_of_panels(tmp_path):
+    """Each panel repeated the names of its neighbour."""
+    drawn = drawing.panels(6)[1]  # three in a line
+    for at, panel in enumerate(drawn):
+        panel.set_xticks([0], ["other" if at == 5 else "task"])
+        panel.set_yticks([0], ["other" if at == 1 else "layer"])
+    drawing.share_labels(drawn)
+    named = [
+        [bool(words(axis.get_ticklabels())) for axis in (panel.xaxis, panel.yaxis)]
+        for panel in drawn
+    ]
+    below, left = ([each[side] for each in named] for side in (0, 1))
+    assert below == [False, False, True, True, True, True]
+    assert left == [True, True, True, True, False, False]
 
 
 def test_the_probability_is_that_of_alpha_and_measured_gates_give_their_alpha(tmp_path):

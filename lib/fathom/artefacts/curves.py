@@ -170,15 +170,19 @@ def svg(title: str, curves: Sequence[LearningCurve]) -> str:
 def pictures(curves: Iterable[LearningCurve], axes: str) -> list[tuple[LearningCurve, str]]:
     """Return a picture of each run that was started, as SVG within a page.
 
-    All have one vertical axis, which the first draws under the id `axes` of the page. curves.css
-    has the looks of all parts.
+    All have one vertical axis. What several have in common, its ticks, the unigram baseline and the
+    last update, the first of them draws under an id that begins with `axes`, and others use.
+    curves.css has the looks of all parts.
     """
-    started = [curve for curve in curves if curve.seeds]
-    drawn = [_drawn(curve, _range(started)) for curve in started]
-    return [
-        (curve, _rendered("curve.svg", curve=curve, axes=axes, first=not at, **parts))
-        for at, (curve, parts) in enumerate(zip(started, drawn, strict=True))
-    ]
+    started, shared, drawn = [curve for curve in curves if curve.seeds], dict[Any, str](), []
+    for curve in started:
+        parts = _drawn(curve, _range(started))
+        common = (parts["unigram"], parts["last"])
+        first = common not in shared
+        name = shared.setdefault(common, f"{axes}-{len(shared)}")
+        picture = _rendered("curve.svg", curve=curve, axes=name, first=first, **parts)
+        drawn.append((curve, picture))
+    return drawn
 
 
 def _rendered(template: str, **values: Any) -> str:
@@ -212,10 +216,11 @@ def _drawn(curve: LearningCurve, nats: tuple[int, int]) -> dict[str, Any]:
     lines = {"range": [*bounds[0], *reversed(bounds[1])]} if lowest != highest else {}
     for name in names:
         lines[name] = drawing.straightened([place(at[0], at[1]) for at in over[name]])
-    lines["unigram"] = [] if curve.unigram is None else [place(x, curve.unigram) for x in (0, last)]
+    baseline = None if curve.unigram is None else round(place(0, curve.unigram)[1])
     ticks = range(low, high + 1, max(1, math.ceil((high - low) / TICKS)))
     return {
         "lines": {name: drawing.line(line, 0) for name, line in lines.items() if line},
+        "unigram": baseline,
         "ends": [place(*seed.validation[-1]) for seed in curve.seeds if seed.validation],
         "ticks": {tick: round(place(0, tick)[1]) for tick in ticks},
         "last": last,

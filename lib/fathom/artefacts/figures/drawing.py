@@ -138,6 +138,22 @@ def titled(
             yield panel, title, lines
 
 
+def share_labels(axes: "Sequence[Axes]") -> None:
+    """Leave out what the panel to the left, or below, says of the same axis."""
+    lines = -(-len(axes) // BESIDE)
+    columns = -(-len(axes) // lines)
+    labels = [
+        [[each.get_text() for each in axis.get_ticklabels()] for axis in (panel.xaxis, panel.yaxis)]
+        for panel in axes
+    ]
+    for at, (panel, (below, left)) in enumerate(zip(axes, labels, strict=True)):
+        if at % columns and labels[at - 1][1] == left:
+            panel.tick_params(labelleft=False)
+        if at + columns < len(axes) and labels[at + columns][0] == below:
+            panel.tick_params(labelbottom=False)
+            panel.set_xlabel("")
+
+
 def over_seeds(points: "DataFrame", value: str) -> "DataFrame":
     """Return the median, the least and the largest of a value over the seeds, at each x."""
     of_seeds = points.astype({value: float}).groupby("x", as_index=False)
@@ -169,7 +185,7 @@ def thinned(points: "ndarray") -> "ndarray":
 
 
 def straightened(points: "Sequence[tuple[float, float]]") -> "list[tuple[float, float]]":
-    """Return a line without the points that are within half a unit of it.
+    """Return a line without the points that are within a unit of it.
 
     The distance is that of y. The farthest point stays, and cuts the line in two (Douglas and
     Peucker 1973).
@@ -179,7 +195,7 @@ def straightened(points: "Sequence[tuple[float, float]]") -> "list[tuple[float, 
     (x, y), (last_x, last_y) = points[0], points[-1]
     slope = (last_y - y) / (last_x - x or 1)
     off = [abs(y + slope * (each[0] - x) - each[1]) for each in points]
-    if not max(off) > 0.5:  # or NaN
+    if not max(off) > 1:  # or NaN
         return [points[0], points[-1]]
     at = off.index(max(off))
     return [*straightened(points[: at + 1]), *straightened(points[at:])[1:]]

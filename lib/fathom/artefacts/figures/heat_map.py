@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
     from matplotlib.image import AxesImage
+    from matplotlib.path import Path
     from pandas import DataFrame
 
 ALPHA, LITTLE = "alpha", "undecided"  # of a field: mean α, and the share that is undecided
-HATCHED, DISAGREE = "//////", "......"
+HATCHED, DISAGREE = "//////", "++++++"
 SEEDS = "mean"
 TICKS, DIGITS = 6, 16  # at most, and the digits that they have together
 LONG = 5  # letters of a name; longer ones are turned below the axis
@@ -142,7 +143,7 @@ def _gate_notes(frame: "DataFrame") -> "Iterator[str]":
     panels = {title: _over_seeds(gates.loc[gates["panel"] == title]) for title in titles}
     for column, words in (
         (LITTLE, f"Lines: gates whose α is smaller than {UNDECIDED} in size"),
-        (DISAGREE, "Dots: seeds differ in the side of ½"),
+        (DISAGREE, "Grid: seeds differ in the side of ½"),
     ):
         shares = {title: fields[column].mean() for title, fields in panels.items()}
         if any(shares.values()):
@@ -161,6 +162,7 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
     for panel, title, _ in drawing.titled(axes, parts, frame):
         fields = frame.loc[(frame["panel"] == title) & frame["row"].notna()]
         images.append(_draw_map(panel, fields, parts[title], low, high))
+    drawing.share_labels(axes)
     first = next(iter(parts.values()))
     axes[0].set_ylabel("training" if first.rows == NONE else first.rows or "")
     if images:
@@ -176,8 +178,8 @@ def draw(settings: HeatMap, frame: "DataFrame") -> "Drawing":
 
 def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: float) -> "AxesImage":
     """Draw one panel, its first row at the bottom for layers and at the top for names."""
-    from matplotlib.collections import PatchCollection
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
 
     row_labels = [name for name in part.order] or in_order(fields["row"])
     column_labels = in_order(fields["column"])
@@ -200,8 +202,10 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         # Neighbours in a row are one box: a series has thousands of fields.
         lines = enumerate(shown(hatch).eq(True).to_numpy())
         runs = ((row, run) for row, line in lines for run in _runs(line))
-        boxes = [Rectangle((run[0] - 0.5, row - 0.5), len(run), 1) for row, run in runs]
-        axes.add_collection(PatchCollection(boxes, hatch=hatch, **style))
+        boxes = [_box(run[0], row, len(run)) for row, run in runs]
+        if boxes:  # a hatch of nothing is written to an SVG file, too
+            axes.add_patch(PathPatch(Path.make_compound_path(*boxes), hatch=hatch, **style))
+    axes.tick_params(length=0)  # a label is beside its fields
     _ticks(axes.xaxis, column_labels, fields["column"], fields["column_shown"])
     _ticks(axes.yaxis, row_labels, fields["row"], fields["row_shown"])
     if max(map(len, fields["column_shown"])) > LONG:
@@ -223,6 +227,15 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
             style = {"color": "white" if value <= (low + high) / 2 else "black", "fontsize": 5}
             axes.text(at_column, at_row, text, ha="center", va="center", bbox=ground, **style)
     return image
+
+
+def _box(column: int, row: int, columns: int) -> "Path":
+    """Return the outline of neighbours in a row of fields."""
+    from matplotlib.path import Path
+    from matplotlib.transforms import Bbox
+
+    corners = Bbox.from_bounds(column - 0.5, row - 0.5, columns, 1).corners()[[0, 1, 3, 2, 0]]
+    return Path(corners, closed=True)
 
 
 def _runs(line: "Iterable[bool]") -> "Iterator[list[int]]":

@@ -22,6 +22,7 @@ from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord, device_seconds
 
 HOUR = 3600
+HASH = 12  # digits that are shown
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,10 @@ class PageRun:
         return facts
 
     def unusual(self, usual: Mapping[str, str]) -> dict[str, str]:
-        """Return its facts that are not the usual ones, and those that it lacks."""
-        lacking = {name: "no difference" for name in usual if name not in self.facts}
-        return lacking | dict(self.facts.items() - usual.items())
+        """Return its facts that are not the usual ones, and the names of those that it lacks."""
+        lacking = ", ".join(name for name in usual if name not in self.facts)
+        rest = {name: text for name, text in self.facts.items() if usual.get(name) != text}
+        return rest | ({"no difference in": lacking} if lacking else {})
 
     @cached_property
     def nats(self) -> list[float | None]:
@@ -167,9 +169,9 @@ def _training(artefacts: Artefacts, name: str, seed: int) -> PageTraining:
 def _recorded(file: TrainingRecord) -> dict[str, str]:
     """Return what a training read and ran with, as its record says."""
     return {
-        "corpus": file.corpus_sha256,
-        "encoded text": file.tensors_sha256,
-        "code": file.sources_sha256 + (f", commit {file.commit}" if file.commit else ""),
+        "corpus": file.corpus_sha256[:HASH],
+        "encoded text": file.tensors_sha256[:HASH],
+        "code": file.sources_sha256[:HASH] + (f", commit {file.commit}" if file.commit else ""),
         "recipe": str(file.recipe),
         "versions": ", ".join(f"{name} {version}" for name, version in file.versions.items()),
         "device": file.device_words,

@@ -67,12 +67,12 @@ class Gain:
 
     @property
     def words(self) -> str:
-        """The gain with its interval, whether that is certain, and the paper's."""
+        """The gain with its interval, and whether that is certain."""
         words = self.text(self.ours.difference)
         if self.ours.low is not None and self.ours.high is not None:
             ends = f"[{self.text(self.ours.low)}, {self.text(self.ours.high)}]"
             words += f" {ends} {'excludes' if self.sure else 'includes'} 0"
-        return words if self.paper is None else f"{words}, paper {self.text(self.paper)}"
+        return words
 
 
 @dataclass(frozen=True)
@@ -185,10 +185,15 @@ class PageTable:
         return better == "lower" and cell.column in gaining
 
     def has_details(self, cell: ShownCell) -> bool:
-        """Return whether a cell has a result or an outcome of what was run or counted."""
+        """Return whether a cell has a result or an outcome of which there is more to say.
+
+        The size of a network has no seeds: it has details where it was compared, or has a note.
+        """
         result = cell.item.result
-        run = self.runs.get(result.cell.source)
+        run, value = self.runs.get(result.cell.source), result.cell.value
         ended = run is None or bool(run.ended)
+        if value and self.spec.vocabulary.measurement(value).of == "network":
+            ended &= any((*self._comparison(cell), result.note))
         return ended and result.shown and not result.words.startswith(MISSING)
 
     def space(self, block: BlockView, place: int) -> str:
@@ -263,7 +268,7 @@ class PageTable:
             yield f"paper {printed}"
         yield f"less {self.base} {gain.words}" if gain else ""
         share = self.right_language(cell)
-        yield f"{share} of the hypotheses in the right language" if share else ""
+        yield f"{share} of hypotheses in the right language" if share not in ("", "100%") else ""
 
     def _seeds(self, shown: Cell) -> str:
         """Return the number of each seed, where they differ."""
@@ -293,11 +298,6 @@ class PageTable:
             yield f"misprint: printed {reported.value}, must mean {reported.right}"
         if reported and reported.mark:
             yield f"the paper's mark: {reported.mark}"
-
-    def file(self, cell: ShownCell) -> str:
-        """Return the name of the file of measurements that has a cell's number; empty without."""
-        shown = cell.item.result.cell
-        return f"{self.compared.sources[shown.source].stem(shown.key)}.json" if shown.key else ""
 
     def right_language(self, cell: ShownCell) -> str:
         """Return the share of the hypotheses of a task's score that are in its language."""
