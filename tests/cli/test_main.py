@@ -53,6 +53,7 @@ REFUSED = [
         "show sample_table1",
         "a table, not a run; write 'sample_table1: <row>'; its rows: 'Static', ",
     ),
+    ("show sample_figure1", "a figure, not a run; `fathom list runs` has runs"),
     (f"show {RUN} --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
     ("list run", "no kind 'run'; nearest valid name: 'runs'"),
     ("where sampl", "no paper 'sampl'; nearest valid name: 'sample'"),
@@ -195,6 +196,18 @@ def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch, inter
 def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
     edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
     assert "'seed'; nearest valid name: 'seeds'" in call(verb, RUN).one_line
+
+
+def test_a_verb_whose_errors_have_no_stream_ends_as_with_it(project):
+    """It printed all, and then ended with 1."""
+    words = [*COMMAND, "show", RUN]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *words],
+        env=os.environ | LIBRARY,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b"model.width" in done.stdout) == (0, True)
 
 
 @pytest.fixture

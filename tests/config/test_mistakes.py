@@ -281,6 +281,8 @@ MISTAKES = {
         ("a title of 100,000 letters", "A Deep Sample", "A" * 100_000, "title", "100,000 10,000"),
         ("a character that YAML forbids", "Samples", "\x01", ":4", "control"),
         ("text where YAML reads a number", 'year: "2020"', "year: 2020", "citation.year", "2020"),
+        ("a tokenizer that is downloaded when it scores", "tokenize: 13a", "tokenize: flores200",
+         "metric.tokenize", "flores200 moses"),
         ("a mark without a source", "to: Static}  # Table 1", "to: Static}",
          "marks.bold.means", "source", MORE),
         ("an equation of another form", "  Eq. 2:", "  Eq 2:", "equations.Eq 2", "Eq 2"),

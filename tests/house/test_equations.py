@@ -3,86 +3,45 @@
 Each choice of a method that its paper leaves open is explained in deviations.yaml.
 """
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any
 
 from fathom.artefacts.equations import entries
 from fathom.config.deviations import OPEN
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.schema.paper import Equation
-from tests.house.tree import ROOT, Function, files, library, listed
+from tests.house.tree import files, listed
 
 NUMBER = r"Eq\. \d+|Alg\. \d+"
 SYMBOL = r"[A-Za-z]\w*"
 WELL_FORMED = re.compile(rf"(?:{NUMBER})(?: l\. \d+)?|App\. [A-Z](?:\.\d+)*|{SYMBOL}")
 
 
-class Tag(NamedTuple):
-    """A tag such as [paper Eq. 5], and `file:line` of the function, class or line that has it."""
-
-    paper: str
-    number: str
-    place: str
-
-
-def tags(text: str, papers: list[str], place: str) -> list[Tag]:
-    """Return the tags in a text."""
-    pattern = re.compile(rf"\[({'|'.join(papers)}) ([^\]]*)\]")
-    return [Tag(match[1], match[2], place) for match in pattern.finditer(text)]
-
-
-def computing(root: Path, papers: list[str]) -> list[Tag]:
-    """Return the tags in the docstrings of functions and classes of the library."""
-    return [
-        tag
-        for source in library(root)
-        for node in source.nodes
-        if isinstance(node, ast.ClassDef | Function)
-        for tag in tags(ast.get_docstring(node) or "", papers, source.at(node))
-    ]
-
-
-def proving(root: Path, papers: list[str]) -> list[Tag]:
-    """Return the tags in the tests, but for the house's own."""
-    return [
-        tag
-        for path in files(root, "tests")
-        if "house" not in path.relative_to(root).parts
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
-        for tag in tags(line, papers, f"{path.relative_to(root)}:{number}")
-    ]
-
-
-def wrong(root: Path, equations: Mapping[str, Mapping[str, Equation]]) -> Iterator[str]:
+def wrong(project: Project) -> Iterator[str]:
     """Yield equations without their function or test, and tags without their equation."""
-    computed, proven = computing(root, [*equations]), proving(root, [*equations])
-    for tag in [*computed, *proven]:
-        number = re.match(rf"{NUMBER}|{SYMBOL}$", tag.number)
-        if not WELL_FORMED.fullmatch(tag.number):
-            yield f"{tag.place}: [{tag.paper} {tag.number}] is not a tag of one number"
-        elif number is not None and number[0] not in equations[tag.paper]:
-            yield f"{tag.place}: paper.yaml of {tag.paper} does not list {number[0]}"
-    for paper, of_paper in equations.items():
-        for number, equation in of_paper.items():
-            by = [tag.place for tag in computed if tag[:2] == (paper, number)]
-            if len(by) != (not equation.reason):
-                yield f"{paper} {number}: computed by {', '.join(by) or 'no function'}"
-            if not equation.reason and not any(tag[:2] == (paper, number) for tag in proven):
-                yield f"{paper} {number}: no test has its tag"
+    equations = {name: paper.about.equations for name, paper in project.papers.items()}
+    tags = re.compile(rf"\[({'|'.join(equations)}) ([^\]]*)\]")
+    for path in files(project.root, "lib", "tests"):
+        at = path.relative_to(project.root)
+        for tag in tags.finditer("" if "house" in at.parts else path.read_text(encoding="utf-8")):
+            number = re.match(rf"{NUMBER}|{SYMBOL}$", tag[2])
+            if not WELL_FORMED.fullmatch(tag[2]):
+                yield f"{at}: {tag[0]} is not a tag of one number"
+            elif number is not None and number[0] not in equations[tag[1]]:
+                yield f"{at}: paper.yaml of {tag[1]} does not list {number[0]}"
+    for entry in (each for paper in equations for each in entries(project, paper)):
+        if len(entry.functions) != (not entry.reason):
+            by = ", ".join(place.name for place in entry.functions)
+            yield f"{entry.paper} {entry.name}: computed by {by or 'no function'}"
+        if not entry.reason and not entry.tests:
+            yield f"{entry.paper} {entry.name}: no test has its tag"
 
 
 def test_equations_are_computed_once_and_proven(own_project):
-    papers = {name: paper.about.equations for name, paper in own_project.papers.items()}
-    found = [*wrong(ROOT, papers)]
-    for entry in (each for name in papers for each in entries(own_project, name)):
-        if not entry.reason and not entry.tests:
-            found.append(f"{entry.paper} {entry.name}: `fathom where` shows no test")
-    assert not found, listed(found)
+    assert not (found := [*wrong(own_project)]), listed(found)
 
 
 def test_gaps_and_strays_are_found(small):
@@ -99,9 +58,11 @@ def test_gaps_and_strays_are_found(small):
         "Alg. 2": Equation(title="Training"),
         "Eq. 3": Equation(title="Bound", reason="intractable"),
     }
-    assert [finding.split(": ")[0] for finding in wrong(root, {"deep": equations})] == [
-        "lib/fathom/methods/gates.py:8",
-        "lib/fathom/methods/gates.py:8",
+    paper = SimpleNamespace(about=SimpleNamespace(equations=equations))
+    project: Any = SimpleNamespace(root=root, papers={"deep": paper})
+    assert [finding.split(": ")[0] for finding in wrong(project)] == [
+        "lib/fathom/methods/gates.py",
+        "lib/fathom/methods/gates.py",
         "deep Eq. 5",
         "deep Alg. 2",
         "deep Alg. 2",

@@ -4,12 +4,21 @@ import math
 
 import pytest
 import torch
+from pydantic import TypeAdapter, ValidationError
 
 from fathom.methods.layerdrop import LayerDrop
 from tests.reference.padded.networks import padded_logits
+from tests.support.own_project import own_project
 from tests.support.small_networks import batch, gradients, method, network, nll, stack
 
 TASKS = torch.tensor([0, 1])
+
+
+def test_a_probability_that_leaves_out_every_layer_is_refused():
+    p = TypeAdapter(own_project().methods["layerdrop"].about.settings["p"].annotation)
+    assert p.validate_python(0.99) == 0.99
+    with pytest.raises(ValidationError, match="less than 1"):
+        p.validate_python(1.0)
 
 
 def test_layers_are_left_out_as_often_as_the_probability_says():

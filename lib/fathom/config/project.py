@@ -79,6 +79,9 @@ class Project(Inventory):
                     written = shortened(f"'{row}'" for row in rows)
                     remedy = f"write '{text}: <row>'; its rows: {written}"
                     wrong = FathomError("a table, not a run", text, remedy)
+                with suppress(FathomError):
+                    find(self.papers, text, "figure")
+                    wrong = FathomError("a figure, not a run", text, "`fathom list runs` has runs")
                 raise wrong from None
         if len({*found.values()}) > 1:
             tables = ", ".join(found)
