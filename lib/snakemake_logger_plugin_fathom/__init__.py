@@ -30,6 +30,7 @@ TRAIN = "train_run"
 JOBS = "SLURM_ATTACH_FOLDER"
 PERIOD = 2.0  # seconds between two looks at the trainings that run
 FIRST_UPDATES = 20  # before these the speed says little
+LONGEST = 3  # rules that are named at the end
 LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
 # The beginnings of messages without a warning that are shown: the last are the executor's.
 SHOWN = ("Nothing to be done", "Terminating processes on user request", "slurm-attach: ")
@@ -50,6 +51,8 @@ class LogHandler(LogHandlerBase):
         self.speeds: dict[Path, tuple[float, int]] = {}
         self.done: set[Path] = set()
         self.titles: dict[int, str] = {}  # of all jobs that were started
+        self.begins: dict[int, tuple[str, float]] = {}  # their rules, and when
+        self.took: dict[str, float] = {}  # seconds of the jobs of a rule, waits included
         self._painted = 0  # lines below the text
         self._over = threading.Event()
         if not self.common_settings.dryrun:
@@ -86,14 +89,12 @@ class LogHandler(LogHandlerBase):
             self.trainings, self.steps = said.stats.get(TRAIN, 0), f"{said.stats['total']} steps"
         elif event == LogEvent.JOB_INFO:
             self._begin(said)
-        elif event == LogEvent.JOB_FINISHED and said.job_id in self.running:
-            self.ended += 1
-            self._print(self._ended(self.running.pop(said.job_id)))
+        elif event == LogEvent.JOB_FINISHED:
+            self._finish(said.job_id)
         elif event == LogEvent.PROGRESS:
             self.steps = f"{said.done} of {said.total} steps"
             if said.done == said.total:
-                took = duration(time.monotonic() - self.began)
-                self._print(f"all {said.total} steps done in {took}")
+                self._print(self._all_done(said.total))
         elif event == LogEvent.JOB_ERROR:
             self.running.pop(said.jobid, None)
             self._print(self._failure(said))
@@ -114,9 +115,29 @@ class LogHandler(LogHandlerBase):
             self._print("" if quiet & {"RULES", "ALL"} else self.format(said).strip("\n"))
             return
         self.titles[said.jobid] = f"{said.rule_name} {', '.join(said.wildcards.values())}".strip()
+        self.begins[said.jobid] = said.rule_name, time.monotonic()
         if said.rule_name == TRAIN:
             self.running[said.jobid] = Path(said.output[0]).absolute().parent
             self.at_a_time = max(self.at_a_time, len(self.running))
+
+    def _all_done(self, steps: int) -> str:
+        """Return how long all took, and of which rules the jobs took longest."""
+        rules = sorted(self.took, key=self.took.__getitem__, reverse=True)
+        parts = [f"{rule} {duration(self.took[rule])}" for rule in rules[:LONGEST]]
+        if len(rules) > LONGEST:
+            parts.append(f"others {duration(sum(map(self.took.__getitem__, rules[LONGEST:])))}")
+        took = duration(time.monotonic() - self.began)
+        return "; jobs: ".join(
+            filter(None, (f"all {steps} steps done in {took}", ", ".join(parts)))
+        )
+
+    def _finish(self, job: int) -> None:
+        """Count the time of a job, and print how a training ended."""
+        rule, began = self.begins.pop(job, ("", time.monotonic()))
+        self.took[rule] = self.took.get(rule, 0) + time.monotonic() - began
+        if job in self.running:
+            self.ended += 1
+            self._print(self._ended(self.running.pop(job)))
 
     def _failure(self, said: Any) -> str:
         """Return what failed, why, and the end of its log."""

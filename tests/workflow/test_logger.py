@@ -91,6 +91,20 @@ def test_a_training_that_ends_is_a_line_with_its_loss(handler, training):
     assert every.startswith("1 of 3 trainings, 9 steps")
 
 
+def test_the_last_line_says_which_rules_took_the_time(handler, monkeypatch):
+    now = iter([0.0, 0.0, 0.0, 90.0, 30.0, 95.0])
+    monkeypatch.setattr("snakemake_logger_plugin_fathom.time.monotonic", lambda: next(now))
+    handler.began = 0.0
+    for number, rule in enumerate(("score", "translate", "score")):
+        job = {"jobid": number, "rule_name": rule, "wildcards": {}}
+        tell(handler, LogEvent.JOB_INFO, **job, output=[])
+    for number in (0, 1):
+        tell(handler, LogEvent.JOB_FINISHED, job_id=number)
+    tell(handler, LogEvent.PROGRESS, done=2, total=2)
+    line = handler.screen.getvalue()
+    assert line == "all 2 steps done in 1.58 min; jobs: score 1.5 min, translate 30 s\n"
+
+
 def test_what_snakemake_warns_of_is_printed_and_its_events_are_not(handler):
     tell(handler, LogEvent.SHELLCMD, "a command")
     tell(handler, None, "Building DAG of jobs...")
