@@ -1,13 +1,16 @@
-"""Pictures of a kept page, by Chromium: python -m docs.picture writes docs/images/page_*.png.
+"""Pictures of kept pages, by Chromium: python -m docs.picture writes docs/images/*.png.
 
 Each picture has the SHA-256 of the page that it was taken of, by which a test finds that it is
-stale. Debian's package is chromium.
+stale. Debian's package is chromium. With the log of `make reproduce` it first writes the page that
+shows what a terminal does: python -m docs.picture reproduce.log.
 """
 
 import json
 import re
 import shutil
 import subprocess
+import sys
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,12 +22,15 @@ from fathom.io.files import sha256
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "results" / "deep" / "transparent_attention.html"
 IMAGES = ROOT / "docs" / "images"
-# Of each picture: the address in the page, whether it is dark, and which elements it has.
+TERMINAL = IMAGES / "terminal.html"
+# Of each picture: its page, the address there, whether it is dark, and which elements it has.
 PICTURES = {
-    "page_light": ("", False, (".tools", ".grid")),
-    "page_dark": ("", True, (".tools", ".grid")),
-    "page_head": ("", False, ("header",)),
+    "terminal": (TERMINAL, "", True, ("pre",)),
+    "page_light": (PAGE, "", False, (".tools", ".grid")),
+    "page_dark": (PAGE, "", True, (".tools", ".grid")),
+    "page_head": (PAGE, "", False, ("header",)),
     "page_cell": (
+        PAGE,
         "#table1-0-3-3",
         False,
         ("#table1 .grid", "aside:has(:target) h2", "aside:has(:target) dl"),
@@ -43,13 +49,16 @@ const edge = (name, of) => Math.round(of(...boxes.map(box => box[name])))
 console.log('FOUND ' + JSON.stringify(
 [edge('left', Math.min), edge('top', Math.min), edge('right', Math.max), edge('bottom', Math.max)]))
 }, 500))</script></body>"""
+# From which line on the picture has the log of `make reproduce`, and how it looks.
+_SHOWN = "== from text to table"
+_LOOK = "margin:24px;width:max-content;font:14px/1.5 monospace"
 _POLICY = re.compile(r"<meta http-equiv=\W?Content-Security-Policy[^>]*>")
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 
-def take(name: str, page: Path = PAGE, images: Path = IMAGES) -> Path:
+def take(name: str, images: Path = IMAGES) -> Path:
     """Write one of the pictures, and return its file."""
-    address, dark, elements = PICTURES[name]
+    page, address, dark, elements = PICTURES[name]
     file = images / f"{name}.png"
     with TemporaryDirectory() as folder:
         copy = Path(folder) / page.name
@@ -72,6 +81,17 @@ def take(name: str, page: Path = PAGE, images: Path = IMAGES) -> Path:
     return file
 
 
+def show(log: Path, page: Path = TERMINAL) -> None:
+    """Write the page of a terminal with the log of `make reproduce`, without its installation."""
+    text = "$ make reproduce\n…\n" + "".join(log.read_text(encoding="utf-8").partition(_SHOWN)[1:])
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>make reproduce</title>'
+    style = "<style>html{color-scheme:light dark}</style>"
+    body = f'<body><pre style="{_LOOK}">{escape(text.strip())}</pre></body></html>'
+    page.write_text(f"{head}{style}{body}\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
+    for log in sys.argv[1:]:
+        show(Path(log))
     for name in PICTURES:
         take(name)
