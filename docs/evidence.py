@@ -108,7 +108,7 @@ def _measured(run: RunResults) -> dict[str, Any]:
         "seconds": training.totals.seconds,
         "device": training.device.get("name") or training.device.get("type"),
         "torch": training.versions.get("torch"),
-        "commit": (training.commit or "")[:8],
+        "commit": training.commit_words,
     }
 
 

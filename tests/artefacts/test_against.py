@@ -75,7 +75,7 @@ def test_every_format_has_difference_interval_and_p_and_no_reported_number(paire
         assert all(part in text for part in shown)
     assert shown[3] == "<0.001"
     less, corrected = [note for note in laid_out.notes if "difference" in note or "p_holm" in note]
-    assert "Avg. less that of small" in less
+    assert "Avg. minus that of small" in less
     assert PAIRED.format(10_000) in less
     assert corrected == "p_holm: p with Holm's correction for 2 rows."
 
@@ -123,7 +123,7 @@ def test_a_column_of_differences_shows_them_with_the_paired_interval(tmp_path, m
     assert cells["24/24"].full == f"-0.175 [{low:+.3f}, {high:+.3f}]"
     assert (cells["6/6"].full, cells["Control"].text) == ("", "not run")
     assert any(
-        note.endswith(f"less that of 6/6; in brackets: {BY_SEED}.")
+        note.endswith(f"minus that of 6/6; in brackets: {BY_SEED}.")
         for note in view(found, "").notes
     )
     lines = {(line["row"], line["column"]): line for line in numbers(found)}

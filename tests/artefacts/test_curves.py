@@ -105,14 +105,18 @@ def test_a_run_without_any_result_has_all_its_validations():
 
 
 def test_a_run_is_called_after_its_row_its_block_and_the_column_where_that_decides():
-    def cell(row, column, source, block="", kind="run"):
-        return SimpleNamespace(row=row, column=column, source=source, block=block, kind=kind)
+    def cell(row, column, source, block="", **further):
+        named = {"row": row, "column": column, "source": source, "block": block}
+        return SimpleNamespace(**named, **{"kind": "run", "key": "bleu"} | further)
 
     cells = [cell("Deep", "avg", "p/a"), cell("Deep", "bos", "p/a"), cell("Wide", "avg", "p/b")]
     assert run_labels(cells) == {"p/a": "Deep", "p/b": "Wide"}
     cells = [cell("Deep", "6", "p/a"), cell("Deep", "12", "p/b"), cell("x", "y", "", kind="empty")]
     assert run_labels(cells) == {"p/a": "Deep, 6", "p/b": "Deep, 12"}
     assert run_labels([cell("Deep", "avg", "p/a", "Related")]) == {"p/a": "Related: Deep"}
+    # Curves of the baseline were called "params", after the first row of its table.
+    cells = [cell("params", "6", "p/a", key="parameters"), cell("baseline", "6", "p/a")]
+    assert run_labels(cells) == {"p/a": "baseline"}
 
 
 def drawn_lines(picture):

@@ -109,7 +109,7 @@ def test_the_notes_of_a_figure_are_in_its_csv_and_under_it(tmp_path, monkeypatch
     monkeypatch.setattr(drawing, "sign", lambda *arguments: signed.append(arguments[-1]))
     kinds.draw(figure(tmp_path, text), inputs([small, deep]), tmp_path / "figure")
     few = "2 points, too few for the moving median over 21"
-    assert signed == [["a: diverged at update 80", f"a: {few}", f"b: {few}"]]
+    assert signed == [["a: diverged at update 80", f"a, b: {few}"]]
     written = read_csv(tmp_path / "figure.csv")
     assert written["smoothed"].tolist() == written["value"].tolist()
     assert written["note"].unique().tolist() == [f"a: diverged at update 80; a: {few}", f"b: {few}"]

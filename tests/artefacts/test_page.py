@@ -46,6 +46,7 @@ from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
 from tests.support.run_files import training, write_training
 from tests.support.small_tables import KNOWN, reported, scores, table, typical
+from tests.support.specs import small_spec
 
 PRINTED = (
     reported("6/6", "avg", "29.5"),
@@ -81,7 +82,9 @@ def lay_out(compare):
     def laid_out(comparable=True):
         nats = {"p/small": 1.5, "p/deep": None, "p/gated": -0.1, "p/control": None}
         runs = {
-            name: SimpleNamespace(below_unigram=value, words="diverged", ended=(1,))
+            name: SimpleNamespace(
+                below_unigram=value, words="diverged", ended=(1,), spec=small_spec()
+            )
             for name, value in nats.items()
         }
         return PageTable(compare(comparable), runs)
@@ -206,9 +209,11 @@ def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits(
         assert f"{{{{{paper.about.title}}}}}" in entry
         assert " and ".join(paper.about.authors) in entry
         assert entry.count("{") == entry.count("}")
-    files = [SimpleNamespace(file=SimpleNamespace(commit=name)) for name in ("a" * 40, "a" * 40)]
+    files = [
+        SimpleNamespace(file=SimpleNamespace(commit_words=name)) for name in ("a" * 8, "a" * 8)
+    ]
     cited = software("tiny", [SimpleNamespace(ended=files)])
-    assert cited.endswith(f"scale tiny, trained by commit {'a' * 12}")
+    assert cited.endswith(f"scale tiny, trained by commit {'a' * 8}")
     assert "commit" not in software("tiny", [])
 
 
@@ -353,7 +358,7 @@ def test_a_run_says_where_it_is_not_as_most_runs_on_its_text():
     usual = usual_facts(runs)
     assert usual == {"d": {"a": "1", "b": "2"}}
     unusual = [PageRun.unusual(run, usual["d"]) for run in runs[:2]]
-    assert unusual == [{}, {"c": "3", "no difference in": "b"}]
+    assert unusual == [{}, {"c": "3", "as in the paper:": "b"}]
     assert usual_facts(runs[:1]) == {"d": {}}
     runs = [SimpleNamespace(deviations=each, spec=spec) for each in ("abc", "cb")]
     assert shared_deviations(runs) == {"d": ("b", "c")}
@@ -571,7 +576,7 @@ def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
         "24/12 here 6/3, width 64",
     ]
     number = r"[+\u2212]?[\d.]+"
-    gain = rf"less 12/12 {number} \[{number}, {number}\] (ex|in)cludes 0"
+    gain = rf"minus 12/12: {number} \[{number}, {number}\], which (ex|in)cludes 0"
     assert re.search(rf"; {gain}$", words[deep])
     assert rows[deep].all("u")[0].all("em")[0].text == "\u22120 .10"
     assert re.search(rf"; {gain}$", words["Gates at ½, 24/24 * here 6/6, width 64"])
@@ -582,7 +587,7 @@ def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
     checked = [box for box in shown.all("input") if "checked" in box.attributes]
     assert [box.attributes["id"] for box in checked] == ["view-gains"]
     out = shown.all("header")[0].text
-    assert re.search(r"Table 5 : \d+ of 81 differences to 12/12 exclude 0 \(95 % each\); with", out)
+    assert re.search(r"Table 5 : \d+ of 81 differences from 12/12 are significant \(95 %", out)
     assert "Of 1 run that failed in the paper, 1 trains here." in out
     notes = [note.text for note in shown.named("table5").all("li")]
     assert notes[0] == "Differences: 95 % interval of the differences of equal seeds, Student's t."

@@ -89,8 +89,8 @@ def test_what_needs_no_training_is_counted_in_one_sentence(tmp_path):
         *((printed("120", reason="known"), ours) for ours in (112_000_000, 108_000_000)),
     ]
     network = (
-        "Judged without training: 1 of 4 parameter counts agree "
-        "(1 misprint; 2 unexplained: Table 1 of paper, -10.0 to -6.7 %)"
+        "Judged without training: 1 of 4 printed parameter counts agree; 1 is a misprint; "
+        "2 are -10.0 to -6.7 % off for a reason that we do not know (Table 1)"
     )
     assert judged_counts(counts, artefacts, [paper]) == f"{network}."
 

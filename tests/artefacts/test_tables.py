@@ -182,7 +182,7 @@ def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path, results):
     assert (item(judged, "24/24", "avg").mark, item(judged, "24/24", "params").mark) == ("bold", "")
     shown = view(judged, "").blocks[0].rows
     assert {row.label for row in shown if row.kind == "result" and row.cells[1].bold} == {"24/24"}
-    (note,) = [note for note in notes_of(judged) if note.startswith("“bold”")]
+    (note,) = [note for note in notes_of(judged) if note.startswith("The paper's mark “bold”")]
     assert "paired bootstrap (1,000 draws of 50% of the sentences, of which 95% agree)" in note
     assert [line["mark"] for line in numbers(judged)].count("bold") == 3
 
@@ -444,9 +444,10 @@ def test_a_result_where_the_paper_has_none_and_the_reverse_have_a_sign_and_a_not
     turned = {place for place, cell in cells.items() if "⇄" in cell.ours.text}
     assert turned == {("6/6", "bos"), ("24/24", "bos")}
     assert cells["6/6", "bos"].reported.text == "NA"
-    assert {"⇄: we have a result where the paper has none, or the reverse.", "“NA”: diverged."} <= {
-        *shown.notes
-    }
+    assert {
+        "⇄: we have a result where the paper has none, or the reverse.",
+        "The paper's “NA”: diverged.",
+    } <= {*shown.notes}
     assert r"$\rightleftharpoons$" in tex(shown)
 
 
@@ -454,7 +455,8 @@ def test_rows_of_another_depth_say_which_and_a_count_that_seeds_share_has_no_spr
     results = typical(tmp_path / "results", comparable=False)
     made = compared(tmp_path, results)
     sources = {name: replace(each, layers="2/2") for name, each in made.sources.items()}
-    sources["p/small"] = replace(sources["p/small"], text="Messages")
+    sources["p/small"] = replace(sources["p/small"], text="Messages", paper_layers="6/6")
+    sources["p/deep"] = replace(sources["p/deep"], paper_layers="24/24")
     made = replace(made, sources=sources)
     shown = view(made, "A. Author: A paper. 2020")
     names = [line.label for line in shown.blocks[0].rows if line.kind == "result"]

@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import Any
 
 from fathom.artefacts.figures import drawing
+from fathom.artefacts.parameters import KEY as PARAMETERS
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, SeriesLost
 from fathom.config.schema.figures import UPDATE
@@ -128,8 +129,12 @@ def curve(label: str, source: ResultSource) -> LearningCurve:
 
 
 def run_labels(cells: Iterable[Cell]) -> dict[str, str]:
-    """Return what each run of a table is called: its row, and its column where that decides."""
-    cells = [cell for cell in cells if cell.kind == "run"]
+    """Return what each run of a table is called: its row, and its column where that decides.
+
+    A row that counts parameters names a run only if no other row has it.
+    """
+    runs = (cell for cell in cells if cell.kind == "run")
+    cells = sorted(runs, key=lambda cell: cell.key == PARAMETERS)
     runs_of_row: dict[tuple[str, str], set[str]] = {}
     for cell in cells:
         runs_of_row.setdefault((cell.block, cell.row), set()).add(cell.source)

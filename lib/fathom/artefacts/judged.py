@@ -30,28 +30,33 @@ def judged_counts(
     for count, ours in counts:
         verdicts.setdefault(count.verdict(ours), []).append((count, ours))
     parts, agree = [], len(verdicts.pop("agrees", ()))
-    others = "; ".join(_disagreeing(verdict, items) for verdict, items in verdicts.items())
+    several = len({count.paper for count, _ in counts}) > 1
     if counts:
-        words = f"{agree} of {len(counts)} parameter counts agree"
-        parts.append(f"{words} ({others})" if others else words)
+        parts.append(f"{agree} of {len(counts)} printed parameter counts agree")
+        parts += [_disagreeing(verdict, items, several) for verdict, items in verdicts.items()]
     words = [word for paper in papers for word in _text_verdicts(artefacts, paper)]
     if words:
         parts.append(f"text: {words.count(REPRODUCED)} of {len(words)} counts agree")
     return f"Judged without training: {'; '.join(parts)}." if parts else ""
 
 
-def _disagreeing(verdict: str, items: Sequence[tuple[PrintedCount, int]]) -> str:
-    """Return how many counts have a verdict, and of what is not explained the place and size."""
+def _disagreeing(verdict: str, items: Sequence[tuple[PrintedCount, int]], several: bool) -> str:
+    """Return how many counts have a verdict, and of what is not explained the place and size.
+
+    With `several` papers the place names the paper.
+    """
     if verdict == "misprint":
-        return f"{len(items)} misprint{'s' if len(items) > 1 else ''}"
+        return "1 is a misprint" if len(items) == 1 else f"{len(items)} are misprints"
     places: dict[str, dict[str, None]] = {}
     for count, _ in items:
         number = label(count.table, "").partition(" ·")[0]
         places.setdefault(count.paper, {})[number] = None
-    where = ", ".join(f"{', '.join(tables)} of {paper}" for paper, tables in places.items())
+    named = (", ".join(tables) + f" of {paper}" * several for paper, tables in places.items())
     shares = sorted(share for each, ours in items if (share := each.difference(ours)) is not None)
     ends = dict.fromkeys(f"{100 * share:+.1f}" for share in (*shares[:1], *shares[-1:]))
-    return f"{len(items)} {verdict}: {where}, {' to '.join(ends) or '0'} %"
+    why = " for a reason that we do not know" if verdict == "unexplained" else ""
+    are = "is" if len(items) == 1 else "are"
+    return f"{len(items)} {are} {' to '.join(ends) or '0'} % off{why} ({', '.join(named)})"
 
 
 def _text_verdicts(artefacts: Artefacts, paper: Paper) -> Iterator[str]:

@@ -83,6 +83,8 @@ def table(
         write_drawn(stem, formats.write(laid_out, compared, stem), artefacts.files_read)
         report(f"table: {stem}.md, csv, tex, html")
     further = ["page", paper.name] if paper.is_study else ["compare", "--table", target]
+    if all(not item.result.shown or item.result.words for item in compared.cells):
+        further = ["run", target]
     suggest(artefacts.paths.fathom(*further, "--scale", artefacts.scale))
 
 
@@ -433,11 +435,13 @@ def _making(artefacts: "Artefacts", paper: str) -> dict[str, str]:
 
     targets = Targets(artefacts.project, artefacts.scale, artefacts.paths, papers=(paper,))
     plan, making = Plan(targets, None), {}
-    basis = "as measured here" if plan.measured else f"as estimated for one {DEFAULT}"
+    of = "from other trainings here" if plan.measured or plan.rates else f"for one {DEFAULT}"
     for title, names in plan.groups(paper, by_table=True).items():
         left = [each.job for each in plan.trainings(names).values() if each.job.left]
-        hours = [sum(of) for of in zip(*(job.hours_left for job in left), strict=True)]
+        hours = [sum(ends) for ends in zip(*(job.hours_left for job in left), strict=True)]
         if left:
+            # What is measured has no range.
+            basis = "as measured here" if len({*hours}) == 1 else f"as estimated {of}"
             time = " to ".join(duration(each * 3600, days=False) for each in dict.fromkeys(hours))
             words = f"{len(left)} training{'s' if len(left) > 1 else ''} left, {time} {basis}"
             making[title.removeprefix(f"{paper}_")] = words

@@ -112,6 +112,12 @@ class TrainingRecord(BaseModel):
         return ", ".join(filter(None, (words, threads, tf32)))
 
     @property
+    def commit_words(self) -> str:
+        """The commit in short, and whether files had changed since; empty outside a clone."""
+        name, _, changed = (self.commit or "").partition("-")
+        return f"{name[:8]} with uncommitted changes" if changed else name[:8]
+
+    @property
     def weights(self) -> dict[str, str]:
         """SHA-256 of each file of weights that may be decoded, by its name in checkpoints/."""
         return {

@@ -79,11 +79,19 @@ def _notes(figure: Figure, frame: "DataFrame") -> list[str]:
     seeds = len({*frame["seed"]}) if "seed" in frame else 0
     several = [f"{seeds} seeds: {_module(figure.settings.kind).SEEDS}"] if seeds > 1 else []
     metrics = dict.fromkeys(frame[METRIC]) if METRIC in frame else ()
-    notes = (note for field in frame[NOTE].dropna() for note in field.split(NOTES))
+    # What several panels have in common is said once.
+    named: dict[str, dict[str, None]] = {}
+    for note in (note for field in frame[NOTE].dropna() for note in field.split(NOTES)):
+        name, colon, words = note.partition(": ")
+        named.setdefault(words if colon else note, {})[name if colon else ""] = None
     return [
         *several,
         *(f"Metric: {metric}" for metric in metrics if metric),
-        *filter(None, dict.fromkeys(notes)),
+        *(
+            ": ".join(filter(None, (", ".join(names), words)))
+            for words, names in named.items()
+            if words
+        ),
     ]
 
 

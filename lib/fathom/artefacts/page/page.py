@@ -279,7 +279,7 @@ def bibtex(about: PaperSettings) -> str:
 def software(scale: str, runs: Iterable[PageRun]) -> str:
     """Return what to cite of the reproduction: version, commits and scale."""
     files = [training.file for run in runs for training in run.ended]
-    commits = sorted({file.commit[:12] for file in files if file and file.commit})
+    commits = sorted({file.commit_words for file in files if file and file.commit_words})
     sources = f", trained by commit {', '.join(commits)}" if commits else ""
     return f"fathom {version('fathom')}, scale {scale}{sources}"
 

@@ -24,8 +24,8 @@ from fathom.artefacts.table.view import BlockView, ShownCell, blocks
 from fathom.config.schema.table import DIFFERENCE
 from fathom.config.tables import Cell, Table
 
-NOTHING = "–"  # where neither we nor the paper have anything
-DIGITS, FEW = ".6g", ".4g"
+FEW = ".4g"
+SIGNS = 5  # of fewer differences the signs say nothing
 MARGIN = 6  # percent of a cell's width that stays free beside the outermost mark
 # Pixels of a character of a number, of marks after it and of its ±, and of a gap, by page.css.
 WIDE, MARK, SMALL, GAP = 9.4, 8.0, 6.4, 2
@@ -62,8 +62,11 @@ class Gain:
         return ";".join(f"--{name}:{self.place(value)}" for name, value in places.items())
 
     def text(self, value: float) -> str:
-        """Return a difference with its sign."""
-        return minus(signed(value, self.decimals))
+        """Return a difference with its sign; of a sure one that rounds to 0 with a digit more."""
+        text = signed(value, self.decimals)
+        if self.sure and value == self.ours.difference and not float(text):
+            text = signed(value, self.decimals + 1)
+        return minus(text)
 
     @property
     def words(self) -> str:
@@ -71,7 +74,7 @@ class Gain:
         words = self.text(self.ours.difference)
         if self.ours.low is not None and self.ours.high is not None:
             ends = f"[{self.text(self.ours.low)}, {self.text(self.ours.high)}]"
-            words += f" {ends} {'excludes' if self.sure else 'includes'} 0"
+            words += f" {ends}, which {'excludes' if self.sure else 'includes'} 0"
         return words
 
 
@@ -95,18 +98,24 @@ class PageTable:
         shown = (cell.item.result for cell in self.cells)
         if any(each.interval is not None and not each.cell.less for each in shown):
             words.append("[ ] in details of a cell: 95 % over test sentences.")
+        for margin in {run.spec.outcome.failed_margin: 0 for run in self._runs(self.cells)}:
+            if margin:
+                below = f"less than {margin:g} nats below the unigram baseline"
+                words.append(f"Failed to train: here, a run that ends {below}, or above it.")
         return [*words, *notes_on_cells(self.compared)]
 
     @property
     def came_out(self) -> str:
-        """How many gains are certain, and how many of these have the paper's sign."""
+        """How many gains are certain, and, of enough, how many of these have the paper's sign."""
         gains = [gain for gain in self.gains.values() if gain.sure is not None]
         sure = [gain for gain in gains if gain.sure]
         both = [gain for gain in sure if gain.paper]
         agree = sum(gain.ours.difference * (gain.paper or 0) > 0 for gain in both)
-        words = f"{len(sure)} of {len(gains)} differences to {self.base} exclude 0 (95 % each)"
-        signs = f"; with the paper's sign: {agree} of {len(both)} (by chance {len(both) / 2:g})"
-        return (words + signs * bool(both)) if gains else ""
+        words = f"{len(sure)} of {len(gains)} differences from {self.base} are significant"
+        words += " (95 % intervals that leave out 0, each by itself)"
+        signs = f". For {len(both)} of these the paper prints a difference, with the same sign for "
+        signs += f"{agree}; chance alone gives {len(both) / 2:g}"
+        return (words + signs * (len(both) >= SIGNS)) if gains else ""
 
     @cached_property
     def blocks(self) -> tuple[BlockView, ...]:
@@ -262,11 +271,11 @@ class PageTable:
             elif result.interval is not None:
                 low, high = result.value - result.interval, result.value + result.interval
                 ends = f"[{low:{FEW}}, {high:{FEW}}]"
-            words = (f"{result.value:{DIGITS}}", unit, spread, ends)
+            words = (f"{result.value:{FEW}}", unit, spread, ends)
             yield " ".join(filter(None, words)) + p + self._seeds(result.cell)
         if reported and (printed := reported.outcome or cell.reported.full):
             yield f"paper {printed}"
-        yield f"less {self.base} {gain.words}" if gain else ""
+        yield f"minus {self.base}: {gain.words}" if gain else ""
         share = self.right_language(cell)
         yield f"{share} of hypotheses in the right language" if share not in ("", "100%") else ""
 
@@ -293,7 +302,7 @@ class PageTable:
             within = measurement.tolerance(result.cell.task)
             printed = (reported.number, reported.decimals) if reported else (None, 0)
             allowed = allowed_difference(within, *printed, result)
-            yield f"{minus(cell.difference)} to the paper's; up to {allowed:{DIGITS}} is reproduced"
+            yield f"{minus(cell.difference)} to the paper's; up to {allowed:{FEW}} is reproduced"
         if reported and reported.right:
             yield f"misprint: printed {reported.value}, must mean {reported.right}"
         if reported and reported.mark:

@@ -42,7 +42,7 @@ class Trainability:
             limits = (
                 f"{each} {'; '.join({facts[each]: 0 for facts in trained})}" for each in BOUNDS
             )
-            yield f"that what trained here does not diverge beyond {', '.join(limits)}"
+            yield f"that these networks would train, too, beyond {', '.join(limits)}"
         if single := [name for name in self.ended if len(self.runs[name].ended) == 1]:
             each = "; ".join(single) if len(single) < len(self.ended) else "each row"
             yield f"anything from one seed ({each})"

@@ -42,7 +42,7 @@ def _against_notes(compared: ComparedTable) -> Iterator[str]:
         methods = dict.fromkeys(item.against.method for item in shown if item.against)
         words = "; ".join(filter(None, methods))
         interval = f"; in brackets: {words}" if words else ""
-        yield f"{compared.called(column)}: less that of {compared.called(row)}{interval}."
+        yield f"{compared.called(column)}: minus that of {compared.called(row)}{interval}."
     items = [item for item in compared.cells if item.against and not item.result.cell.less]
     scores = [item for item in items if is_score(item.result)]
     if not scores:
@@ -50,7 +50,7 @@ def _against_notes(compared: ComparedTable) -> Iterator[str]:
     column = scores[0].result.cell.column
     shown = [item.against for item in scores if item.result.cell.column == column and item.against]
     methods = "; ".join(dict.fromkeys(each.method for each in shown if each.method))
-    less = f"difference: {compared.called(column)} less that of {compared.table.settings.against}"
+    less = f"difference: {compared.called(column)} minus that of {compared.table.settings.against}"
     yield f"{less}; low, high and p: {methods}." if methods else f"{less}."
     count = sum(each.p_holm is not None for each in shown)
     if count:
@@ -176,13 +176,13 @@ def _mark_notes(compared: ComparedTable) -> Iterator[str]:
                 to = compared.called(to)
             elif to not in rows:
                 to = f"the run {to}"
-            yield f"“{name}”: {_MEANS[mark.means]} {to}{_test(mark)}."
+            yield f"The paper's mark “{name}”: {_MEANS[mark.means]} {to}{_test(mark)}."
     less = {name for name, mark in compared.table.marks.items() if mark.means == DIFFERENCE}
     differences = (item for item in compared.cells if item.reported and item.reported.mark in less)
     if any(item.result.interval is not None for item in differences):
         yield "± of a difference: by bootstrap of both rows in pairs."
     signs = {item.sign: item.outcome for item in printed if item.outcome != item.sign}
-    yield from (f"“{sign}”: {outcome}." for sign, outcome in signs.items() if outcome)
+    yield from (f"The paper's “{sign}”: {outcome}." for sign, outcome in signs.items() if outcome)
     if any(item.right for item in printed):
         yield "In brackets: what a misprint must mean."
 

@@ -73,7 +73,8 @@ class ResultSource:
     # What tasks are called whose text is not what their name says.
     shown_as: Mapping[str, str] = field(default_factory=dict)
     text: str = ""  # the title of its data set, where that is not the paper's
-    layers: str = ""  # of a run, as in `12/24`
+    layers: str = ""  # of a run, as in `12/24`, or `24` of an encoder alone
+    paper_layers: str = ""  # the same with the paper's settings
     by_construction: tuple[str, ...] = ()  # what a corpus is drawn to have, as the paper prints
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured

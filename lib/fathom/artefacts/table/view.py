@@ -17,7 +17,6 @@ OURS = "Not in the paper"
 _SCALED = ("millions", "thousands")
 _COUNTS = 2  # significant digits that a scaled count keeps
 _BOLD = "bold"
-_LAYERS = re.compile(r"\b\d+/\d+\b|\bL = \d+\b")
 
 
 @dataclass(frozen=True)
@@ -229,7 +228,7 @@ def _block(
     rows, called = [], {}
     for at, (row, cells) in enumerate(_grouped(items, "row").items()):
         name = _with_unit(compared.called(row), cells if unit_by_row else ())
-        here = _here(name, cells[0], compared)
+        here = _here(name, cells, compared)
         # In a part that is not the paper's every row would be marked.
         if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
@@ -275,16 +274,19 @@ def _block(
     return BlockView(heading, columns, *parts)
 
 
-def _here(words: str, first: ComparedCell, compared: ComparedTable) -> str:
+def _here(words: str, cells: Sequence[ComparedCell], compared: ComparedTable) -> str:
     """Return the depths of a row's run, where they are other ones than the row's name says."""
-    cell = first.result.cell
-    source = compared.sources.get(cell.source)
-    if source is None or source.comparable:
+    runs = [each.result.cell for each in cells if each.result.cell.source in compared.sources]
+    if not runs or (source := compared.sources[runs[0].source]).comparable:
         return ""
-    decoder = f"L = {source.layers.partition('/')[2]}"
-    here = [decoder if "=" in name else source.layers for name in _LAYERS.findall(words)]
+    depths = {source.paper_layers: source.layers}
+    depths |= {
+        f"L = {of.rpartition('/')[2]}": f"L = {depths[of].rpartition('/')[2]}" for of in depths
+    }
+    named = (of for of in depths if of and re.search(rf"(?<![\w/]){of}(?![\w/])", words))
+    here = [depths[of] for of in named]
     for other in compared.cells if "E[L] =" in words else ():
-        if other.result.cell.id == cell.id and other.result.cell.key == "depth.decoder":
+        if other.result.cell.id == runs[0].id and other.result.cell.key == "depth.decoder":
             here += [] if other.result.value is None else [f"E[L] = {other.result.value:.2f}"]
     return ", ".join(depth for depth in here if depth not in words)
 

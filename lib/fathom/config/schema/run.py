@@ -129,6 +129,11 @@ class Model(Section):
         no_choice=True,  # A translation model has none.
     )
 
+    @property
+    def depth(self) -> str:
+        """The layers of encoder and decoder as in `12/24`; `24` of an encoder alone."""
+        return "/".join(str(each) for each in (self.encoder_layers, self.decoder_layers) if each)
+
 
 class BatchSettings(Section):
     """The size and order of an update's data."""
