@@ -26,8 +26,8 @@ TERMINAL = IMAGES / "terminal.html"
 # Of each picture: its page, the address there, whether it is dark, and which elements it has.
 PICTURES = {
     "terminal": (TERMINAL, "", True, ("pre",)),
-    "page_light": (PAGE, "", False, (".tools", ".grid")),
-    "page_dark": (PAGE, "", True, (".tools", ".grid")),
+    "page_light": (PAGE, "", False, (".grid",)),
+    "page_dark": (PAGE, "", True, (".grid",)),
     "page_head": (PAGE, "", False, ("header",)),
     "page_cell": (
         PAGE,

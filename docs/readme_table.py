@@ -22,6 +22,7 @@ from fathom.results.tree import rows
 
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
 SMALLEST, DEPTHS, AVERAGE = "tiny", "deep", "avg"
+AGAIN = "docs/results.md#your-own-results-compared-with-these"
 # Notes of printed cells whose run had no result.
 FAILED = ("failed", "diverged")
 # Tables and figures that the paper prints; those of our controls have no number.
@@ -58,11 +59,15 @@ def trained(project: Project, folder: Path = KEPT / DEPTHS) -> str:
             continue
         here = [run for run in failed if {*ends[run]} == {FINISHED}]
         seeds = max(map(len, ends.values()))
+        those = f"Of {len(failed)} runs that failed in the paper, {len(here)}"
+        if len(here) == len(failed):
+            those = f"The {len(failed)} runs" if len(failed) > 1 else "The run"
+            those += " that failed in the paper"
         found += (
             f"- {paper.about.title}, Table{'s' * (len(names) > 1)} {', '.join(names)}, with the "
-            f"paper's depths: {outcomes.count(FINISHED)} of {len(outcomes)} trainings finished. Of "
-            f"the runs that failed in the paper, {len(here)} of {len(failed)} train here, with "
-            f"{'each of ' * (seeds > 1)}{seeds} seed{'s' * (seeds > 1)}.\n"
+            f"paper's depths: {outcomes.count(FINISHED)} of {len(outcomes)} trainings finished. "
+            f"{those} train{'s' * (len(here) == 1)} here "
+            f"({seeds} seed{'s each' if seeds > 1 else ''}).\n"
         )
     return found
 
@@ -74,8 +79,9 @@ def gains(project: Project, folder: Path = KEPT / SCALE) -> str:
     reported = rows(project.papers[PAPER].reported(TABLE))
     printed = {line["row"]: line for line in reported if line["column"] == AVERAGE}
     seeds = cells[BASE, AVERAGE]["seeds"]
-    lines = [f"| row less {BASE}, BLEU | paper | here, {seeds} seeds | 95 % interval |"]
+    lines = [f"| difference from {BASE}, BLEU | paper | here, {seeds} seeds | 95 % interval |"]
     lines.append("|---|--:|--:|--:|")
+    certain = {"better": 0, "worse": 0}
     for row, paper in printed.items():
         if row == BASE:
             continue
@@ -87,8 +93,14 @@ def gains(project: Project, folder: Path = KEPT / SCALE) -> str:
             gap = less(row, BASE)
             low, high = gap.value - gap.half, gap.value + gap.half
             ours = f"{gap.value:+.2f}", f"{low:+.2f} to {high:+.2f}"
+            certain["better"] += low > 0
+            certain["worse"] += high < 0
         lines.append(f"| {' | '.join((row, gain, *ours))} |")
-    return "\n".join(lines) + "\n"
+    which = f"{project.papers[PAPER].about.title}, Table {TABLE.removeprefix('table')}"
+    words = f"{certain['better']} of {len(lines) - 2} rows are better than {BASE}, and "
+    words += f"{certain['worse']} are worse: their intervals leave out 0"
+    head = f"- {which}, with a quarter of the paper's depth ([one command]({AGAIN})): {words}."
+    return "\n".join((head, "", *lines, ""))
 
 
 def status(project: Project) -> str:

@@ -71,7 +71,7 @@ def test_an_outcome_in_place_of_a_score_is_shown_among_gains_and_trainings(tmp_p
     write_csv(tmp_path / "deep" / evidence.RUNS, list(trainings[0]), trainings)
     trained = readme_table.trained(own_project, tmp_path / "deep")
     assert (
-        "38 of 39 trainings finished. Of the runs that failed in the paper, 5 of 6 train" in trained
+        "38 of 39 trainings finished. Of 6 runs that failed in the paper, 5 train here" in trained
     )
 
 
