@@ -253,7 +253,7 @@ def small(tmp_path):
     [
         (SUPPORTS, "{Static: fails, Gated: holds}",
          ["7: better.supports.Static", "7: better.supports.Gated"],
-         "the paper's own cells answer 'holds', not 'fails' (table1 “Static” avg "),
+         "the paper's own cells answer 'holds', not 'fails' (table1 “Static, avg” "),
         (SUPPORTS, "holds", ["7: better.supports"],
          "the paper's own cells answer 'undecided', not 'holds'"),
         (' "avg"] > 20', ' "agv"] > 20', CLAIMED, "table1, row 'Static', has no column"),

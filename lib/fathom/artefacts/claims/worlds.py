@@ -206,8 +206,8 @@ def worst(cell: Cell, vocabulary: Vocabulary) -> float:
 
 
 def _bare(artefact: str, place: Place, **parts: Any) -> Term:
-    """Return a cell of a table without a number, which is called `table5 “12/12” avg`."""
-    return Term(f"{artefact} “{place[0]}” {place[1]}", of_table=True, **parts)
+    """Return a cell of a table without a number, which is called `table5 “12/12, avg”`."""
+    return Term(f"{artefact} “{place[0]}, {place[1]}”", of_table=True, **parts)
 
 
 def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
