@@ -273,6 +273,19 @@ def test_without_results_a_table_is_a_line_with_its_command_and_hours(project, c
     assert "What ran Nothing of 2 runs" in page.all("header")[0].text
 
 
+def test_hours_are_measured_only_where_each_kind_of_network_was(own, summarised, call):
+    """Those of networks that nobody had trained were called measured, since others were."""
+    folder = own(summarised)
+    (corpus,) = folder.glob("results/corpora/small-*/corpus.json")
+    write_record(corpus, read_record(corpus) | about_corpus(corpus.parent))
+    for folders in folder.glob("results/runs/sample/gated_*"):
+        shutil.rmtree(folders)
+    assert call("page").code == 0
+    page = parsed((folder / "results/small/sample.html").read_text(encoding="utf-8"))
+    line = page.named("table1").all("p", "making")[0].text
+    assert re.match(r"1 training left, .+ as measured here: ", line)
+
+
 def test_a_table_counts_the_decodings_of_its_cells_that_are_gone(own, summarised, call):
     folder = own(summarised)
     table = ("table", "sample_table1", "--partial")
@@ -280,6 +293,13 @@ def test_a_table_counts_the_decodings_of_its_cells_that_are_gone(own, summarised
     (decoding,) = folder.glob(f"results/runs/sample/{RUN}-*/1/decodings/test.*")
     shutil.rmtree(decoding)
     assert "decodings of these cells that are gone: 1; their scores stay" in call(*table).err
+
+
+def test_what_follows_a_table_is_its_runs_until_a_cell_has_a_number(project, own, summarised, call):
+    table = ("table", "sample_table1", "--partial", "--show")
+    assert "next: fathom run sample_table1 --scale small" in call(*table).err
+    own(summarised)
+    assert "next: fathom compare --table sample_table1 --scale small" in call(*table).err
 
 
 def test_text_of_config_is_no_markup(project, edit, call):
