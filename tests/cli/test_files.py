@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from fathom.results.clean import KINDS
+from fathom.workflow import starts
 from tests.support.damage import flip
 from tests.support.small_project import GATED, RUN
 from tests.support.small_trees import edit as edit_tree
 from tests.support.small_trees import write_tree
+
+CLEAN = "clean", "unused", "--yes"
 
 
 def test_equal_trees_end_with_0_and_others_with_1(tmp_path, call):
@@ -169,9 +172,23 @@ def test_it_lists_first_and_deletes_what_is_named(own, trained, call):
 
 def test_a_mistake_in_config_is_refused_since_it_hides_runs(project, edit, call):
     edit("papers/sample/runs.yaml", "label_smoothing", "label_smothing")
-    answer = call("clean", "unused", "--yes")
+    answer = call(*CLEAN)
     assert answer.code == 1
     assert "label_smothing" in answer.err
+
+
+@pytest.mark.slow
+def test_runs_of_a_study_that_is_not_in_use_or_that_train_are_not_unused(own, trained, call):
+    """They were deleted, the folder of a training with them."""
+    folder = own(trained)
+    (folder / "mine").mkdir()
+    (folder / "mine" / "study.yaml").write_text("title: Mine\n", encoding="utf-8")
+    assert "mine: not in use, so its runs would be deleted" in call(*CLEAN).one_line
+    shutil.rmtree(folder / "mine")
+    starts.add_trainings(folder / "results" / "cluster", {folder / "training.json": ("wide", 60)})
+    assert "a start makes 1 trainings here" in call(*CLEAN).one_line
+    shutil.rmtree(folder / "results" / "cluster")
+    assert call(*CLEAN).code == 0
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ class Artefacts:
         """Return the seeds of a run that are shown."""
         of_scale = self.project.seeds(name, self.scale)
         if self.seeds == "all":
-            return tuple(sorted({*of_scale, *self._trained(name)}))
+            return tuple(sorted(self._trained(name))) or of_scale
         return self.seeds or of_scale
 
     def cells(self, table: Table) -> tuple[Cell, ...]:

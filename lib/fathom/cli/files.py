@@ -271,6 +271,20 @@ Kinds = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Delete. Without it, only list.")]
 
 
+def _require_all_studies(project: Project, paths: Paths) -> None:
+    """Refuse to delete what is unused while a start runs, or a study here is not in use."""
+    from fathom.workflow import starts
+
+    if live := starts.trainings_of_all(paths.cluster):
+        what = f"a start makes {len(live)} trainings here, which may be of a study that it names"
+        raise FathomError(what, str(paths.results), "wait until it has ended, or stop it")
+    for study in sorted({*Path().glob("*/study.yaml"), *project.root.glob("*/study.yaml")}):
+        if study.parent.name not in project.papers:
+            what = "not in use, so its runs would be deleted"
+            remedy = "add it to `papers` in config/config.yaml, or move it away"
+            raise FathomError(what, str(study.parent), remedy)
+
+
 def clean(
     kinds: Kinds = None, yes: Yes = False, results: Results = None, as_json: Json = False
 ) -> None:
@@ -292,6 +306,8 @@ def clean(
     # All of config is checked: what a mistake hides would count as unused.
     project, paths = open_scale(None, results, check=True, of_results=True)
     listed = {}
+    if yes and "unused" in (kinds or ()):
+        _require_all_studies(project, paths)
     for kind in kinds or KINDS:
         items = deletable(kind, project, paths.results)
         for item in items:

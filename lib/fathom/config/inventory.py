@@ -227,7 +227,8 @@ class Inventory:
         if len(names) == 1:
             return names[0]
         if names:
-            raise FathomError(f"several papers have a run '{text}'", "run", " or ".join(names))
+            what = f"'{text}' is a run of several papers or studies"
+            raise FathomError(what, "run", f"write {' or '.join(names)}")
         if text in self.files.papers:
             remedy = f"its runs: {shortened(self.runs_of(text))}"
             raise FathomError(f"'{text}' is a paper", "run", remedy)

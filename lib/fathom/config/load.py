@@ -90,7 +90,7 @@ def load(
         check: whether to check everything: all papers, and all runs at all scales; or what checks
             even more, `artefacts.check.beyond_config`.
         layers: switches that come after config.yaml's (config/switches.py).
-        here: the working folder, below which relative `papers` are.
+        here: the working folder, below which relative `papers` are, or else below the project's.
     """
     files = ConfigFiles(root)
     findings = [*files.all("config").faults()]
@@ -98,7 +98,9 @@ def load(
     switches, wrong = check_values(Switches, values)
     findings += wrong if not findings else []
     if switches is not None:
-        folders = [(here / folder).resolve() for folder in switches.papers]
+        # What a clone's config.yaml names is below the clone, wherever a command is typed.
+        places = [(here / folder, root / folder) for folder in switches.papers]
+        folders = [next(filter(Path.is_dir, pair), pair[0]).resolve() for pair in places]
         papers = ((folder.name, folder) for folder in folders)
         findings += files.include(plugins.installed().items(), plugins.GROUP)
         findings += files.include(papers, values.place("papers"))

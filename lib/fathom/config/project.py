@@ -72,7 +72,9 @@ class Project(Inventory):
         try:
             return (super().run_name(text),)
         except FathomError as error:
-            found, wrong = dict(self._rows_called(text)), error
+            # A study may call its rows after runs.
+            is_run = any(name.partition("/")[2] == text for name in self.readable)
+            found, wrong = {} if is_run else dict(self._rows_called(text)), error
             if not found:
                 with suppress(FathomError):
                     rows = runs_by_row(self.cells(find(self.papers, text, "table")[1]))

@@ -167,7 +167,10 @@ class Switches(Section):
     run: Annotated[Text | None, _Typed] = Doc("Runs that `run` makes, with commas or *.", None)
     papers: Annotated[
         tuple[str, ...], BeforeValidator(one_or_several, json_schema_input_type=str | list[str])
-    ] = Doc("Folders of papers outside config/papers, relative to the working folder.", ())
+    ] = Doc(
+        "Folders of papers outside config/papers, below the working folder, or else the project's.",
+        (),
+    )
     gpu_hours: Count | None = Doc("The most GPU-hours of a start on a cluster; null: 100.", None)
     site: Site = Doc("The cluster, in profiles/slurm/site.yaml.", Site())
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
