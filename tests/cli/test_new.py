@@ -125,6 +125,8 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     assert "mine/datasets/mine.yaml, config/config.yaml\nnext: " in answer.err
     assert "next: snakemake mine --config papers=mine" in answer.err
     assert call("validate").code == 0
+    # `translate` took the row of the study, which is called after the paper's run.
+    assert "write deep/uneven or mine/uneven" in call("show", "uneven").one_line
     assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     splits = corpus(tmp_path)
     assert {split: len(pairs) for split, pairs in splits.items()} == {

@@ -401,16 +401,6 @@ def test_a_name_that_two_papers_have_needs_its_paper(edited):
     assert "deep/static or wide/static" in caught.value.remedy
 
 
-def test_a_name_of_a_run_that_a_study_has_too_is_not_taken_for_a_row_of_the_study(edited):
-    """`fathom adopt` calls its rows after runs, and `translate` then took another network."""
-    study = "runs:\n  static: {like: deep/static, training: {updates: 77}}\ntables:\n  table1:\n"
-    study += "    title: A\n    columns: [avg]\n    tables_of: bleu\n    rows: {static: static}\n"
-    project = load(edited(("papers/own/study.yaml", None, study)), check=False)
-    with pytest.raises(FathomError) as caught:
-        project.run_name("static")
-    assert "write deep/static or own/static" in caught.value.remedy
-
-
 def test_a_paper_that_a_clone_names_is_found_from_wherever_a_command_is_typed(edited, tmp_path):
     folder = edited(("config.yaml", "device: cpu", "papers: [config/beside]"))
     runs = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
