@@ -594,6 +594,19 @@ def test_gains_are_drawn_with_interval_and_paper_and_said_in_words(shown):
     assert "±: standard error over the seeds." in notes
 
 
+def test_where_the_papers_base_failed_its_number_stands_with_that(artefacts):
+    """The paper's main result was not in the view that comes first."""
+    fill(artefacts, "transparent_attention", "table1")
+    paper = own_project().papers["transparent_attention"]
+    tables = {"table1": artefacts.compared(paper, paper.tables["table1"])}
+    runs = runs_of(artefacts, paper, tables)
+    shown = PageTable(tables["table1"], runs)
+    bases = {(cell.row, cell.column): shown.gains.get(cell.id) for cell in shown.cells}
+    assert [bases["transparent", layers].base for layers in ("6", "12")] == ["", "failed"]
+    document = parsed(page(artefacts, paper, tables, ()))
+    assert "27.79, base failed" in document.named("table1").text
+
+
 def test_cells_of_no_run_have_details_too(artefacts):
     """The largest rate that trains is computed from other cells."""
     fill(artefacts, "latent_depth", "rates")

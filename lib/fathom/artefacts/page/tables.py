@@ -38,6 +38,7 @@ class Gain:
 
     ours: Against
     paper: float | None  # the same of the printed numbers; None without both
+    base: str  # what the paper prints in place of the base's number, in a word
     decimals: int
     low: float  # ends of the scale that all gains of the column have
     high: float
@@ -154,7 +155,7 @@ class PageTable:
                 bases = [at for at in items if is_base(self.spec, str(row), items[at].result.cell)]
                 pairs = dict(self._pairs(items, items.pop(bases[0]))) if bases else {}
                 points = [0.0]
-                for ours, paper in pairs.values():
+                for ours, paper, _ in pairs.values():
                     points += filter(None, (ours.difference, ours.low, ours.high, paper))
                 fractions = [point(each.ours.text)[1] for each in column if each.id in items]
                 decimals = max(map(len, fractions), default=1) - 1
@@ -177,14 +178,15 @@ class PageTable:
 
     def _pairs(
         self, items: Mapping[str, ComparedCell], base: ComparedCell
-    ) -> Iterator[tuple[str, tuple[Against, float | None]]]:
-        """Yield our difference of each cell to the base with its id, and that of the paper."""
+    ) -> Iterator[tuple[str, tuple[Against, float | None, str]]]:
+        """Yield our difference of each cell to the base with its id, and what the paper has."""
+        outcome = base.reported.outcome.partition(" ")[0] if base.reported else ""
         for name, item in items.items():
             less = difference(item.result, base.result, self.compared.sources)
             if less.result.value is not None:
                 ours, other = (of.reported.number if of.reported else None for of in (item, base))
                 paper = None if ours is None or other is None else ours - other
-                yield name, (against_of(less), paper)
+                yield name, (against_of(less), paper, outcome)
 
     def less_is_better(self, cell: ShownCell) -> bool:
         """Return whether a cell heads a column with gains of which the lower ones are good."""
