@@ -46,6 +46,9 @@ PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
 ANSWERED = ("holds", "fails", "inconclusive")
 HOUR = 3600
 NEARLY_ALL = 0.9  # of the layers
+# What a claim asks of a comparison, at its end; and letters above which it is its difference alone.
+_ASKED = re.compile(r" ([<>]=? \S+)$")
+LONG = 180
 # How far a training that failed ended from the unigram baseline, in a note of a cell.
 _DISTANCE = re.compile(r"\(([\d.]+ (?:above|below)) the unigram\)")
 # Links of a page to the files of its runs, which are not kept.
@@ -124,11 +127,18 @@ def parts(kept: Path = KEPT) -> dict[str, str]:
         **{f"trainings of {scale}": _summary(lines) for scale, lines in trained.items()},
         **{f"answers of {scale}": _answers(lines, today) for scale, lines in answers.items()},
         **{name: part for scale in LADDERS for name, part in of_ladder(kept / scale).items()},
-        "table": table.strip() + "\n",
+        "table": _of_both(table.strip()) + "\n",
         "differences": "".join(f"- {sentence}\n" for sentence in _sentences(folder)),
         "claims": _claims(answers[SCALE], f"{PAPER}/{TABLE}"),
         "likelihood or bleu": _grid(folder / "likelihood_or_bleu" / "table1.md"),
     }
+
+
+def _of_both(table: str) -> str:
+    """Return the Markdown of the table with headings that a table of contents can show."""
+    heading = "\n## Table 5: what the paper does not print\n"
+    table = table.replace("\n## Not in the paper\n", heading)
+    return table.replace("\n\n- ", "\n\nNotes on both tables:\n\n- ", 1)
 
 
 def of_ladder(folder: Path) -> dict[str, str]:
@@ -441,21 +451,32 @@ def _better_and_worse(gaps: Mapping[str, Gap], sign: int) -> str:
 
 
 def _claims(lines: Sequence[Mapping[str, str]], artefact: str = "") -> str:
-    """Return the claims that these results decide, of an artefact or all, as Markdown."""
-    table = [
-        ("claim", "asks", "here", "numbers", "on the paper's own cells"),
-        ("---",) * 5,
-    ]
+    """Return the claims that these results decide, of an artefact or all, as Markdown.
+
+    claims.csv has the expressions, and all comparisons.
+    """
+    table = [("the paper says", "here", "what decides", "the paper's own cells"), ("---",) * 4]
+    paper, _, name = artefact.partition("/")
     for line in lines:
-        paper, _, name = artefact.partition("/")
         about = not artefact or (line["paper"] == paper and f"{name}[" in line["expression"])
         if about and line["answer"] in ANSWERED:
+            part = line["part"].removeprefix(name).removeprefix("/" if name else "")
             of_paper = "" if artefact else line["paper"]
-            name = " ".join(filter(None, (of_paper, line["claim"], line["part"])))
+            where = ", ".join(filter(None, (of_paper, part)))
+            sentence = f"“{line['sentence']}”" + (f" ({where})" if where else "")
             ours = "our reading: " if line.get("reading") == "ours" else ""
-            numbers = (line["answer"], line["numbers"], ours + line["reported_answer"])
-            table.append((name, f"`{line['expression']}`", *numbers))
+            decides = _decides(line["numbers"], f"{name} " if name else "")
+            table.append((sentence, line["answer"], decides, ours + line["reported_answer"]))
     return _markdown(table)
+
+
+def _decides(numbers: str, table: str) -> str:
+    """Return the first comparison of an answer, without its table's name, and how many follow."""
+    first, *others = numbers.replace(table, "").split("; ")
+    text = _ASKED.sub(r", must be \1", first)
+    if len(text) > LONG:
+        text = text.rpartition(" = ")[2]
+    return text + (f"; {len(others)} more" if others else "")
 
 
 def replaced(text: str, part: str, new: str) -> str:

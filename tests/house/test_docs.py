@@ -28,6 +28,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 WRITTEN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 README_LINES, FIRST_LINES = 80, 15
+CELL = 200  # letters
 # Words of this project, which a reader of the README does not know yet.
 UNEXPLAINED = ("tiny_long", "unigram", "mask")
 IMAGE_BYTES, RESULT_BYTES = 100_000, 15_000_000
@@ -227,6 +228,8 @@ def test_the_page_of_results_has_what_follows_from_the_kept_files():
     for name, part in evidence.parts().items():
         marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
         assert marked in text, "docs/results.md is stale; run python -m docs.evidence"
+        if name.startswith("claims"):
+            assert max(len(cell) for cell in part.split(" | ")) < CELL, "a cell is unreadable"
 
 
 STUDY = re.compile(r"`(\w+/(?:study\.yaml|metrics/\w+\.py))`[^\n]*\n+```\w+\n(.*?)```", re.DOTALL)
