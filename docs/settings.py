@@ -10,6 +10,7 @@ from fathom.config.schema.figures import KINDS, FigureSettings
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import MethodSettings, RunSettings
 from fathom.config.schema.section import Section
+from fathom.config.show import source_of
 
 _HEAD = """\
 # Settings
@@ -21,6 +22,9 @@ settings come first, or several, of which later ones win), `for` (one run for ea
 `fathom list methods` prints their names). This page is written from
 `lib/fathom/config/schema/run.py`, cards of methods and the papers' `runs.yaml`. At its end are the
 keys of `figures.yaml`: those of every figure, and those of each kind.
+
+Below a setting are the papers that give a value, with the place in brackets. *silent*: the paper
+does not give the value; what follows is where ours comes from.
 """
 
 
@@ -90,7 +94,7 @@ def _choices(annotation: Any) -> Iterator[Any]:
 
 def _allowed(annotation: Any) -> str:
     """Return what a setting with choices may be; empty for other settings."""
-    names = [str(value) for value in _choices(annotation)]
+    names = [f"`{value}`" for value in _choices(annotation)]
     if len(names) < 2:
         return ""
     if any(isinstance(one, type) and issubclass(one, Section) for one in get_args(annotation)):
@@ -107,14 +111,14 @@ def _setting(path: str, field: Any, given: Mapping[str, list[str]]) -> list[str]
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     default = "required"
     if not field.is_required():
-        default = f"default {_text(field.get_default(call_default_factory=True))}"
+        default = f"default `{_text(field.get_default(call_default_factory=True))}`"
     if extra.get("source"):
         default += f", {extra['source']}"
     unit = f"; scaled by {extra['unit']}" if extra.get("unit") else ""
     unit += _allowed(field.annotation)
     lines = [f"- `{path}` ({default}{unit}): {field.description or ''}".rstrip(": ")]
     for value, places in given.items():
-        lines.append(f"    - {value}: {'; '.join(places)}")
+        lines.append(f"    - `{value}`: {'; '.join(places)}")
     return lines
 
 
@@ -133,10 +137,10 @@ def _method(name: str, card: MethodCard, given: Mapping[str, Mapping[str, list[s
     lines = [f"## method {name}", "", card.about.summary, ""]
     for key, setting in card.about.settings.items():
         unit = f"; scaled by {setting.unit}" if setting.unit else ""
-        default = f"default {_text(setting.default)}, {setting.source}{unit}"
+        default = f"default `{_text(setting.default)}`, {setting.source}{unit}"
         lines.append(f"- `method.{key}` ({default}): {setting.description}")
         for value, places in _of(given.get(f"method.{key}", {}), name).items():
-            lines.append(f"    - {value}: {'; '.join(places)}")
+            lines.append(f"    - `{value}`: {'; '.join(places)}")
     if not card.about.settings:
         lines.append("It has no settings.")
     return [*lines, ""]
@@ -189,7 +193,7 @@ def _values(entry: Entry) -> Iterator[tuple[str, Any, str]]:
         if isinstance(value.value, dict):
             waiting += [((*path, key), inner) for key, inner in value.items()]
         elif path:
-            yield ".".join(path), value.plain, value.source
+            yield ".".join(path), value.plain, source_of(value, entry.values)
 
 
 def _text(value: Any) -> str:

@@ -1,13 +1,18 @@
 """A run's settings, each with its value, the line that it comes from, and its source."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from fathom.config.project import Project
 from fathom.config.scales import leaves
 from fathom.config.schema.section import plain
+from fathom.config.yaml_values import Value
 
 DEFAULT = "default"
+# The keys that a part of a comment names: `clip silent`, `a and b silent: why`, `a: §3`.
+_KEYS = re.compile(r"\b\w+(?=(?:(?:, | and )\w+)*(?: silent| is ours|:))")
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,8 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
         value, where, source = plain(setting), DEFAULT, str(extra.get("source", ""))
         if given := values.find(*path):
             where = f"{given.file}:{given.line}"
-            source = (papers_values.find(*path) or given).source
+            of_paper = papers_values.find(*path)
+            source = source_of(of_paper, papers_values) if of_paper else given.source
         elif path[0] == "method" and path[-1] in card.about.settings:
             default = card.file.at(("settings", path[-1]))
             where = f"{default.file}:{default.line}"
@@ -42,3 +48,21 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
         before = papers.get(path) if changed else None
         settings.append(Setting(".".join(map(str, path)), value, where, source, before, changed))
     return settings
+
+
+def source_of(value: Value, entry: Value) -> str:
+    """Return what the comment of a value says of it.
+
+    Several values of an entry may have one comment. A part of it, up to a semicolon, that names
+    keys, as in `§3; clip silent`, is about these; other parts are about the other values.
+    """
+    keys = {"like"}.union(*(each.key[2:] for each in _inside(entry)))
+    named = {part: keys & {*_KEYS.findall(part)} for part in value.source.split("; ")}
+    of_value = [part for part, those in named.items() if those.intersection(value.key[2:])]
+    return "; ".join(of_value or [part for part, those in named.items() if not those])
+
+
+def _inside(value: Value) -> Iterator[Value]:
+    yield value
+    for _, inner in value.items():
+        yield from _inside(inner)
