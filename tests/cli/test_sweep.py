@@ -172,6 +172,8 @@ def test_a_run_of_a_study_is_swept_on_its_text_and_both_studies_are_named(sweep,
     answer = sweep("--set", "model.dropout=0.2", run="mine/uneven")
     assert "\nname it in config/config.yaml: papers: [mine, sweep]\n" in answer.err
     assert "next: snakemake sweep --config 'papers=[mine,sweep]' seeds=3\n" in answer.err
+    line = call("table", "sweep_table1").one_line
+    assert line.endswith("'sweep_table1'; name its folder under `papers` in config/config.yaml")
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine, sweep]\n", encoding="utf-8")
     assert '"pair"' in call("show", "sweep/dropout_0_2", "--json").out
 

@@ -107,4 +107,7 @@ def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, An
             remedy = f"draw it with `fathom {other} {target}`"
             raise FathomError(f"a {other}, not a {verb}", target, remedy)
     names = [f"{name}_{each}" for name, of in papers.items() for each in getattr(of, f"{verb}s")]
-    raise FathomError(f"no {verb} '{target}'", "target", nearest(target, names))
+    remedy = nearest(target, names)
+    if Path(folder := target.rpartition("_")[0], "study.yaml").is_file() and folder not in papers:
+        remedy = "name its folder under `papers` in config/config.yaml"
+    raise FathomError(f"no {verb} '{target}'", "target", remedy)
