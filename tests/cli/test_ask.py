@@ -73,6 +73,15 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
     assert line.endswith(f"  not built: {artefacts[NOT_BUILT]['not_built']}")
 
 
+@pytest.mark.parametrize(("scale", "first"), [("tiny", "latent_depth_table5"), ("paper", "lamgd_")])
+def test_the_table_of_the_run_that_a_scale_watches_is_proposed_first(
+    own_project, monkeypatch, call, scale, first
+):
+    monkeypatch.setattr("fathom.config.load.open_project", lambda *_, **given: own_project)
+    monkeypatch.chdir(ROOT)
+    assert f"next: fathom plan {first}" in call("list", "--scale", scale).err
+
+
 # show
 
 
@@ -97,7 +106,8 @@ def half(project):
 @pytest.fixture
 def lines(half, call):
     """The lines of a run with gates, by setting."""
-    title, *rest = call("show", GATED, "--scale", "half").lines
+    title, headings, *rest = call("show", GATED, "--scale", "half").lines
+    assert re.split("  +", headings)[1:4] == ["value here", "where", "the paper's value"]
     assert title.startswith(f"sample/{GATED} at scale half: results/runs/sample/{GATED}-")
     return {line.split()[0]: line for line in rest}
 
@@ -112,19 +122,17 @@ def test_a_setting_has_the_line_and_the_source_of_its_value(half, lines):
     value, place = lines["method.tau"].split()[1:3]
     assert value == "1.0"
     assert place.startswith("config/methods/latent_layers.yaml:")
-    assert lines["decoding.length_penalty"].split(maxsplit=2)[2] == "default  fairseq's default"
+    assert re.split("  +", lines["decoding.length_penalty"])[2:] == ["default", "fairseq's default"]
     assert lines["method.tau_end"].split()[1] == "null"
     assert lines["method.target_depth_stacks"].split()[1] == '["decoder"]'
 
 
 def test_what_the_scale_changes_is_next_to_the_papers_value(half, call, lines):
-    changed_by = ["8", "config/scales/half.yaml:2", "paper:", "16;", "§3"]
-    assert lines["model.width"].split()[1:6] == changed_by
-    assert "paper: 4" in lines["training.updates"]
-    shown = call("show", GATED, "--scale", "half", "--changed").lines[1:]
-    changed = {"model.width", "model.ffn", "training.updates"}
-    changed |= {name for name, line in lines.items() if "paper: " in line}
-    assert {line.split()[0] for line in shown} == changed
+    assert lines["model.width"].split()[1:] == ["8", "config/scales/half.yaml:2", "16", "§3"]
+    assert lines["training.updates"].split()[3] == "4"
+    shown = call("show", GATED, "--scale", "half", "--changed").lines[2:]
+    assert {line.split()[0] for line in shown} >= {"model.width", "model.ffn", "training.updates"}
+    assert {line.split()[2].partition(":")[0] for line in shown} == {"config/scales/half.yaml"}
     shown = json.loads(call("show", GATED, "--scale", "half", "--json").out)
     assert (shown["run"], len(shown["identity"])) == (f"sample/{GATED}", 64)
     assert set(shown["settings"]) == set(lines)

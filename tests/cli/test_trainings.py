@@ -34,7 +34,7 @@ def test_a_plan_has_a_line_for_each_paper_and_for_all_in_units_that_a_reader_tak
     heading, *rows = (re.split("   *", line) for line in answer.lines[:3])
     assert [row[0] for row in rows] == ["sample", "all"]
     assert any(line.startswith("disk: ") and "free in results" in line for line in answer.lines)
-    assert heading[4:6] == ["GPU time", "time left"]
+    assert heading[4:6] == ["time in all", "time left"]
     unit = re.compile(r"(< 1 s|[\d.,]+( s| min| h)?)( to [\d.,]+ (s|min|h))?")
     assert all(unit.fullmatch(text) for row in rows for text in row[4:6])
     assert not (project / "results").exists()

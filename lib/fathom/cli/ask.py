@@ -28,6 +28,7 @@ from fathom.io.files import write_json
 
 if TYPE_CHECKING:
     from fathom.artefacts.parameters import PrintedCount
+    from fathom.config.show import Setting
 
 # Fields by name.
 Rows = dict[str, dict[str, Any]]
@@ -41,7 +42,8 @@ NEXT = {"artefacts": "plan", "tables": "plan", "figures": "plan", "papers": "pla
 Kind = Annotated[
     str,
     typer.Argument(
-        help="artefacts, tables, figures, runs, papers, methods, datasets, sources or scales."
+        help="artefacts (tables and figures), tables, figures, runs, papers, methods, datasets, "
+        "sources or scales."
     ),
 ]
 
@@ -56,8 +58,9 @@ def list(
     project, paths = open_scale(scale, results, of_results=True)
     if kind not in KINDS:
         raise FathomError(f"no kind '{kind}'", "list", nearest(kind, KINDS))
+    first = None
     if kind in ("artefacts", "tables", "figures"):
-        rows = _artefacts(project, paths, kind)
+        rows, first = _artefacts(project, paths, kind)
     elif kind == "runs":
         rows = _runs(project, paths)
     else:
@@ -70,7 +73,7 @@ def list(
     headings = ("name", "seeds" if kind == "runs" else "title", "state")
     print_columns(headings[:columns], (line[:columns] for line in lines))
     # A table of sizes or text trains nothing.
-    first = next((row for row, fields in rows.items() if fields.get("trainings", 1)), None)
+    first = first or next((row for row in rows if rows[row].get("trainings", 1)), None)
     if first and (verb := NEXT.get(kind)):
         suggest(paths.command(verb, first))
 
@@ -86,10 +89,12 @@ def _text(fields: Mapping[str, Any]) -> tuple[str, str]:
     return title, f"not built: {fields['not_built']}" if fields.get("not_built") else state
 
 
-def _artefacts(project: Project, paths: Paths, kind: str) -> Rows:
+def _artefacts(project: Project, paths: Paths, kind: str) -> tuple[Rows, str | None]:
+    """Return tables and figures, and the first with the run that the scale watches, if any."""
     from fathom.artefacts.needs import Needs
 
     needs = Needs(project, paths.scale)
+    watched = project.scale(paths.scale).check_learning
     rows: Rows = {}
     for target, artefact in needs.artefacts.items():
         if kind not in ("artefacts", f"{artefact.verb}s"):
@@ -106,7 +111,8 @@ def _artefacts(project: Project, paths: Paths, kind: str) -> Rows:
             "ended": sum(path.exists() for path in trainings),
             "not_built": needs.not_built(artefact) or None,
         }
-    return rows
+    runs = {name: needs.artefacts[name].runs for name in rows}
+    return rows, next((name for name in rows if watched and watched.run in runs[name]), None)
 
 
 def _runs(project: Project, paths: Paths) -> Rows:
@@ -152,8 +158,8 @@ def show(
 ) -> None:
     """Print a run's settings and where each value comes from.
 
-    One line a setting: its value, file and line, the paper's value where the
-    scale has another, and the source.
+    Each setting has a line: its value, file and line, the paper's value if the
+    scale has another, and where the paper gives it (`silent`: it does not).
 
     Example: fathom show m2o_diverse_12_12 --scale tiny
     """
@@ -182,19 +188,23 @@ def show(
         if reason:
             yield wrapped(f"not built yet: {reason}")
         yield from filter(None, dict.fromkeys(code_notes))
-        width = max(map(len, fields), default=0)
-        wide = min(40, max((len(_as_yaml(setting.value)) for setting in settings), default=0))
-        for setting in settings:
-            paper = f"paper: {_as_yaml(setting.paper)}" if setting.changed else ""
-            notes = "; ".join(note for note in (paper, setting.source) if note)
-            line = f"{setting.path:{width}}  {_as_yaml(setting.value):{wide}}  {setting.where}"
-            yield wrapped(f"{line}  {notes}".rstrip())
 
     content = {"run": spec.name, "identity": spec.identity, "settings": fields}
     answer(as_json, content, lines())
     if not as_json:
+        if settings:
+            print_columns(_SETTING, map(_setting, settings))
         made = paths.run_command(spec.name)
         suggest(f"fathom list runs --scale {paths.scale}" if reason else made)
+
+
+_SETTING = ("setting", "value here", "where", "the paper's value", "source")
+
+
+def _setting(setting: "Setting") -> tuple[str, ...]:
+    """Return the cells of a setting; a paper's value that is the same is left out."""
+    paper = _as_yaml(setting.paper) if setting.changed else ""
+    return setting.path, _as_yaml(setting.value), setting.where, paper, setting.source
 
 
 def _as_yaml(value: Any) -> str:

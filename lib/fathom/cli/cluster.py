@@ -17,7 +17,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Ask nothing: take what is prop
 
 
 def cluster(yes: Yes = False) -> None:
-    """Write the profile of a Slurm cluster from what it answers.
+    """Ask Slurm about the cluster and write a profile.
 
     Asks sinfo, scontrol and sacctmgr; asks you for what they do not tell, such as
     your partition where there are several; asks `sbatch --test-only` for each size

@@ -300,7 +300,7 @@ def claims(
     counts: Counts = False,
     as_json: Json = False,
 ) -> None:
-    """Judge sentences of the papers on our cells and on their own.
+    """Check the papers' claims against our results and against their own numbers.
 
     Trains nothing: a claim that needs a run without measurements says `not run`.
     Writes claims.csv of all papers; PAPER and --table choose what is printed.
@@ -369,9 +369,10 @@ def test(
 ) -> None:
     """Test whether runs differ by more than chance.
 
-    Two lines for each run less the last one: Student's t over trainings (in pairs of
-    equal seeds, else Welch's), and the paired bootstrap over test sentences, each with
-    its 95 % interval, p, and p corrected for all comparisons (Holm). Trains nothing.
+    For each run, compared with the last one, two lines: Student's t over
+    trainings (in pairs of equal seeds, else Welch's), and the paired bootstrap
+    over test sentences. Each has its 95 % interval, p, and p corrected for all
+    comparisons (Holm). Trains nothing.
 
     Example: fathom test m2o_diverse_ll_d_12_24 m2o_diverse_12_12 --each-task
     """

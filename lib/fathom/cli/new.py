@@ -73,6 +73,15 @@ Like = Annotated[
     list[str] | None,
     typer.Option(metavar="RUN", help="A run whose recipe is compared. May be given repeatedly."),
 ]
+Values = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUES",
+        help="A setting of the run and its values, such as model.dropout=0.1,0.3. May be given "
+        "repeatedly.",
+    ),
+]
 Two = tuple[Path, Path] | None
 
 
@@ -83,8 +92,8 @@ def new(
 ) -> None:
     """Begin a study: write NAME/study.yaml with comments.
 
-    Without --like it has the runs that the scale names as `new_study`, or
-    the one that it watches.
+    Without --like, the runs are those of `new_study` in the scale's file (if
+    there is none, the run of `check_learning`).
     A file that is there is never overwritten. With --data, config/config.yaml in
     the working folder is written if it is missing, and names the study.
 
@@ -173,13 +182,13 @@ def adopt(
     again: Annotated[bool, typer.Option("--again", help="Read files that have changed.")] = False,
     like: Like = None,
 ) -> None:
-    """Make a data set and a study of files of text.
+    """Make a data set and a study from your text files.
 
     Line n of both files is a pair. The files stay where they are; their SHA-256
     is recorded. Validation and test are chosen by the hash of the second
-    language's sentences (2 % each, 200 to 2,000 pairs), or are files. Pairs are
-    dropped with an empty side, with equal sides, as a repetition, or if their
-    sentence in the second language is in a file for validation or test.
+    language's sentences (2 % each, 200 to 2,000 pairs), or are files. Dropped are
+    pairs with an empty side, pairs with two equal sides, repeated pairs, and
+    training pairs whose second sentence is in a validation or test file.
 
     A second call with another first language adds a task to the data set.
 
@@ -296,17 +305,16 @@ def _split(hold_out: str | None, pairs: int, loss: str) -> tuple[int, int]:
 
 def sweep(
     run: Run,
-    changes: Annotated[list[str], typer.Option("--set", metavar="KEY=VALUES", help="Repeatable.")],
+    changes: Values,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds of all runs: 1 to this number.")] = 3,
     data: Annotated[str | None, typer.Option(help="The data set of all runs.")] = None,
     name: Annotated[str, typer.Option(help="The study, and its new folder.")] = "sweep",
 ) -> None:
     """Begin a study of a run with other values of some settings.
 
-    --set names a setting and its values. NAME/study.yaml has a run for each
-    combination of values, and a table that compares them with the unchanged
-    run; for two settings also a heat map. Values that are added to the file
-    later are trained alone.
+    NAME/study.yaml has a run for each combination of values, and a table that
+    compares them with the unchanged run; for two settings also a heat map. If
+    you add a value to the file later, only its runs are trained.
 
     Example: fathom sweep m2o_diverse_ll_d_12_24 --set method.depth_weight=0.1,0.3,1
     """

@@ -39,7 +39,14 @@ Results = Annotated[str | None, typer.Option(help="The folder of results. Defaul
 Seed = Annotated[int, typer.Option(help="The training's seed.", parser=one_seed, metavar="INTEGER")]
 Seeds = Annotated[
     str | None,
-    typer.Option(help="Seeds in place of the runs' own: 3 (1 to 3), 1-5, 2,5, or all there are."),
+    typer.Option(
+        help="Seeds to use: 3 (means 1, 2, 3), 1-5, 2,5 or `all` (every trained seed). Default: "
+        "those of each run."
+    ),
+]
+NewSeeds = Annotated[
+    str | None,
+    typer.Option(help="Seeds to train: 3 (means 1, 2, 3), 1-5 or 2,5. Default: those of each run."),
 ]
 Device = Annotated[
     str | None, typer.Option(help="auto, cpu, cuda or cuda:<n>. Default: config.yaml's.")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Results, Scale, Seeds, open_scale
+from fathom.cli.options import NewSeeds, Results, Scale, open_scale
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, closest, unknown
 from fathom.io.screen import say
@@ -25,20 +25,28 @@ Target = Annotated[
     ),
 ]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Another switch of config.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a key of config/config.yaml, such as device=cpu. May be given repeatedly.",
+    ),
 ]
 Profile = Annotated[str | None, typer.Option(help="A profile of Snakemake, such as slurm.")]
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", min=1, help="Cores here, or jobs on a cluster.")
 ]
 Dry = Annotated[bool, typer.Option("-n", "--dry-run", help="Only print what would be made.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Use a cluster also at a scale that cuts down.")]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="Submit jobs even if the scale reduces the papers' settings."),
+]
 
 
 def run(
     targets: Target,
     scale: Scale = None,
-    seeds: Seeds = None,
+    seeds: NewSeeds = None,
     results: Results = None,
     switches: Set = None,
     profile: Profile = None,

@@ -1,4 +1,4 @@
-"""The verbs of trainings: plan, what they cost; status, how they go; summary, what they came to."""
+"""The verbs of trainings: plan, what they cost; status, how they go; summary, how they ended."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -10,6 +10,7 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Artefact, Needs
 from fathom.cli.options import (
     Json,
+    NewSeeds,
     Paper,
     Results,
     Scale,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fathom.workflow.plan import DeviceJob, Planned
 
 _HEADINGS = (
-    "", "trainings", "ended", "10¹⁵ operations", "GPU time", "time left", "GB left",
+    "", "trainings", "ended", "10¹⁵ operations", "time in all", "time left", "GB left",
 )  # fmt: skip
 _HOUR, _GIGABYTE, _PETA = 3600, 1e9, 1e15
 
@@ -67,7 +68,7 @@ def plan(
     target: Target = "all",
     scale: Scale = None,
     results: Results = None,
-    seeds: Seeds = None,
+    seeds: NewSeeds = None,
     profile: Profile = None,
     gpu: Gpu = None,
     table: ByTable = False,
@@ -197,11 +198,15 @@ def status(
     """Print what is drawn and compared, and how trainings go.
 
     It only reads files, so it can be called while trainings run, from any
-    machine that has them. A training is waiting (for other jobs of a start that
-    runs), queued (on a cluster, with the command that frees it where it will not
-    start), running (with loss, speed and time left), finished, diverged, failed
-    (with its last lines), stopped, stale (its process is gone; the next start
-    resumes it) or not started.
+    machine that sees the results folder. A training is
+
+    - waiting: for other jobs of a start that runs;
+    - queued: on a cluster, with the command that frees it if it will not start;
+    - running: with loss, speed and time left;
+    - finished, diverged, failed to train or stopped;
+    - failed: with its last lines;
+    - stale: its process is gone, and the next start resumes it;
+    - not started.
 
     Example: fathom status latent_depth --runs
     """
@@ -223,7 +228,7 @@ Ended = Mapping[tuple[str, int], TrainingRecord]
 
 
 def summary(scale: Scale = None, results: Results = None, as_json: Json = False) -> None:
-    """Print what the trainings of a scale came to.
+    """Summarise the trainings of a scale.
 
     How many learned, how that differs from the papers, what the scale can show, the
     time that it took. Exit code 1 if the run that the scale names (`check_learning`)
