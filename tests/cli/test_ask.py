@@ -140,17 +140,6 @@ def test_what_the_scale_changes_is_next_to_the_papers_value(half, call, lines):
     assert (width["value"], width["paper"], width["changed"]) == (8, 16, True)
 
 
-def test_lines_fit_a_terminal_and_are_complete(half, call, monkeypatch):
-    whole = call("show", GATED, "--scale", "half").lines
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    for columns in (80, 1000):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        _, *shown = call("show", GATED, "--scale", "half").lines
-        assert max(map(len, shown)) <= columns
-        assert any(line.startswith("    ") for line in shown) == (columns == 80)
-        assert " ".join(shown).split() == " ".join(whole[1:]).split()
-
-
 def test_a_run_has_its_full_name_its_short_name_and_its_folder(project, edit, call):
     identity = json.loads(call("show", RUN, "--json").out)["identity"]
     folder = f"{RUN}-{identity[:8]}"

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -178,19 +178,14 @@ def show(
         for setting in settings
     }
     reason = project.not_built(spec.name, paths.scale)
-    code_notes = [
+    notes = [f"not built yet: {reason}"] if reason else []
+    notes += [
         changed_code(paths.training(spec, seed), spec.method.name)
         for seed in project.seeds(spec.name, paths.scale)
     ]
-
-    def lines() -> Iterator[str]:
-        yield f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
-        if reason:
-            yield wrapped(f"not built yet: {reason}")
-        yield from filter(None, dict.fromkeys(code_notes))
-
+    title = f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
     content = {"run": spec.name, "identity": spec.identity, "settings": fields}
-    answer(as_json, content, lines())
+    answer(as_json, content, [title, *map(wrapped, filter(None, dict.fromkeys(notes)))])
     if not as_json:
         if settings:
             print_columns(_SETTING, map(_setting, settings))

@@ -38,8 +38,7 @@ def describe(project: Project, name: str, scale: str) -> list[Setting]:
         value, where, source = plain(setting), DEFAULT, str(extra.get("source", ""))
         if given := values.find(*path):
             where = f"{given.file}:{given.line}"
-            of_paper = papers_values.find(*path)
-            source = source_of(of_paper, papers_values) if of_paper else given.source
+            source = source_of(papers_values.find(*path) or given, papers_values)
         elif path[0] == "method" and path[-1] in card.about.settings:
             default = card.file.at(("settings", path[-1]))
             where = f"{default.file}:{default.line}"
