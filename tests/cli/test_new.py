@@ -220,7 +220,10 @@ def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_pat
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("my.tsv", b"a\tb\na\n", says("no column 2: the line has 1", where="my.tsv:2")),
+        ("my.tsv", b"a\nb\n", says("no column 2: the line has 1", where="my.tsv:1")),
+        ("my.tsv", b"a\tb\na\n", says("1 columns, where line 1 has 2", where="my.tsv:2")),
+        ("my.tsv", b"a\tb\nc\td\te\n", says("3 columns, where line 1 has 2", where="my.tsv:2")),
+        ("my.tsv", b"a\tb\tc\nd\te\n", says("2 columns, where line 1 has 3", where="my.tsv:2")),
         (
             "my.tsv.gz",
             gzip.compress(b"a\tb\n", mtime=0)[:-4],

@@ -124,7 +124,14 @@ class AdoptedText:
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FathomError(f"not a whole .gz ({error})", str(path), "pack it again") from None
         self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
-        return [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
+        read = [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
+        widths = [line.count(b"\t") + 1 for _, line in lines]
+        for number, width in enumerate(widths if column else (), 1):
+            if width != widths[0]:
+                what = f"{width} columns, where line 1 has {widths[0]}"
+                remedy = "correct the line: a tab within a sentence moves the columns after it"
+                raise FathomError(what, f"{path}:{number}", remedy)
+        return read
 
     def sizes(self) -> list[tuple[int, str]]:
         """Return how many usable pairs each task has, without held-out files, and what is lost."""
