@@ -121,6 +121,8 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     assert "dropped: 2 with an empty side: line 1, line 2\n" in answer.err
     assert "dropped: 2 that repeat others: line 6, line 7\n" in answer.err
     assert "kept, but look" not in answer.err
+    # Files in the wrong order are seen in the first pair of training.
+    assert "mine: fra: my.fr:4: fra “la phrase 0” = eng “Sentence 0”\n" in answer.err
     assert "split by the hash of eng: 330 train, 40 valid, 30 test" in answer.err
     assert "mine/datasets/mine.yaml, config/config.yaml\nnext: " in answer.err
     assert "next: snakemake mine --config papers=mine" in answer.err
@@ -320,15 +322,17 @@ def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_
 def test_lines_and_pairs_that_are_worth_a_look_are_named(adopt):
     long = (" ".join(["mot"] * 251), " ".join(["word"] * 251))
     unequal = [("oui" * 4, "yes"), ("non", "no, never"), ("a" * 10, "bcd"), ("a" * 10, "bcd")]
-    french = "\r\n".join(side for side, _ in [*PAIRS, long, *unequal]).encode()
-    pairs = [*PAIRS, long, *unequal]
+    pairs = [long, *PAIRS, *unequal]
+    french = "\r\n".join(side for side, _ in pairs).encode()
     answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs, french=french)
     look = [line.partition("look: ")[2] for line in answer.err.splitlines() if "look" in line]
     assert look == [
         "404 lines that end in CRLF: my.fr:1, my.fr:2, my.fr:3 and 401 more",
-        "1 pairs with more than 250 words on a side: my.fr:401",
+        "1 pairs with more than 250 words on a side: my.fr:1",
         "2 pairs that differ in length by more than 3 to 1: my.fr:402, my.fr:404",
     ]
+    mots, words = "mot " * 10, "word " * 8
+    assert f"mine: fra: my.fr:1: fra “{mots}…” = eng “{words}…”\n" in answer.err
 
 
 def test_files_of_unequal_length_part_where_their_lengths_stop_to_match(adopt):

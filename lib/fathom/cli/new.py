@@ -223,6 +223,7 @@ def adopt(
     by = "file" if by_file else f"the hash of {adopted.card['pivot']}"
     for task, text_of_task in texts.items():
         _report(f"{name}: {task}", text_of_task, adopted.hints(task, text_of_task), by)
+        report(f"{name}: {task}: {adopted.example(task, text_of_task)}")
     if card and not again:
         report("this is a new data set: its runs train again, and old results stay")
     finish(project, name, "wrote", written)

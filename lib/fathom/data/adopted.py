@@ -24,6 +24,7 @@ from fathom.io.records import identity, short
 
 # A pair is worth a look that has more words, or a side that is longer than this many of the other.
 MOST_WORDS, MOST_RATIO = 250, 3
+_SHOWN = 40  # characters of a side of the example
 # What is said of pairs and lines that are dropped, or kept but worth a look.
 KINDS = {
     "empty": "with an empty side",
@@ -170,6 +171,14 @@ class AdoptedText:
                     found["words"] += place * (max(len(s.split()) for s in pair) > MOST_WORDS)
                 dropped = set()  # held-out files, which come next, lose nothing
         return found
+
+    def example(self, task: str, text: TaskText[Pair]) -> str:
+        """Return the first training pair of a task with its place, its sides cut."""
+        first, source = next(iter(text.splits["train"])), f"{self.name}_{task}"
+        name, pairs = next((key[1][0], of) for key, of in self.pairs.items() if key[0] == source)
+        sides = [side if len(side) <= _SHOWN else f"{side[:_SHOWN]}…" for side in first]
+        shown = f"{task} “{sides[0]}” = {self.card['pivot']} “{sides[1]}”"
+        return f"{self._path(source, name)}:{pairs.index(first) + 1}: {shown}"
 
     def write(self) -> list[Path]:
         """Write the cards, and return their paths."""
