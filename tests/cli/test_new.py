@@ -361,19 +361,46 @@ def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp
     assert len([*before.parent.iterdir()]) == 2
 
 
-def test_no_edited_card_is_overwritten(adopt, call, tmp_path):
+@pytest.mark.parametrize(
+    ("card", "old", "new", "edited"),
+    [
+        ("datasets/mine.yaml", "licence:", "# my comment\nlicence:", "# my comment"),
+        ("datasets/mine.yaml", "max_shared: 1.0", "max_shared: 0.5", "max_shared"),
+        ("datasets/mine.yaml", "licence: private", "licence: 5", "licence"),
+        ("sources/mine_fra.yaml", "kind: local\nlicence: private\n", "", "kind, licence"),
+    ],
+)
+def test_no_edited_card_is_overwritten(adopt, call, tmp_path, card, old, new, edited):
     assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
     german = ("--text", *write(tmp_path, "my", GERMAN), *DEU)
-    for card in ("datasets/mine.yaml", "sources/mine_fra.yaml"):
-        path = tmp_path / "mine" / card
-        text = path.read_text(encoding="utf-8")
-        path.write_text(f"{text}# my comment\n", encoding="utf-8")
-        for words in (["--again"], german):
-            message = says("the card is edited", where=path.name, remedy="another name")
-            message.check(call("adopt", "mine", *words).one_line)
-        assert path.read_text(encoding="utf-8") == f"{text}# my comment\n"
-        path.write_text(text, encoding="utf-8")
+    path = tmp_path / "mine" / card
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    for words in (["--again"], german):
+        what = f"the card is edited ({edited}), and"
+        message = says(what, where=path.name, remedy="another name")
+        message.check(call("adopt", "mine", *words).one_line)
+    assert path.read_text(encoding="utf-8") == text.replace(old, new)
     assert len([*(tmp_path / "mine").rglob("*.yaml")]) == 3
+
+
+def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopt, call, tmp_path):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    terms = "licence: CC0-1.0  # by letter\n"
+    cards = [tmp_path / "mine" / card for card in ("datasets/mine.yaml", "sources/mine_fra.yaml")]
+    for path in cards:
+        text = path.read_text(encoding="utf-8").replace("licence: private\n", terms)
+        path.write_text(text.replace("title: m", "title: M"), encoding="utf-8")
+    german = ("--text", *write(tmp_path, "my", GERMAN), *DEU)
+    for words in (["--again"], german, ["--again"]):
+        assert call("adopt", "mine", *words).code == 0
+        for path in cards:
+            text = path.read_text(encoding="utf-8")
+            assert terms in text
+            assert "\ntitle: M" in text
+    use(tmp_path)
+    assert call("validate").code == 0
 
 
 @pytest.mark.parametrize(

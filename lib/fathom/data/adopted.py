@@ -1,10 +1,11 @@
 """Adopted text: a user's files, which stay where they are, and the cards that make them a data set.
 
-A card has the hash of its content in its first line, so that no edited card is overwritten.
+A card has hashes of what no user may edit in its first line, so that no edit is overwritten.
 """
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -39,7 +40,8 @@ KINDS = {
 _REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
 # The licence on the cards, until a user writes another.
 _TERMS = "private"
-_HEAD = "# Written by `fathom adopt`, which overwrites no edited card: "
+_EDITABLE = ("title", "citation", "licence", "notice")
+_HEAD = "# Written by `fathom adopt`. Edit only title, citation, licence, notice. Hashes: "
 Card = dict[str, Any]
 Files = Mapping[str, tuple[Path, ...]]
 
@@ -185,8 +187,10 @@ class AdoptedText:
         cards = {self.path("sources", name): card for name, card in self.sources.items()}
         cards[self.path("datasets", self.name)] = self.card
         for path, card in cards.items():
-            body = as_yaml(card)
-            write_text(path, f"{_HEAD}{short(identity(body))}\n{body}")
+            lines = _by_key(as_yaml(card))
+            before = _by_key(path.read_text("utf-8")) if path.exists() else {}
+            lines |= {key: before[key] for key in _EDITABLE if key in before}
+            write_text(path, f"{_HEAD}{', '.join(_hashes(lines))}\n{''.join(lines.values())}")
         return [*cards]
 
 
@@ -199,10 +203,26 @@ def _loss(dropped: Mapping[str, list[int]]) -> str:
 
 def _read_card(path: Path) -> Card:
     head, _, body = path.read_text("utf-8", "replace").partition("\n")
-    if head != _HEAD + short(identity(body)):
-        what = "the card is edited, and `fathom adopt` does not overwrite it"
+    changed = {*_hashes(_by_key(body))} ^ {*head.removeprefix(_HEAD).split(", ")}
+    card = {} if changed else read(path, Path()).plain
+    edited = {entry.partition("=")[0] for entry in changed}
+    edited |= {key for key in _EDITABLE if not isinstance(card.get(key, ""), str)}
+    if edited:
+        what = f"the card is edited ({', '.join(sorted(edited))}), and `fathom adopt` does not "
+        what += "overwrite it"
         raise FathomError(what, str(path), "undo the edit, or adopt all text under another name")
-    return read(path, Path()).plain
+    return card
+
+
+def _by_key(body: str) -> dict[str, str]:
+    """Return the lines of each key of a card, and of each comment between keys."""
+    parts = re.split(r"^(?=\S)", body, flags=re.MULTILINE)[1:]
+    return {part.partition(":")[0].strip(): f"{part.rstrip()}\n" for part in parts}
+
+
+def _hashes(lines: Mapping[str, str]) -> list[str]:
+    """Return the keys of a card with hashes of their lines, if these are not for a user to edit."""
+    return [f"{k}={'' if k in _EDITABLE else short(identity(of))}" for k, of in lines.items()]
 
 
 def _parting(*texts: list[str]) -> int:
