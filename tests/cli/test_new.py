@@ -220,6 +220,19 @@ def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--text", ("--text", "my.fr", *CODES)),
+        ("--text", ("--text", "my.fr", "--tsv", "my.tsv")),
+        ("--test", ("--tsv", "my.tsv", "--valid", *SAME, "--test", "t.fr", *CODES)),
+    ],
+)
+def test_one_file_where_two_are_needed_is_named(new, call, option, words):
+    message = says("two files; here is only", where=option, remedy="--tsv")
+    message.check(call("adopt", "mine", *words).one_line)
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("my.tsv", b"a\nb\n", says("no column 2: the line has 1", where="my.tsv:1")),

@@ -76,6 +76,14 @@ Like = Annotated[
 Two = tuple[Path, Path] | None
 
 
+def _two_files(param: typer.CallbackParam, files: Two) -> Two:
+    """Refuse an option that was read as the second file."""
+    if files and files[1].name.startswith("--"):
+        what, remedy = f"two files; here is only {files[0]}", "add the second; --tsv has both sides"
+        raise FathomError(what, f"--{param.name}", remedy)
+    return files
+
+
 def new(
     name: Annotated[str, typer.Argument(help="The study, and its new folder.")],
     like: Like = None,
@@ -161,15 +169,19 @@ def _study(project: Project, name: str, like: list[str] | None, data: str) -> st
 
 def adopt(
     name: Annotated[str, typer.Argument(help="The data set and study, and their folder.")],
-    text: Annotated[Two, typer.Option(help="Two files of UTF-8, or .gz; line n is a pair.")] = None,
+    text: Annotated[
+        Two, typer.Option(callback=_two_files, help="Two files of UTF-8, or .gz; line n is a pair.")
+    ] = None,
     tsv: Annotated[Path | None, typer.Option(help="Or one file of columns between tabs.")] = None,
     columns: Annotated[str, typer.Option(help="The two columns of --tsv.")] = "1,2",
     languages: Annotated[str, typer.Option(help="By ISO 639-3: fra-eng, from fra into eng.")] = "",
     hold_out: Annotated[
         str | None, typer.Option(metavar="N+N", help="Pairs for validation and test of each task.")
     ] = None,
-    valid: Annotated[Two, typer.Option(help="Or two files for validation,")] = None,
-    test: Annotated[Two, typer.Option(help="and two files for test.")] = None,
+    valid: Annotated[
+        Two, typer.Option(callback=_two_files, help="Or two files for validation,")
+    ] = None,
+    test: Annotated[Two, typer.Option(callback=_two_files, help="and two files for test.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Read files that have changed.")] = False,
     like: Like = None,
 ) -> None:
