@@ -472,8 +472,19 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
         (CODES, {}, says("200+200 of 400 pairs leave 0 for training", remedy="40+40 or fewer")),
         (
             CODES,
+            {"pairs": [("", "OK"), *[("OK", "OK")] * 2]},
+            says(r"(1 with an empty side, 2 equal on both sides); 200+200 of 0", remedy="more"),
+        ),
+        (
+            CODES,
             {"pairs": [("OK", "OK")] * 3},
-            says("3 pairs are dropped (3 equal on both sides); 200+200 of 0", remedy="more text"),
+            says("both sides have the same text", where="my.fr", remedy="languages"),
+        ),
+        (CODES, {"pairs": [("a", "")], "french": b"\xef\xbb\xbf"}, says("empty", where="my.fr")),
+        (
+            CODES,
+            {"pairs": [("a", "b")], "french": b"a\rb\rc\r"},
+            says("one line with 3 CR", where="my.fr", remedy=r"tr '\r' '\n'"),
         ),
         ((*CODES, "--hold-out", "9"), {}, says("not the numbers", remedy="500+500")),
         (

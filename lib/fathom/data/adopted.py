@@ -108,6 +108,10 @@ class AdoptedText:
                     what += f"they part near line {line:,}, where lengths stop to match"
                     remedy = "correct the files: line n of both is one pair"
                     raise FathomError(what, f"{paths[0]}:{line}", remedy)
+                if first == second:
+                    remedy = "give files or columns in two languages"
+                    place = str(self._path(source, names[0]))
+                    raise FathomError("both sides have the same text", place, remedy)
                 self.pairs[source, names] = [Pair(*lines) for lines in zip(*sides, strict=True)]
 
     def _path(self, source: str, name: str) -> Path:
@@ -126,6 +130,11 @@ class AdoptedText:
                 lines = [*enumerate(stream, 1)]
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FathomError(f"not a whole .gz ({error})", str(path), "pack it again") from None
+        if not lines:
+            raise FathomError("the file is empty", str(path), "give a file with a sentence a line")
+        if len(lines) == 1 and (ends := lines[0][1].count(b"\r")) > 1:
+            what, remedy = f"one line with {ends:,} CR", r"convert line ends: tr '\r' '\n'"
+            raise FathomError(what, str(path), remedy)
         self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
         read = [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
         widths = [line.count(b"\t") + 1 for _, line in lines]
