@@ -118,8 +118,8 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     answer = adopt(*CODES, "--hold-out", "40+30", "--like", "uneven")
     assert answer.code == 0, answer
     assert "mine: fra: 405 pairs; dropped 5\n" in answer.err
-    assert "dropped: 2 with an empty side: line 1, line 2\n" in answer.err
-    assert "dropped: 2 that repeat others: line 6, line 7\n" in answer.err
+    assert "dropped: 2 with an empty side: my.fr:1, my.fr:2\n" in answer.err
+    assert "dropped: 2 that repeat others: my.fr:6, my.fr:7\n" in answer.err
     assert "kept, but look" not in answer.err
     # Files in the wrong order are seen in the first pair of training.
     assert "mine: fra: my.fr:4: fra “la phrase 0” = eng “Sentence 0”\n" in answer.err
@@ -146,7 +146,7 @@ def test_a_byte_order_mark_is_no_text(adopt, call, tmp_path, marked):
     mark = "\ufeff"
     pairs[0] = tuple(mark * (of == marked) + side for of, side in zip(SAME, PAIRS[0], strict=True))
     answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs)
-    assert "dropped: 1 that repeat others: line 401\n" in answer.err
+    assert "dropped: 1 that repeat others: my.fr:401\n" in answer.err
     assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     prepared = [pair for pairs in corpus(tmp_path).values() for pair in pairs]
     assert sorted(prepared) == sorted(PAIRS)
@@ -312,7 +312,7 @@ def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_
     files = ("--valid", *write(tmp_path, "valid", [("la 7", "Sentence 7"), ("", "sentence 300")]))
     files += ("--test", *write(tmp_path, "test", [("la 8", "SENTENCE 8!")]))
     answer = adopt(*CODES, *files, "--like", "uneven")
-    assert "dropped: 4 with a held-out sentence in the second language: line 13" in answer.err
+    assert "dropped: 4 with a held-out sentence in the second language: my.fr:13" in answer.err
     assert "look: 1 pairs that differ in length by more than 3 to 1: valid.de:2\n" in answer.err
     assert "mine: fra: split by file: 396 train, 2 valid, 1 test\n" in answer.err
     assert "in test, too" not in answer.err
@@ -348,12 +348,19 @@ def test_lines_and_pairs_that_are_worth_a_look_are_named(adopt):
     assert f"mine: fra: my.fr:1: fra “{mots}…” = eng “{words}…”\n" in answer.err
 
 
-def test_files_of_unequal_length_part_where_their_lengths_stop_to_match(adopt):
+def test_a_file_whose_lines_all_end_in_crlf_is_named_once(adopt):
+    french = "".join(f"{side}\r\n" for side, _ in PAIRS).encode()
+    answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=PAIRS, french=french)
+    assert "look: 1 files whose lines all end in CRLF: my.fr\n" in answer.err
+
+
+def test_files_of_unequal_length_part_where_their_lengths_stop_matching(adopt):
     pairs = [("x" * (n * 37 % 83 + 1), "y" * (n * 37 % 83 + 3)) for n in range(300)]
-    for lost in (0, 120, 299):
+    parts = {lost: f"they part near line {lost + 1}, where lengths" for lost in (0, 120)}
+    for lost, part in (parts | {299: "my.en.gz has more at its end"}).items():
         french = "".join(f"{line}\n" for line, _ in pairs[:lost] + pairs[lost + 1 :]).encode()
-        part = says(f"my.fr has 299 lines and my.en.gz 300; they part near line {lost + 1},")
-        part.check(adopt(*CODES, pairs=pairs, french=french).one_line)
+        message = says(f"my.fr has 299 lines and my.en.gz 300; {part}", where=f":{lost + 1}")
+        message.check(adopt(*CODES, pairs=pairs, french=french).one_line)
 
 
 def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp_path):

@@ -234,7 +234,7 @@ def adopt(
 
     by = "file" if by_file else f"the hash of {adopted.card['pivot']}"
     for task, text_of_task in texts.items():
-        _report(f"{name}: {task}", text_of_task, adopted.hints(task, text_of_task), by)
+        _report(f"{name}: {task}", text_of_task, adopted.places(task, text_of_task), by)
         report(f"{name}: {task}: {adopted.example(task, text_of_task)}")
     if card and not again:
         report("this is a new data set: its runs train again, and old results stay")
@@ -272,16 +272,15 @@ def _require_place(
     )
 
 
-def _report(start: str, text: TaskText[Pair], hints: dict[str, list[str]], by: str) -> None:
+def _report(start: str, text: TaskText[Pair], places: dict[str, list[str]], by: str) -> None:
     """Print how much text was read, lines that were dropped or are worth a look, and the split."""
     report(f"{start}: {text.read:,} pairs; dropped {sum(text.dropped.values()):,}")
-    dropped = {rule: [f"line {line}" for line in all_] for rule, all_ in text.dropped_lines.items()}
-    for kind, places in (dropped | hints).items():
-        if places:
-            more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
-            kept = "kept, but look" if kind in hints else "dropped"
-            some = ", ".join(places[:3]) + more
-            report(f"{start}: {kept}: {len(places):,} {KINDS[kind]}: {some}")
+    for kind, found in places.items():
+        if found:
+            more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
+            verdict = "dropped" if kind in text.dropped_lines else "kept, but look"
+            some = ", ".join(found[:3]) + more
+            report(f"{start}: {verdict}: {len(found):,} {KINDS[kind]}: {some}")
     parts = ", ".join(f"{len(pairs):,} {split}" for split, pairs in text.splits.items())
     report(f"{start}: split by {by}: {parts}")
 

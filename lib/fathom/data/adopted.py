@@ -32,6 +32,7 @@ KINDS = {
     "untranslated": "equal on both sides",
     "repeated": "that repeat others",
     "in_validation_or_test": "with a held-out sentence in the second language",
+    "crlf_files": "files whose lines all end in CRLF",
     "crlf": "lines that end in CRLF",
     "words": f"pairs with more than {MOST_WORDS} words on a side",
     "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
@@ -104,8 +105,11 @@ class AdoptedText:
                 first, second = sides = [self._lines(source, name, again) for name in names]
                 if len(first) != len(second):
                     paths, line = [self._path(source, name) for name in names], _parting(*sides)
+                    parts = f"they part near line {line:,}, where lengths stop matching"
+                    if line > min(map(len, sides)):
+                        parts = f"{paths[len(first) < len(second)]} has more at its end"
                     what = f"{paths[0]} has {len(first):,} lines and {paths[1]} {len(second):,}; "
-                    what += f"they part near line {line:,}, where lengths stop to match"
+                    what += parts
                     remedy = "correct the files: line n of both is one pair"
                     raise FathomError(what, f"{paths[0]}:{line}", remedy)
                 if first == second:
@@ -163,16 +167,23 @@ class AdoptedText:
                 raise FathomError(what, f"task {task}", "give more text")
         return of_task
 
-    def hints(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
-        """Return the places of a task's lines and pairs that are kept but worth a look, by kind."""
-        dropped = {number for numbers in text.dropped_lines.values() for number in numbers}
-        found: dict[str, list[str]] = {"crlf": [], "words": [], "ratio": [], "both": []}
+    def places(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
+        """Return the places of a task's pairs and lines that are dropped or worth a look."""
+        rules = text.dropped_lines
+        kept = ("crlf_files", "crlf", "words", "ratio", "both")
+        found: dict[str, list[str]] = {kind: [] for kind in (*rules, *kept)}
         files, test = self.card["split"]["valid"], {*text.splits["test"]}
         for (source, names), pairs in self.pairs.items():
             if source == f"{self.name}_{task}":
                 paths = [self._path(source, name) for name in names]
                 for path in dict.fromkeys(paths):
-                    found["crlf"] += [f"{path}:{number}" for number in self._crlf[path]]
+                    if len(numbers := self._crlf[path]) == len(pairs):
+                        found["crlf_files"].append(str(path))
+                    else:
+                        found["crlf"] += [f"{path}:{number}" for number in numbers]
+                for rule, numbers in rules.items():
+                    found[rule] += [f"{paths[0]}:{number}" for number in numbers]
+                dropped = {number for numbers in rules.values() for number in numbers}
                 for number, pair in enumerate(pairs, 1):
                     short, long = sorted(map(len, pair))
                     place = [f"{paths[0]}:{number}"] * (number not in dropped)
@@ -180,7 +191,7 @@ class AdoptedText:
                     found["both"] += place * in_both
                     found["ratio"] += place * (short * MOST_RATIO < long)
                     found["words"] += place * (max(len(s.split()) for s in pair) > MOST_WORDS)
-                dropped = set()  # held-out files, which come next, lose nothing
+                rules = {}  # held-out files, which come next, lose nothing
         return found
 
     def example(self, task: str, text: TaskText[Pair]) -> str:
