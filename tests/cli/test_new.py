@@ -32,6 +32,7 @@ def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path
     rows = {cell.row: cell.source for cell in project.cells(table)}
     assert rows == {"uneven": "mine/uneven", "gated": "mine/gated"}
     assert (table.settings.against, project.run("mine/gated").data.dataset) == ("uneven", "pair")
+    assert project.papers["mine"].about.title == "uneven and Gated on pair"
 
 
 def test_a_new_study_is_named_in_config_which_is_not_written_over(new, call, tmp_path):
@@ -126,6 +127,7 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     assert "split by the hash of eng: 330 train, 40 valid, 30 test" in answer.err
     assert "mine/datasets/mine.yaml, config/config.yaml\nnext: " in answer.err
     assert "next: snakemake mine --config papers=mine" in answer.err
+    assert "\ntitle: uneven on mine\n" in (tmp_path / "mine" / "study.yaml").read_text()
     assert call("validate").code == 0
     # `translate` took the row of the study, which is called after the paper's run.
     assert "write deep/uneven or mine/uneven" in call("show", "uneven").one_line

@@ -14,7 +14,8 @@ from fathom.config.measurement_keys import long_code
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
 from fathom.config.switches import FILE, layers
-from fathom.config.yaml_values import Value, as_yaml, from_plain, name_of
+from fathom.config.tables import runs_by_row
+from fathom.config.yaml_values import Value, as_blocks, as_yaml, from_plain, name_of
 from fathom.data.adopted import KINDS, AdoptedText
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, findings_in, refuse, unknown
@@ -22,7 +23,7 @@ from fathom.io.files import write_text
 
 STUDY = """\
 # A study: runs that are compared with each other, without printed numbers.
-title: {title}
+{title}
 
 # The text of all runs: a card in datasets/ here, or one of `fathom list datasets`.
 # {{dataset: …, subwords: …}} says more.
@@ -100,7 +101,7 @@ def new(
     """
     project = open_project()
     folder = new_folder(project, name, data)
-    write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
+    write_text(folder / "study.yaml", _study(project, like, data or "my_text"))
     finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
 
 
@@ -146,7 +147,7 @@ def finish(
     suggest(f"snakemake {name} --config {shown}{switches}")
 
 
-def _study(project: Project, name: str, like: list[str] | None, data: str) -> str:
+def _study(project: Project, like: list[str] | None, dataset: str, subwords: str = "") -> str:
     """Return the text of a study of runs like others, or like those that the scale names."""
     scale = project.scale(project.switches.scale)
     watched = [scale.check_learning.run] if scale.check_learning else []
@@ -157,14 +158,23 @@ def _study(project: Project, name: str, like: list[str] | None, data: str) -> st
     runs = {each.rpartition("/")[2]: each for each in lent}
     if len(runs) < len({*lent}):
         runs = {each.replace("/", "_"): each for each in lent}
+    title = f"{' and '.join(_printed_name(project, run) for run in runs.values())} on {dataset}"
     return STUDY.format(
-        title=name.replace("_", " ").capitalize(),
-        data=data,
+        title=as_blocks({"title": title}).strip(),
+        data=f"{{dataset: {dataset}, subwords: {subwords}}}" if subwords else dataset,
         first=lent[0],
         runs="\n".join(f"  {run}: {{like: {each}}}" for run, each in runs.items()),
         against=next(iter(runs)),
         rows=", ".join(f"{run}: {run}" for run in runs),
     )
+
+
+def _printed_name(project: Project, run: str) -> str:
+    """Return the first row of a paper's tables that has a run alone, or the run's name."""
+    paper, _, name = run.partition("/")
+    tables = project.papers[paper].tables.values()
+    rows = (runs_by_row(project.outlined(table)).items() for table in tables)
+    return next((row for of_table in rows for row, runs in of_table if runs == (run,)), name)
 
 
 def adopt(
@@ -228,8 +238,8 @@ def adopt(
     texts = adopted.texts()
     if not card:
         pieces = next((size for most, size in _PIECES if sizes[0][0] < most), 32_000)
-        data = f"{{dataset: {name}, subwords: {{algorithm: unigram, joint: {pieces}}}}}"
-        write_text(study, _study(project, name, like, data))
+        subwords = f"{{algorithm: unigram, joint: {pieces}}}"
+        write_text(study, _study(project, like, name, subwords))
     written = [study] * (not card) + adopted.write()
 
     by = "file" if by_file else f"the hash of {adopted.card['pivot']}"
