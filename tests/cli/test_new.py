@@ -32,6 +32,7 @@ def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path
     rows = {cell.row: cell.source for cell in project.cells(table)}
     assert rows == {"uneven": "mine/uneven", "gated": "mine/gated"}
     assert (table.settings.against, project.run("mine/gated").data.dataset) == ("uneven", "pair")
+    assert project.papers["mine"].about.title == "uneven and Gated on pair"
 
 
 def test_a_new_study_is_named_in_config_which_is_not_written_over(new, call, tmp_path):
@@ -118,12 +119,15 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     answer = adopt(*CODES, "--hold-out", "40+30", "--like", "uneven")
     assert answer.code == 0, answer
     assert "mine: fra: 405 pairs; dropped 5\n" in answer.err
-    assert "dropped: 2 with an empty side: line 1, line 2\n" in answer.err
-    assert "dropped: 2 that repeat others: line 6, line 7\n" in answer.err
+    assert "dropped: 2 with an empty side: my.fr:1, my.fr:2\n" in answer.err
+    assert "dropped: 2 that repeat others: my.fr:6, my.fr:7\n" in answer.err
     assert "kept, but look" not in answer.err
+    # Files in the wrong order are seen in the first pair of training.
+    assert "mine: fra: my.fr:4: fra “la phrase 0” = eng “Sentence 0”\n" in answer.err
     assert "split by the hash of eng: 330 train, 40 valid, 30 test" in answer.err
     assert "mine/datasets/mine.yaml, config/config.yaml\nnext: " in answer.err
     assert "next: snakemake mine --config papers=mine" in answer.err
+    assert "\ntitle: uneven on mine\n" in (tmp_path / "mine" / "study.yaml").read_text()
     assert call("validate").code == 0
     # `translate` took the row of the study, which is called after the paper's run.
     assert "write deep/uneven or mine/uneven" in call("show", "uneven").one_line
@@ -144,7 +148,7 @@ def test_a_byte_order_mark_is_no_text(adopt, call, tmp_path, marked):
     mark = "\ufeff"
     pairs[0] = tuple(mark * (of == marked) + side for of, side in zip(SAME, PAIRS[0], strict=True))
     answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs)
-    assert "dropped: 1 that repeat others: line 401\n" in answer.err
+    assert "dropped: 1 that repeat others: my.fr:401\n" in answer.err
     assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     prepared = [pair for pairs in corpus(tmp_path).values() for pair in pairs]
     assert sorted(prepared) == sorted(PAIRS)
@@ -218,9 +222,25 @@ def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--text", ("--text", "my.fr", *CODES)),
+        ("--text", ("--text", "my.fr", "--tsv", "my.tsv")),
+        ("--test", ("--tsv", "my.tsv", "--valid", *SAME, "--test", "t.fr", *CODES)),
+    ],
+)
+def test_one_file_where_two_are_needed_is_named(new, call, option, words):
+    message = says("two files; here is only", where=option, remedy="--tsv")
+    message.check(call("adopt", "mine", *words).one_line)
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("my.tsv", b"a\tb\na\n", says("no column 2: the line has 1", where="my.tsv:2")),
+        ("my.tsv", b"a\nb\n", says("no column 2: the line has 1", where="my.tsv:1")),
+        ("my.tsv", b"a\tb\na\n", says("1 columns, where line 1 has 2", where="my.tsv:2")),
+        ("my.tsv", b"a\tb\nc\td\te\n", says("3 columns, where line 1 has 2", where="my.tsv:2")),
+        ("my.tsv", b"a\tb\tc\nd\te\n", says("2 columns, where line 1 has 3", where="my.tsv:2")),
         (
             "my.tsv.gz",
             gzip.compress(b"a\tb\n", mtime=0)[:-4],
@@ -294,7 +314,7 @@ def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_
     files = ("--valid", *write(tmp_path, "valid", [("la 7", "Sentence 7"), ("", "sentence 300")]))
     files += ("--test", *write(tmp_path, "test", [("la 8", "SENTENCE 8!")]))
     answer = adopt(*CODES, *files, "--like", "uneven")
-    assert "dropped: 4 with a held-out sentence in the second language: line 13" in answer.err
+    assert "dropped: 4 with a held-out sentence in the second language: my.fr:13" in answer.err
     assert "look: 1 pairs that differ in length by more than 3 to 1: valid.de:2\n" in answer.err
     assert "mine: fra: split by file: 396 train, 2 valid, 1 test\n" in answer.err
     assert "in test, too" not in answer.err
@@ -317,23 +337,32 @@ def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_
 def test_lines_and_pairs_that_are_worth_a_look_are_named(adopt):
     long = (" ".join(["mot"] * 251), " ".join(["word"] * 251))
     unequal = [("oui" * 4, "yes"), ("non", "no, never"), ("a" * 10, "bcd"), ("a" * 10, "bcd")]
-    french = "\r\n".join(side for side, _ in [*PAIRS, long, *unequal]).encode()
-    pairs = [*PAIRS, long, *unequal]
+    pairs = [long, *PAIRS, *unequal]
+    french = "\r\n".join(side for side, _ in pairs).encode()
     answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs, french=french)
     look = [line.partition("look: ")[2] for line in answer.err.splitlines() if "look" in line]
     assert look == [
         "404 lines that end in CRLF: my.fr:1, my.fr:2, my.fr:3 and 401 more",
-        "1 pairs with more than 250 words on a side: my.fr:401",
+        "1 pairs with more than 250 words on a side: my.fr:1",
         "2 pairs that differ in length by more than 3 to 1: my.fr:402, my.fr:404",
     ]
+    mots, words = "mot " * 10, "word " * 8
+    assert f"mine: fra: my.fr:1: fra “{mots}…” = eng “{words}…”\n" in answer.err
 
 
-def test_files_of_unequal_length_part_where_their_lengths_stop_to_match(adopt):
+def test_a_file_whose_lines_all_end_in_crlf_is_named_once(adopt):
+    french = "".join(f"{side}\r\n" for side, _ in PAIRS).encode()
+    answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=PAIRS, french=french)
+    assert "look: 1 files whose lines all end in CRLF: my.fr\n" in answer.err
+
+
+def test_files_of_unequal_length_part_where_their_lengths_stop_matching(adopt):
     pairs = [("x" * (n * 37 % 83 + 1), "y" * (n * 37 % 83 + 3)) for n in range(300)]
-    for lost in (0, 120, 299):
+    parts = {lost: f"they part near line {lost + 1}, where lengths" for lost in (0, 120)}
+    for lost, part in (parts | {299: "my.en.gz has more at its end"}).items():
         french = "".join(f"{line}\n" for line, _ in pairs[:lost] + pairs[lost + 1 :]).encode()
-        part = says(f"my.fr has 299 lines and my.en.gz 300; they part near line {lost + 1},")
-        part.check(adopt(*CODES, pairs=pairs, french=french).one_line)
+        message = says(f"my.fr has 299 lines and my.en.gz 300; {part}", where=f":{lost + 1}")
+        message.check(adopt(*CODES, pairs=pairs, french=french).one_line)
 
 
 def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp_path):
@@ -354,19 +383,46 @@ def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp
     assert len([*before.parent.iterdir()]) == 2
 
 
-def test_no_edited_card_is_overwritten(adopt, call, tmp_path):
+@pytest.mark.parametrize(
+    ("card", "old", "new", "edited"),
+    [
+        ("datasets/mine.yaml", "licence:", "# my comment\nlicence:", "# my comment"),
+        ("datasets/mine.yaml", "max_shared: 1.0", "max_shared: 0.5", "max_shared"),
+        ("datasets/mine.yaml", "licence: private", "licence: 5", "licence"),
+        ("sources/mine_fra.yaml", "kind: local\nlicence: private\n", "", "kind, licence"),
+    ],
+)
+def test_no_edited_card_is_overwritten(adopt, call, tmp_path, card, old, new, edited):
     assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
     german = ("--text", *write(tmp_path, "my", GERMAN), *DEU)
-    for card in ("datasets/mine.yaml", "sources/mine_fra.yaml"):
-        path = tmp_path / "mine" / card
-        text = path.read_text(encoding="utf-8")
-        path.write_text(f"{text}# my comment\n", encoding="utf-8")
-        for words in (["--again"], german):
-            message = says("the card is edited", where=path.name, remedy="another name")
-            message.check(call("adopt", "mine", *words).one_line)
-        assert path.read_text(encoding="utf-8") == f"{text}# my comment\n"
-        path.write_text(text, encoding="utf-8")
+    path = tmp_path / "mine" / card
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    for words in (["--again"], german):
+        what = f"the card is edited ({edited}), and"
+        message = says(what, where=path.name, remedy="another name")
+        message.check(call("adopt", "mine", *words).one_line)
+    assert path.read_text(encoding="utf-8") == text.replace(old, new)
     assert len([*(tmp_path / "mine").rglob("*.yaml")]) == 3
+
+
+def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopt, call, tmp_path):
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+    terms = "licence: CC0-1.0  # by letter\n"
+    cards = [tmp_path / "mine" / card for card in ("datasets/mine.yaml", "sources/mine_fra.yaml")]
+    for path in cards:
+        text = path.read_text(encoding="utf-8").replace("licence: private\n", terms)
+        path.write_text(text.replace("title: m", "title: M"), encoding="utf-8")
+    german = ("--text", *write(tmp_path, "my", GERMAN), *DEU)
+    for words in (["--again"], german, ["--again"]):
+        assert call("adopt", "mine", *words).code == 0
+        for path in cards:
+            text = path.read_text(encoding="utf-8")
+            assert terms in text
+            assert "\ntitle: M" in text
+    use(tmp_path)
+    assert call("validate").code == 0
 
 
 @pytest.mark.parametrize(
@@ -425,8 +481,19 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
         (CODES, {}, says("200+200 of 400 pairs leave 0 for training", remedy="40+40 or fewer")),
         (
             CODES,
+            {"pairs": [("", "OK"), *[("OK", "OK")] * 2]},
+            says(r"(1 with an empty side, 2 equal on both sides); 200+200 of 0", remedy="more"),
+        ),
+        (
+            CODES,
             {"pairs": [("OK", "OK")] * 3},
-            says("3 pairs are dropped (3 equal on both sides); 200+200 of 0", remedy="more text"),
+            says("both sides have the same text", where="my.fr", remedy="languages"),
+        ),
+        (CODES, {"pairs": [("a", "")], "french": b"\xef\xbb\xbf"}, says("empty", where="my.fr")),
+        (
+            CODES,
+            {"pairs": [("a", "b")], "french": b"a\rb\rc\r"},
+            says("one line with 3 CR", where="my.fr", remedy=r"tr '\r' '\n'"),
         ),
         ((*CODES, "--hold-out", "9"), {}, says("not the numbers", remedy="500+500")),
         (

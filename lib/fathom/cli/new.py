@@ -14,7 +14,8 @@ from fathom.config.measurement_keys import long_code
 from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
 from fathom.config.switches import FILE, layers
-from fathom.config.yaml_values import Value, as_yaml, from_plain, name_of
+from fathom.config.tables import runs_by_row
+from fathom.config.yaml_values import Value, as_blocks, as_yaml, from_plain, name_of
 from fathom.data.adopted import KINDS, AdoptedText
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, findings_in, refuse, unknown
@@ -22,7 +23,7 @@ from fathom.io.files import write_text
 
 STUDY = """\
 # A study: runs that are compared with each other, without printed numbers.
-title: {title}
+{title}
 
 # The text of all runs: a card in datasets/ here, or one of `fathom list datasets`.
 # {{dataset: …, subwords: …}} says more.
@@ -85,6 +86,14 @@ Values = Annotated[
 Two = tuple[Path, Path] | None
 
 
+def _two_files(param: typer.CallbackParam, files: Two) -> Two:
+    """Refuse an option that was read as the second file."""
+    if files and files[1].name.startswith("--"):
+        what, remedy = f"two files; here is only {files[0]}", "add the second; --tsv has both sides"
+        raise FathomError(what, f"--{param.name}", remedy)
+    return files
+
+
 def new(
     name: Annotated[str, typer.Argument(help="The study, and its new folder.")],
     like: Like = None,
@@ -101,7 +110,7 @@ def new(
     """
     project = open_project()
     folder = new_folder(project, name, data)
-    write_text(folder / "study.yaml", _study(project, name, like, data or "my_text"))
+    write_text(folder / "study.yaml", _study(project, like, data or "my_text"))
     finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
 
 
@@ -147,7 +156,7 @@ def finish(
     suggest(f"snakemake {name} --config {shown}{switches}")
 
 
-def _study(project: Project, name: str, like: list[str] | None, data: str) -> str:
+def _study(project: Project, like: list[str] | None, dataset: str, subwords: str = "") -> str:
     """Return the text of a study of runs like others, or like those that the scale names."""
     scale = project.scale(project.switches.scale)
     watched = [scale.check_learning.run] if scale.check_learning else []
@@ -158,9 +167,10 @@ def _study(project: Project, name: str, like: list[str] | None, data: str) -> st
     runs = {each.rpartition("/")[2]: each for each in lent}
     if len(runs) < len({*lent}):
         runs = {each.replace("/", "_"): each for each in lent}
+    title = f"{' and '.join(_printed_name(project, run) for run in runs.values())} on {dataset}"
     return STUDY.format(
-        title=name.replace("_", " ").capitalize(),
-        data=data,
+        title=as_blocks({"title": title}).strip(),
+        data=f"{{dataset: {dataset}, subwords: {subwords}}}" if subwords else dataset,
         first=lent[0],
         runs="\n".join(f"  {run}: {{like: {each}}}" for run, each in runs.items()),
         against=next(iter(runs)),
@@ -168,17 +178,29 @@ def _study(project: Project, name: str, like: list[str] | None, data: str) -> st
     )
 
 
+def _printed_name(project: Project, run: str) -> str:
+    """Return the first row of a paper's tables that has a run alone, or the run's name."""
+    paper, _, name = run.partition("/")
+    tables = project.papers[paper].tables.values()
+    rows = (runs_by_row(project.outlined(table)).items() for table in tables)
+    return next((row for of_table in rows for row, runs in of_table if runs == (run,)), name)
+
+
 def adopt(
     name: Annotated[str, typer.Argument(help="The data set and study, and their folder.")],
-    text: Annotated[Two, typer.Option(help="Two files of UTF-8, or .gz; line n is a pair.")] = None,
+    text: Annotated[
+        Two, typer.Option(callback=_two_files, help="Two files of UTF-8, or .gz; line n is a pair.")
+    ] = None,
     tsv: Annotated[Path | None, typer.Option(help="Or one file of columns between tabs.")] = None,
     columns: Annotated[str, typer.Option(help="The two columns of --tsv.")] = "1,2",
     languages: Annotated[str, typer.Option(help="By ISO 639-3: fra-eng, from fra into eng.")] = "",
     hold_out: Annotated[
         str | None, typer.Option(metavar="N+N", help="Pairs for validation and test of each task.")
     ] = None,
-    valid: Annotated[Two, typer.Option(help="Or two files for validation,")] = None,
-    test: Annotated[Two, typer.Option(help="and two files for test.")] = None,
+    valid: Annotated[
+        Two, typer.Option(callback=_two_files, help="Or two files for validation,")
+    ] = None,
+    test: Annotated[Two, typer.Option(callback=_two_files, help="and two files for test.")] = None,
     again: Annotated[bool, typer.Option("--again", help="Read files that have changed.")] = False,
     like: Like = None,
 ) -> None:
@@ -225,13 +247,14 @@ def adopt(
     texts = adopted.texts()
     if not card:
         pieces = next((size for most, size in _PIECES if sizes[0][0] < most), 32_000)
-        data = f"{{dataset: {name}, subwords: {{algorithm: unigram, joint: {pieces}}}}}"
-        write_text(study, _study(project, name, like, data))
+        subwords = f"{{algorithm: unigram, joint: {pieces}}}"
+        write_text(study, _study(project, like, name, subwords))
     written = [study] * (not card) + adopted.write()
 
     by = "file" if by_file else f"the hash of {adopted.card['pivot']}"
     for task, text_of_task in texts.items():
-        _report(f"{name}: {task}", text_of_task, adopted.hints(task, text_of_task), by)
+        _report(f"{name}: {task}", text_of_task, adopted.places(task, text_of_task), by)
+        report(f"{name}: {task}: {adopted.example(task, text_of_task)}")
     if card and not again:
         report("this is a new data set: its runs train again, and old results stay")
     finish(project, name, "wrote", written)
@@ -268,16 +291,15 @@ def _require_place(
     )
 
 
-def _report(start: str, text: TaskText[Pair], hints: dict[str, list[str]], by: str) -> None:
+def _report(start: str, text: TaskText[Pair], places: dict[str, list[str]], by: str) -> None:
     """Print how much text was read, lines that were dropped or are worth a look, and the split."""
     report(f"{start}: {text.read:,} pairs; dropped {sum(text.dropped.values()):,}")
-    dropped = {rule: [f"line {line}" for line in all_] for rule, all_ in text.dropped_lines.items()}
-    for kind, places in (dropped | hints).items():
-        if places:
-            more = f" and {len(places) - 3:,} more" if len(places) > 3 else ""
-            kept = "kept, but look" if kind in hints else "dropped"
-            some = ", ".join(places[:3]) + more
-            report(f"{start}: {kept}: {len(places):,} {KINDS[kind]}: {some}")
+    for kind, found in places.items():
+        if found:
+            more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
+            verdict = "dropped" if kind in text.dropped_lines else "kept, but look"
+            some = ", ".join(found[:3]) + more
+            report(f"{start}: {verdict}: {len(found):,} {KINDS[kind]}: {some}")
     parts = ", ".join(f"{len(pairs):,} {split}" for split, pairs in text.splits.items())
     report(f"{start}: split by {by}: {parts}")
 

@@ -1,10 +1,11 @@
 """Adopted text: a user's files, which stay where they are, and the cards that make them a data set.
 
-A card has the hash of its content in its first line, so that no edited card is overwritten.
+A card has hashes of what no user may edit in its first line, so that no edit is overwritten.
 """
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -24,12 +25,14 @@ from fathom.io.records import identity, short
 
 # A pair is worth a look that has more words, or a side that is longer than this many of the other.
 MOST_WORDS, MOST_RATIO = 250, 3
+_SHOWN = 40  # characters of a side of the example
 # What is said of pairs and lines that are dropped, or kept but worth a look.
 KINDS = {
     "empty": "with an empty side",
     "untranslated": "equal on both sides",
     "repeated": "that repeat others",
     "in_validation_or_test": "with a held-out sentence in the second language",
+    "crlf_files": "files whose lines all end in CRLF",
     "crlf": "lines that end in CRLF",
     "words": f"pairs with more than {MOST_WORDS} words on a side",
     "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
@@ -38,7 +41,8 @@ KINDS = {
 _REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
 # The licence on the cards, until a user writes another.
 _TERMS = "private"
-_HEAD = "# Written by `fathom adopt`, which overwrites no edited card: "
+_EDITABLE = ("title", "citation", "licence", "notice")
+_HEAD = "# Written by `fathom adopt`. Edit only title, citation, licence, notice. Hashes: "
 Card = dict[str, Any]
 Files = Mapping[str, tuple[Path, ...]]
 
@@ -101,10 +105,17 @@ class AdoptedText:
                 first, second = sides = [self._lines(source, name, again) for name in names]
                 if len(first) != len(second):
                     paths, line = [self._path(source, name) for name in names], _parting(*sides)
+                    parts = f"they part near line {line:,}, where lengths stop matching"
+                    if line > min(map(len, sides)):
+                        parts = f"{paths[len(first) < len(second)]} has more at its end"
                     what = f"{paths[0]} has {len(first):,} lines and {paths[1]} {len(second):,}; "
-                    what += f"they part near line {line:,}, where lengths stop to match"
+                    what += parts
                     remedy = "correct the files: line n of both is one pair"
                     raise FathomError(what, f"{paths[0]}:{line}", remedy)
+                if first == second:
+                    remedy = "give files or columns in two languages"
+                    place = str(self._path(source, names[0]))
+                    raise FathomError("both sides have the same text", place, remedy)
                 self.pairs[source, names] = [Pair(*lines) for lines in zip(*sides, strict=True)]
 
     def _path(self, source: str, name: str) -> Path:
@@ -123,8 +134,20 @@ class AdoptedText:
                 lines = [*enumerate(stream, 1)]
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FathomError(f"not a whole .gz ({error})", str(path), "pack it again") from None
+        if not lines:
+            raise FathomError("the file is empty", str(path), "give a file with a sentence a line")
+        if len(lines) == 1 and (ends := lines[0][1].count(b"\r")) > 1:
+            what, remedy = f"one line with {ends:,} CR", r"convert line ends: tr '\r' '\n'"
+            raise FathomError(what, str(path), remedy)
         self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
-        return [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
+        read = [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
+        widths = [line.count(b"\t") + 1 for _, line in lines]
+        for number, width in enumerate(widths if column else (), 1):
+            if width != widths[0]:
+                what = f"{width} columns, where line 1 has {widths[0]}"
+                remedy = "correct the line: a tab within a sentence moves the columns after it"
+                raise FathomError(what, f"{path}:{number}", remedy)
+        return read
 
     def sizes(self) -> list[tuple[int, str]]:
         """Return how many usable pairs each task has, without held-out files, and what is lost."""
@@ -144,16 +167,23 @@ class AdoptedText:
                 raise FathomError(what, f"task {task}", "give more text")
         return of_task
 
-    def hints(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
-        """Return the places of a task's lines and pairs that are kept but worth a look, by kind."""
-        dropped = {number for numbers in text.dropped_lines.values() for number in numbers}
-        found: dict[str, list[str]] = {"crlf": [], "words": [], "ratio": [], "both": []}
+    def places(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
+        """Return the places of a task's pairs and lines that are dropped or worth a look."""
+        rules = text.dropped_lines
+        kept = ("crlf_files", "crlf", "words", "ratio", "both")
+        found: dict[str, list[str]] = {kind: [] for kind in (*rules, *kept)}
         files, test = self.card["split"]["valid"], {*text.splits["test"]}
         for (source, names), pairs in self.pairs.items():
             if source == f"{self.name}_{task}":
                 paths = [self._path(source, name) for name in names]
                 for path in dict.fromkeys(paths):
-                    found["crlf"] += [f"{path}:{number}" for number in self._crlf[path]]
+                    if len(numbers := self._crlf[path]) == len(pairs):
+                        found["crlf_files"].append(str(path))
+                    else:
+                        found["crlf"] += [f"{path}:{number}" for number in numbers]
+                for rule, numbers in rules.items():
+                    found[rule] += [f"{paths[0]}:{number}" for number in numbers]
+                dropped = {number for numbers in rules.values() for number in numbers}
                 for number, pair in enumerate(pairs, 1):
                     short, long = sorted(map(len, pair))
                     place = [f"{paths[0]}:{number}"] * (number not in dropped)
@@ -161,16 +191,26 @@ class AdoptedText:
                     found["both"] += place * in_both
                     found["ratio"] += place * (short * MOST_RATIO < long)
                     found["words"] += place * (max(len(s.split()) for s in pair) > MOST_WORDS)
-                dropped = set()  # held-out files, which come next, lose nothing
+                rules = {}  # held-out files, which come next, lose nothing
         return found
+
+    def example(self, task: str, text: TaskText[Pair]) -> str:
+        """Return the first training pair of a task with its place, its sides cut."""
+        first, source = next(iter(text.splits["train"])), f"{self.name}_{task}"
+        name, pairs = next((key[1][0], of) for key, of in self.pairs.items() if key[0] == source)
+        sides = [side if len(side) <= _SHOWN else f"{side[:_SHOWN]}…" for side in first]
+        shown = f"{task} “{sides[0]}” = {self.card['pivot']} “{sides[1]}”"
+        return f"{self._path(source, name)}:{pairs.index(first) + 1}: {shown}"
 
     def write(self) -> list[Path]:
         """Write the cards, and return their paths."""
         cards = {self.path("sources", name): card for name, card in self.sources.items()}
         cards[self.path("datasets", self.name)] = self.card
         for path, card in cards.items():
-            body = as_yaml(card)
-            write_text(path, f"{_HEAD}{short(identity(body))}\n{body}")
+            lines = _by_key(as_yaml(card))
+            before = _by_key(path.read_text("utf-8")) if path.exists() else {}
+            lines |= {key: before[key] for key in _EDITABLE if key in before}
+            write_text(path, f"{_HEAD}{', '.join(_hashes(lines))}\n{''.join(lines.values())}")
         return [*cards]
 
 
@@ -183,10 +223,26 @@ def _loss(dropped: Mapping[str, list[int]]) -> str:
 
 def _read_card(path: Path) -> Card:
     head, _, body = path.read_text("utf-8", "replace").partition("\n")
-    if head != _HEAD + short(identity(body)):
-        what = "the card is edited, and `fathom adopt` does not overwrite it"
+    changed = {*_hashes(_by_key(body))} ^ {*head.removeprefix(_HEAD).split(", ")}
+    card = {} if changed else read(path, Path()).plain
+    edited = {entry.partition("=")[0] for entry in changed}
+    edited |= {key for key in _EDITABLE if not isinstance(card.get(key, ""), str)}
+    if edited:
+        what = f"the card is edited ({', '.join(sorted(edited))}), and `fathom adopt` does not "
+        what += "overwrite it"
         raise FathomError(what, str(path), "undo the edit, or adopt all text under another name")
-    return read(path, Path()).plain
+    return card
+
+
+def _by_key(body: str) -> dict[str, str]:
+    """Return the lines of each key of a card, and of each comment between keys."""
+    parts = re.split(r"^(?=\S)", body, flags=re.MULTILINE)[1:]
+    return {part.partition(":")[0].strip(): f"{part.rstrip()}\n" for part in parts}
+
+
+def _hashes(lines: Mapping[str, str]) -> list[str]:
+    """Return the keys of a card with hashes of their lines, if these are not for a user to edit."""
+    return [f"{k}={'' if k in _EDITABLE else short(identity(of))}" for k, of in lines.items()]
 
 
 def _parting(*texts: list[str]) -> int:

@@ -53,6 +53,9 @@ def encode(
             places = {prefix(out, task, split, side): dictionaries[side] for side in encoders}
             _write(rows, places, before)
             files += [path for place in places for path in indexed.files(place)]
+        if long := sum(of_split["left_out_long"] for of_split in counts[task].values()):
+            most = data.settings.max_pieces
+            report(f"encode: {task}: {long:,} left out, with more than {most} pieces on a side")
     summary = {
         "tasks": list(data.tasks),
         "sides": list(encoders),
