@@ -141,8 +141,8 @@ class AdoptedText:
             raise FathomError(what, str(path), remedy)
         self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
         read = [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
-        widths = [line.count(b"\t") + 1 for _, line in lines]
-        for number, width in enumerate(widths if column else (), 1):
+        widths = [line.count(b"\t") + 1 for _, line in lines if column]
+        for number, width in enumerate(widths, 1):
             if width != widths[0]:
                 what = f"{width} columns, where line 1 has {widths[0]}"
                 remedy = "correct the line: a tab within a sentence moves the columns after it"
