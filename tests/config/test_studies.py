@@ -12,7 +12,7 @@ from fathom.config.tables import setting_numbers
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import Findings
 from tests.config.conftest import PROJECT
-from tests.support.refused import says
+from tests.support.refused import refused, says
 
 STUDY = """\
 title: Width on pairs
@@ -104,6 +104,30 @@ def test_a_value_of_a_for_may_be_the_one_that_another_run_has(read):
     project = read(STUDY.replace("[2, 3]", "[10, 3]"), scale="small")
     assert project.spec("mine/thick_10", "small") == project.spec("mine/flat", "small")
     assert project.spec("mine/thick_10").name == "mine/thick_10"
+
+
+def test_a_run_that_equals_the_run_it_is_like_is_trained_once_as_that_run(read, tmp_path):
+    """Of a paper, and of a study; the papers' runs have none of the blame."""
+    pieces = "subwords: {algorithm: bpe, foreign: 30, english: 20}"
+    data = f"{{dataset: fewer, direction: many_to_one, {pieces}}}"
+    text = STUDY.replace("{dataset: pair, subwords: {algorithm: bpe, joint: 50}}", data)
+    (tmp_path / "other").mkdir()
+    other = "title: Other\nruns: {again: {like: mine/flat}}\n"
+    (tmp_path / "other" / "study.yaml").write_text(other, encoding="utf-8")
+    folders = [str(tmp_path / name) for name in ("other", "mine")]
+    project = read(text, papers=folders, scale="small")
+    for name, trained in (("mine/flat", "mine/flat"), ("other/again", "mine/flat")):
+        assert project.spec(name).name == trained
+        assert project.spec(name, "small").name == "deep/uneven"
+
+
+def test_runs_that_only_a_scale_makes_equal_are_the_studys_mistake(read):
+    text = STUDY.replace("deep/static, training: {updates: 300}", "deep/uneven, layers: 2/4")
+    with refused(
+        "the settings of 'mine/alone' equal those of 'mine/flat' at scale small",
+        remedy="mine/study.yaml:5) for both and delete this run",
+    ):
+        read(text, scale="small")
 
 
 def test_a_run_of_another_study_is_lent_with_its_text_and_scaled_as_there(read, tmp_path):
@@ -257,7 +281,7 @@ def test_a_paper_outside_is_checked_at_the_scale_that_is_asked_for_alone(tmp_pat
          says("no row 'falt'", where="study.yaml:11: claims.wider.claim")),
         ("alone: {like: deep/static, training: {updates: 300}}", "alone: {like: deep/uneven}",
          says("the settings of 'mine/alone' equal those of 'mine/flat'",
-              remedy="use 'mine/flat'")),
+              remedy="mine/study.yaml:5) for both and delete this run")),
         ("[2, 3]", '[a/b, a_b]',
          says("`for` gives the name 'thick_a_b' twice", where="study.yaml:6: runs.thick_<p>")),
         ("columns: [params, avg, tasks]", "columns: {a: setting training.update}",

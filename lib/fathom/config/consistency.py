@@ -265,17 +265,21 @@ def _scales_of(project: Project, run: str) -> list[str]:
 def _equal_runs(project: Project) -> Iterator[FathomError]:
     """Yield runs with equal settings: they would be trained twice under two names.
 
-    In a study a run of a `for` may equal another run at some scale: its row has its value at all.
+    A run of a study may be trained as the run that it is like, and one of its `for` may equal
+    another run at some scale: its row has its value at all.
     """
     copies: set[str] = set()  # equal at the papers' own settings, and so at most scales
+    # What equals a paper's run is the study's mistake.
+    order = sorted(project.entries, key=lambda name: _is_of_study(project, name))
     for scale in (None, *project.scales):
         names: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for name in project.entries:
+        for name in order:
             if name not in copies and (scale is None or scale in _scales_of(project, name)):
-                here = project.files.is_study(name.partition("/")[0])
-                where = project.entry(name).values.where if here else ""
+                where = project.entry(name).values.where if _is_of_study(project, name) else ""
                 pattern = where if "<" in where else ""  # of a `for`
-                names[project.spec(name, scale).identity, pattern].append(name)
+                spec = project.spec(name, scale)
+                if pattern or spec.name == name:
+                    names[spec.identity, pattern].append(name)
         for first, *equal in names.values():
             for name in equal:
                 yield _copy(project, name, first, scale)
@@ -285,14 +289,18 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
 def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomError:
     where = project.entry(name).values.where
     what = f"the settings of '{name}' equal those of '{first}'"
-    if scale is None:
-        place = project.entry(first).values.where.partition(": ")[0]
-        remedy = f"use '{first}' ({place}) for both and delete this run, or the reverse"
-        return FathomError(what, where, remedy)
-    equal = _made_equal(project, name, first, scale) or _made_equal(project, first, name, scale)
-    what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
-    remedy = f"add a rule for `run: {name}` to config/scales/{scale}.yaml"
+    place = project.entry(first).values.where.partition(": ")[0]
+    remedy = f"use '{first}' ({place}) for both and delete this run"
+    if scale is not None:
+        equal = _made_equal(project, name, first, scale) or _made_equal(project, first, name, scale)
+        what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
+        if not _is_of_study(project, name):
+            remedy = f"add a rule for `run: {name}` to config/scales/{scale}.yaml"
     return FathomError(what, where, remedy)
+
+
+def _is_of_study(project: Project, run: str) -> bool:
+    return project.files.is_study(run.partition("/")[0])
 
 
 def _made_equal(project: Project, name: str, copied: str, scale: str) -> list[str]:

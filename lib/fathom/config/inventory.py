@@ -261,7 +261,8 @@ class Inventory:
     def spec(self, name: str, scale: str | None = None) -> Spec:
         """Return what a run is at a scale, or (None) with the papers' own settings.
 
-        A run of a `for` of a study with the settings of another run is that run, trained once.
+        A run of a study with the settings of a run that it is like is that run, trained once; a run
+        of a `for` may be any run of its study.
         """
         run, values = self.run(name, scale), self.resolved(name, scale).entry.values
         card, data = self.methods[run.method.name], self._data(run, values)
@@ -291,11 +292,12 @@ class Inventory:
         return self._trained_as(spec, scale)
 
     def _trained_as(self, spec: Spec, scale: str | None) -> Spec:
-        """Return the run that a study's run of a `for` equals at a scale, or the run itself."""
-        if not self._is_of_for(spec.name) or not self.files.is_study(spec.paper):
+        """Return the run as which a run of a study is trained at a scale, or the run itself."""
+        if not self.files.is_study(spec.paper):
             return spec
         names = [full_name(spec.paper, each) for each in self.entry(spec.name).ancestors[:-1]]
-        names += [each for each in self.runs_of(spec.paper) if not self._is_of_for(each)]
+        if self._is_of_for(spec.name):
+            names += [each for each in self.runs_of(spec.paper) if not self._is_of_for(each)]
         for name in filter(self.has_run, names):
             with suppress(FathomError):  # a mistake in another run
                 equal = self.spec(name, scale)
