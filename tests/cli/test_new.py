@@ -12,6 +12,7 @@ from fathom.data.clean import key
 from fathom.io.files import read_lines
 from tests.config.conftest import PROJECT
 from tests.support.refused import says
+from tests.support.specs import ROOT
 
 
 @pytest.fixture
@@ -35,12 +36,25 @@ def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path
     assert project.papers["mine"].about.title == "uneven and Gated on pair"
 
 
+def test_a_new_study_says_which_run_is_trained_as_another(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(PROJECT_VARIABLE, str(ROOT))
+    run = "m2o_diverse_12_12"
+    answer = call("new", "mine", "--like", f"latent_depth/{run}", "--data", "po_wheels_diverse")
+    same = f"mine/{run} is latent_depth/{run} at scale tiny, and trained once\n"
+    assert (answer.code, answer.err.startswith(same)) == (0, True), answer
+
+
 def test_a_new_study_is_named_in_config_which_is_not_written_over(new, call, tmp_path):
+    like = ("--like", "deep/uneven")
     config = tmp_path / "config" / "config.yaml"
-    assert "new: mine/study.yaml, config/config.yaml\n" in new("mine", "--data", "pair").err
+    assert "new: mine/study.yaml, config/config.yaml\n" in new("mine", *like, "--data", "pair").err
     assert config.read_text(encoding="utf-8") == "papers: [mine]\n"
     assert call("status", "mine").code == 0
-    answer = new("yours", "--data", "pair")
+    same = says("equal those of 'mine/uneven'", remedy="write like: mine/uneven")
+    same.check(new("yours", *like, "--data", "pair").one_line)
+    answer = new("yours", "--like", "mine/uneven", "--data", "pair")
+    assert "yours/uneven is mine/uneven at scale small, and trained once\n" in answer.err
     assert "yours/study.yaml\nname it in config/config.yaml: papers: [mine, yours]\n" in answer.err
     assert config.read_text(encoding="utf-8") == "papers: [mine]\n"
 
@@ -66,6 +80,10 @@ def test_without_a_run_it_has_the_one_that_the_scale_watches(new, tmp_path):
         (("My-Study",), says("a name has at most 64 small letters")),
         (("mine", "--like", "unevn"), says("no run 'unevn'", nearest="uneven")),
         (("mine", "--data", "piar"), says("no data set 'piar'", where="--data", nearest="pair")),
+        (
+            ("mine", "--like", "deep/pair_8", "--data", "words"),
+            says("'fewer' needs a direction", where="new: runs.pair_8.data.direction"),
+        ),
     ],
 )
 def test_nothing_is_overwritten_and_a_wrong_name_is_one_line(new, tmp_path, words, message):

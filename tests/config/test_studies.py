@@ -125,7 +125,7 @@ def test_runs_that_only_a_scale_makes_equal_are_the_studys_mistake(read):
     text = STUDY.replace("deep/static, training: {updates: 300}", "deep/uneven, layers: 2/4")
     with refused(
         "the settings of 'mine/alone' equal those of 'mine/flat' at scale small",
-        remedy="mine/study.yaml:5) for both and delete this run",
+        remedy="write like: mine/flat",
     ):
         read(text, scale="small")
 
@@ -281,7 +281,7 @@ def test_a_paper_outside_is_checked_at_the_scale_that_is_asked_for_alone(tmp_pat
          says("no row 'falt'", where="study.yaml:11: claims.wider.claim")),
         ("alone: {like: deep/static, training: {updates: 300}}", "alone: {like: deep/uneven}",
          says("the settings of 'mine/alone' equal those of 'mine/flat'",
-              remedy="mine/study.yaml:5) for both and delete this run")),
+              remedy="write like: mine/flat")),
         ("[2, 3]", '[a/b, a_b]',
          says("`for` gives the name 'thick_a_b' twice", where="study.yaml:6: runs.thick_<p>")),
         ("columns: [params, avg, tasks]", "columns: {a: setting training.update}",

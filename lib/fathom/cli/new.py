@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -103,15 +104,43 @@ def new(
 
     Without --like, the runs are those of `new_study` in the scale's file (if
     there is none, the run of `check_learning`).
-    A file that is there is never overwritten. With --data, config/config.yaml in
-    the working folder is written if it is missing, and names the study.
+    A file that is there is never overwritten. With --data, the study is checked
+    before it stays, and config/config.yaml in the working folder is written if it
+    is missing, and names the study.
 
     Example: fathom new my_study --like m2o_diverse_12_12 --like m2o_diverse_ll_d_12_24
     """
     project = open_project()
-    folder = new_folder(project, name, data)
-    write_text(folder / "study.yaml", _study(project, like, data or "my_text"))
-    finish(project, name, "new:", [folder / "study.yaml"], first="" if data else _NO_DATA)
+    file = new_folder(project, name, data) / "study.yaml"
+    text = _study(project, like, data or "my_text")
+    if data is None:
+        write_text(file, text)
+    else:
+        _write_valid(project, file, text, lambda place: f"new: {place.rpartition(': ')[2]}")
+    finish(project, name, "new:", [file], first="" if data else _NO_DATA)
+
+
+def _write_valid(project: Project, file: Path, text: str, typed: Callable[[str], str]) -> None:
+    """Write a study, or raise what is wrong with it; `typed` names a place in it by an option.
+
+    Prints which of its runs are trained as others.
+    """
+    write_text(file, text)
+    name = file.parent.name
+    given = from_plain({"papers": [*project.switches.papers, name]}, "--config")
+    try:
+        loaded = load(project.root, layers=[*layers(project.root, Path()), given])
+    except FathomError as error:
+        shutil.rmtree(file.parent)
+        at = name_of(file.resolve(), project.root)
+        refuse(
+            FathomError(f.what, typed(f.where) if f.where.startswith(at) else f.where, f.remedy)
+            for f in findings_in(error)
+        )
+    scale = project.switches.scale
+    for run in loaded.runs_of(name):
+        if (same := loaded.spec(run, scale).name) != run:
+            report(f"{run} is {same} at scale {scale}, and trained once")
 
 
 def new_folder(project: Project, name: str, data: str | None = None) -> Path:
@@ -347,25 +376,12 @@ def sweep(
         if not values.strip():
             raise FathomError("no values", f"--set {key}", f"write {key}=0.1,0.3")
     file = new_folder(project, name, data) / "study.yaml"
-    write_text(file, _swept(like, changes, data, seeds))
-    papers = [*project.switches.papers, name]
-    given = [*layers(project.root, Path()), from_plain({"papers": papers}, "--config")]
-    try:
-        loaded = load(project.root, layers=given)
-    except FathomError as error:
-        shutil.rmtree(file.parent)
-        at = name_of(file.resolve(), project.root)
 
-        def typed(place: str) -> str:
-            """Return the option that gave a place of the file, which is gone."""
-            named = (f"--set {key}" for key in keys if place.endswith(f".{key}"))
-            return next(named, "--set") if place.startswith(at) else place
+    def typed(place: str) -> str:
+        """Return the option that gave a place of the file."""
+        return next((f"--set {key}" for key in keys if place.endswith(f".{key}")), "--set")
 
-        refuse(FathomError(f.what, typed(f.where), f.remedy) for f in findings_in(error))
-    scale = project.switches.scale
-    for swept in loaded.runs_of(name):
-        if (same := loaded.spec(swept, scale).name) != swept:
-            report(f"{swept} is {same} at scale {scale}, and trained once")
+    _write_valid(project, file, _swept(like, changes, data, seeds), typed)
     finish(project, name, "sweep:", [file], f" seeds={seeds}")
 
 

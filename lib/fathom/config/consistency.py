@@ -290,12 +290,13 @@ def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomE
     where = project.entry(name).values.where
     what = f"the settings of '{name}' equal those of '{first}'"
     place = project.entry(first).values.where.partition(": ")[0]
-    remedy = f"use '{first}' ({place}) for both and delete this run"
+    remedy = f"use '{first}' ({place}) for both and delete this run, or the reverse"
     if scale is not None:
         equal = _made_equal(project, name, first, scale) or _made_equal(project, first, name, scale)
         what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
-        if not _is_of_study(project, name):
-            remedy = f"add a rule for `run: {name}` to config/scales/{scale}.yaml"
+        remedy = f"add a rule for `run: {name}` to config/scales/{scale}.yaml"
+    if _is_of_study(project, name):
+        remedy = f"write like: {first} and no more, and it is trained once, or delete this run"
     return FathomError(what, where, remedy)
 
 
