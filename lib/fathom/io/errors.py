@@ -100,8 +100,10 @@ def closest(name: object, valid: Iterable[object], likeness: float = 0.5) -> str
 def nearest(name: object, valid: Iterable[object]) -> str:
     """Return the end of a message about an unknown name: the nearest valid one, or all of them."""
     names = [str(option) for option in valid]
-    # The name without its paper.
-    longer = [option for option in names if option.endswith((f"_{name}", f"/{name}"))]
+    # The name without its paper, or without its section.
+    longer = [
+        option for option in names if option.endswith(tuple(f"{sign}{name}" for sign in "_/."))
+    ]
     close = closest(name, names) if not longer else longer[0] if len(longer) == 1 else None
     if close is not None:
         return f"nearest valid name: '{close}'"
