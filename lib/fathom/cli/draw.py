@@ -386,7 +386,10 @@ def test(
     if len(names) < 2:
         raise FathomError("one run is compared with nothing", names[0], "name another run")
     specs = [artefacts.project.spec(name, artefacts.scale) for name in names]
-    for spec in specs:
+    for number, spec in enumerate(specs):
+        # Also under two names: a run of a study may be trained as another.
+        if spec.identity in [each.identity for each in specs[:number]]:
+            raise FathomError("the same trainings are named twice", spec.name, "name other runs")
         require_decoder(spec)
     tasks = specs[-1].data.tasks if each_task else (task,)
     value = ShownValue(metric, split=split)
