@@ -9,10 +9,10 @@ from collections import Counter
 
 import pytest
 
-from fathom.artefacts.claims.view import NONE
+from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE
 from fathom.cli import draw, options
 from fathom.io.errors import FathomError
-from fathom.io.files import read_lines
+from fathom.io.files import read_lines, write_text
 from fathom.io.records import read_record, write_record
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
@@ -185,11 +185,25 @@ def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
         "claims.csv",
         "claims.drawn.json",
     ]
+    # What was not run is a line for each paper, unless it is asked for.
     printed = capsys.readouterr()
-    assert "latent_depth/depth_grows_with_beta" in printed.out
-    draw.claims(scale="tiny", results=tmp_path, counts=True)
-    assert "depth_grows_with_beta" not in capsys.readouterr().out
+    first, *_, last = printed.out.splitlines()
+    assert first == "lamgd: 32 parts of claims not run; `fathom claims lamgd` prints them"
+    assert last == NOT_EVIDENCE
+    assert len(printed.out.splitlines()) < 10
     assert "claims.csv" in printed.err
+    draw.claims("latent_depth", scale="tiny", results=tmp_path)
+    assert "latent_depth/depth_grows_with_beta" in capsys.readouterr().out
+    draw.claims("latent_depth", scale="tiny", results=tmp_path, counts=True)
+    assert "depth_grows_with_beta" not in capsys.readouterr().out
+
+
+def test_a_study_without_claims_is_told_where_to_write_them(project, call):
+    file = project / "config" / "papers" / "mine" / "study.yaml"
+    write_text(file, "title: Mine\n")
+    remedy = "write `claims:` in config/papers/mine/study.yaml (docs/claims.md)"
+    says("no claims", where="mine", remedy=remedy).check(call("claims", "mine").one_line)
+    assert not (project / "results").exists()
 
 
 @pytest.mark.usefixtures("verbs_use_it")
@@ -327,6 +341,10 @@ MISTAKES = {
     "figures.yaml": "figure1: {}\n",
     "runs.yaml": "runs: {a: {model: {width: 0}}}\n",
 }
+CLAIM = """\
+korean_wins: {sentence: Korean wins, section: §4, supports: holds,
+  claim: 'table1["Static", "kor"] > table1["Static", "bos"]'}
+"""
 # What asks about one paper; and the files of another that what it writes needs, too.
 QUESTIONS = {
     "compare --table sample_table1": ["tables.yaml"],
@@ -341,6 +359,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("file", MISTAKES)
 def test_a_mistake_in_another_paper_stops_no_question_about_one(project, call, file):
+    (project / "config/papers/sample/claims.yaml").write_text(CLAIM, encoding="utf-8")
     before = {words: call(*words.split()) for words in QUESTIONS}
     written = {path: path.read_bytes() for path in project.glob("results/small/*.*")}
     other = project / "config/papers/another"

@@ -302,13 +302,14 @@ def claims(
 ) -> None:
     """Check the papers' claims against our results and against their own numbers.
 
-    Trains nothing: a claim that needs a run without measurements says `not run`.
-    Writes claims.csv of all papers; PAPER and --table choose what is printed.
+    Trains nothing: a claim that needs a run without measurements says `not run`,
+    and is printed where PAPER or --table is given. Writes claims.csv of all papers.
 
     Example: fathom claims latent_depth --table latent_depth_table5
     """
     from fathom.artefacts.claims.judged import judged
-    from fathom.artefacts.claims.view import COLUMNS, lines, printed, summary
+    from fathom.artefacts.claims.view import COLUMNS, lines, not_run, printed, summary
+    from fathom.artefacts.table.sources import NOT_RUN
 
     artefacts = open_artefacts(scale, results, seeds)
     papers, path = artefacts.project.papers, artefacts.paths.claims
@@ -322,6 +323,10 @@ def claims(
         return judged(artefacts, papers[name])
 
     answers = {name: judge(name) for name in named}
+    if paper and not answers[paper]:
+        folder = artefacts.project.files.name_of(papers[paper].folder)
+        place = "`claims:` in {}/study.yaml" if papers[paper].is_study else "{}/claims.yaml"
+        raise FathomError("no claims", paper, f"write {place.format(folder)} (docs/claims.md)")
     with _of_all_papers(path, required=len(named) == len(papers)):
         of_all = [claim for name in papers for claim in answers.get(name) or judge(name)]
         write_csv(path, COLUMNS, lines(of_all))
@@ -333,7 +338,10 @@ def claims(
         if table is None or table in [f"{claim.paper}_{name}" for name in claim.artefacts]
     ]
     content = [asdict(claim) | {"against": claim.against} for claim in shown]
-    answer(as_json, content, (*(() if counts else printed(shown)), *summary(shown)))
+    brief = paper is None and table is None
+    ran = [claim for claim in shown if not brief or claim.answer != NOT_RUN]
+    full = () if counts else (*printed(ran), *(not_run(shown) if brief else ()))
+    answer(as_json, content, (*full, *summary(shown)))
     report(f"claims: {path}")
 
 

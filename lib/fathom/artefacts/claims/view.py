@@ -7,6 +7,7 @@ from typing import Any
 from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.truths import Evidence
 from fathom.artefacts.claims.worlds import NOT_PRINTED
+from fathom.artefacts.table.sources import NOT_RUN
 
 COLUMNS = (
     "paper", "claim", "part", "section", "sentence", "reading", "expression", "guard",
@@ -79,6 +80,13 @@ def printed(claims: Iterable[Judged]) -> Iterator[str]:
         if claim.reported_answer != NOT_PRINTED:
             yield from _numbers("paper: ", claim.reported_evidence)
         yield ""
+
+
+def not_run(claims: Iterable[Judged]) -> Iterator[str]:
+    """Yield a line for each paper with claims that were not run."""
+    papers = Counter(claim.paper for claim in claims if claim.answer == NOT_RUN)
+    for paper, count in papers.items():
+        yield f"{paper}: {count} parts of claims not run; `fathom claims {paper}` prints them"
 
 
 def _numbers(title: str, evidence: Sequence[Evidence]) -> Iterator[str]:
