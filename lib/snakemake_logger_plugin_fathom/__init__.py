@@ -33,7 +33,8 @@ FIRST_UPDATES = 20  # before these the speed says little
 LONGEST = 3  # rules that are named at the end
 LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
 # The beginnings of messages without a warning that are shown: the last are the executor's.
-SHOWN = ("Nothing to be done", "Terminating processes on user request", "slurm-attach: ")
+STOPPING = "Terminating processes on user request"
+SHOWN = ("Nothing to be done", STOPPING, "slurm-attach: ")
 # And of warnings about what the profile for clusters asks for.
 HIDDEN = "--keep-incomplete mode is set"
 _UP, _ERASE = "\x1b[A", "\x1b[J"
@@ -44,7 +45,10 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.trainings = self.ended = self.at_a_time = self.failed = 0
+        self.trainings = self.ended = self.at_a_time = self.failed = self.saved = 0
+        self.stopped = False  # by Ctrl-C
+        # JOB_ERROR has said that a command failed.
+        self.hidden = ("CalledProcessError", "RuleException")
         self.steps, self.began = "", time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
         # Seconds per update, and updates, of trainings that run or ran.
@@ -72,11 +76,14 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def close(self) -> None:
-        """Print how to go on where a job failed."""
+        """Print how to go on where a job failed, or the user has stopped the start."""
         if not self._over.is_set():
             self._over.set()
-            if self.failed:
-                again = shlex.join(["snakemake", *sys.argv[1:]])
+            again = shlex.join(["snakemake", *sys.argv[1:]])
+            if self.stopped:
+                saved = f"stopped: {self.saved} trainings are saved"
+                self._print(f"{saved}, and what is done stays. Again: {again}")
+            elif self.failed:
                 self._print(f"{self.failed} jobs failed; what is done stays. Again: {again}")
             self._paint([])
         super().close()
@@ -96,13 +103,12 @@ class LogHandler(LogHandlerBase):
             if said.done == said.total:
                 self._print(self._all_done(said.total))
         elif event == LogEvent.JOB_ERROR:
-            self.running.pop(said.jobid, None)
             self._print(self._failure(said))
-        elif getattr(record, "exception", "") in ("CalledProcessError", "RuleException"):
-            pass  # JOB_ERROR has said that a command failed
-        elif str(record.msg).startswith(HIDDEN):
+        elif getattr(record, "exception", "") in self.hidden or str(record.msg).startswith(HIDDEN):
             pass
         elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
+            if str(record.msg).startswith(STOPPING):
+                self.stopped, self.hidden = True, (*self.hidden, "WorkflowError")
             self._print(self.format(record))
 
     def _begin(self, said: Any) -> None:
@@ -133,14 +139,21 @@ class LogHandler(LogHandlerBase):
 
     def _finish(self, job: int) -> None:
         """Count the time of a job, and print how a training ended."""
-        rule, began = self.begins.pop(job, ("", time.monotonic()))
-        self.took[rule] = self.took.get(rule, 0) + time.monotonic() - began
+        if begun := self.begins.pop(job, None):
+            rule, began = begun
+            self.took[rule] = self.took.get(rule, 0) + time.monotonic() - began
         if job in self.running:
             self.ended += 1
             self._print(self._ended(self.running.pop(job)))
 
     def _failure(self, said: Any) -> str:
-        """Return what failed, why, and the end of its log."""
+        """Return what failed, why, and the end of its log; nothing after Ctrl-C."""
+        from fathom.results.run_state import STOPPED, run_state
+
+        folder = self.running.pop(said.jobid, None)
+        if self.stopped:
+            self.saved += folder is not None and run_state(folder).kind == STOPPED
+            return ""
         self.failed += 1
         title = self.titles.get(said.jobid, str(said.rule_name))
         lines = [f"FAILED {title}: {said.rule_msg or 'its command ended with an error'}"]

@@ -11,7 +11,7 @@ from fathom.config.demand import kind_of
 from fathom.config.paths import Paths
 from fathom.io.files import write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
-from fathom.results.run_state import State, write_state
+from fathom.results.run_state import State, read_state, write_state
 from fathom.workflow import starts
 from snakemake_logger_plugin_fathom import JOBS, LOG_ALONE, LogHandler
 from tests.support.run_files import write_training
@@ -103,6 +103,24 @@ def test_the_last_line_says_which_rules_took_the_time(handler, monkeypatch):
     tell(handler, LogEvent.PROGRESS, done=2, total=2)
     line = handler.screen.getvalue()
     assert line == "all 2 steps done in 1.58 min; jobs: score 1.5 min, translate 30 s\n"
+
+
+def test_after_ctrl_c_the_last_line_says_what_is_saved_and_how_to_go_on(
+    handler, training, monkeypatch
+):
+    monkeypatch.setattr("sys.argv", ["snakemake", "mine", "--logger", "fathom"])
+    folder = training.run(SPEC, 1)
+    tell(handler, None, "Terminating processes on user request, this might take some time.")
+    write_state(folder, read_state(folder).model_copy(update={"state": "saved", "update": 50}))
+    (folder / HOLDER).unlink()
+    failed = {"jobid": 7, "rule_name": "train_run", "rule_msg": None, "log": []}
+    tell(handler, LogEvent.JOB_ERROR, "Error in rule", logging.ERROR, **failed)
+    tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
+    handler.close()
+    assert handler.screen.getvalue().splitlines()[1:] == [
+        "stopped: 1 trainings are saved, and what is done stays. Again: "
+        "snakemake mine --logger fathom"
+    ]
 
 
 def test_what_snakemake_warns_of_is_printed_and_its_events_are_not(handler):
