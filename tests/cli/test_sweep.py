@@ -47,14 +47,17 @@ def made(tmp_path):
 def test_a_run_for_each_combination_is_compared_with_the_unchanged_run(sweep, made):
     answer = sweep(*SET, "--seeds", "2")
     assert answer.code == 0, answer
-    assert answer.err.startswith("sweep: sweep/study.yaml, config/config.yaml\n")
+    assert "sweep: sweep/study.yaml, config/config.yaml\n" in answer.err
     assert "next: snakemake sweep --config papers=sweep seeds=2\n" in answer.err
     targets = made()
     assert "0 of 10 trainings found, 10 to train" in found(targets, "sweep")[0]
     table = targets.project.papers["sweep"].tables["table1"]
     assert table.settings.against == "unchanged"
+    # Trained as the run itself, with the seeds of the study.
+    assert targets.spec("sweep/unchanged").name == "deep/uneven"
+    assert made(None).seeds("sweep/unchanged") == (1, 2)
     rows = {cell.row: cell.source for cell in targets.project.cells(table)}
-    assert rows == {"unchanged": "deep/uneven"} | {
+    assert rows == {"unchanged": "sweep/unchanged"} | {
         f"kl_weight {weight}, dropout {dropout}": f"sweep/kl_weight_{name}_dropout_0_{tenth}"
         for weight, name in ((0.1, "0_1"), (3, "3"))
         for dropout, tenth in ((0.2, 2), (0.4, 4))

@@ -401,11 +401,9 @@ def _swept(like: str, changes: list[str], data: str | None, seeds: int) -> str:
     label = ", ".join(f"{name} <{name}>" for name, _ in lists)
     values = ", ".join(f"{name}: [{values}]" for name, values in lists)
     changed = str(settings.plain)[1:-1].replace("'", "")
-    runs = f"  {pattern}: {{for: {{{values}}}, like: {like}, {changed}}}"
-    text, base = "", like
-    # Of the same text, the run itself is compared, which may be trained already.
-    if data is not None:
-        text, base, runs = f"data: {data}\n", "unchanged", f"  unchanged: {{like: {like}}}\n{runs}"
-    rows = f'{{unchanged: {base}, "{label}": {pattern}}}'
+    runs = f"  unchanged: {{like: {like}}}\n"
+    runs += f"  {pattern}: {{for: {{{values}}}, like: {like}, {changed}}}"
+    text = "" if data is None else f"data: {data}\n"
+    rows = f'{{unchanged: unchanged, "{label}": {pattern}}}'
     study = SWEEP.format(like=like, data=text, seeds=seeds, runs=runs, rows=rows)
     return study + (MAP.format(*dict(lists), pattern) if len(lists) == 2 else "")
