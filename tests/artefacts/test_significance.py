@@ -1,5 +1,7 @@
 """`fathom test`: a run less another one, over seeds and sentences, corrected for their number."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -211,6 +213,16 @@ def no_scores(results):
     results.write(BASE, {})
 
 
+def translated_by_one_seed(results):
+    results.write(BASE, {})
+    results.train(BASE, 0.3, seed=2)
+    results.write(BASE, {}, seed=3)
+    for seed in (1, 3):
+        folder = results.decoding(BASE, seed, "test", "plain")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "decoding.json").touch()
+
+
 def diverged(results):
     results.write(BASE, {}, outcome="diverged")
 
@@ -220,13 +232,17 @@ def diverged(results):
     [
         (nothing, {}, "not run", AT, f"make it with `fathom run {BASE}"),
         (no_scores, {}, "not measured", AT, "--split test --gates plain` and `fathom score"),
+        (
+            translated_by_one_seed, {}, "not measured (2 of 3 seeds)", AT,
+            re.compile(r"\A`fathom score \S+ --scale small --seed 1 [^`]*` and `fathom score \S+ "),
+        ),
         (diverged, {}, "diverged at update 122", AT, "name a run that has a result"),
         (other_sentences, {}, "other test sentences", BASE, "name runs that the same metric"),
         (nothing, {"tasks": ["fra"]}, "no task 'fra'", FIRST, "valid names: bos, kor"),
         (nothing, {"gates": "sotf"}, "no gates 'sotf'", "--gates", "nearest valid name: 'soft'"),
         (nothing, {"gates": "plain"}, "no gates 'plain'", FIRST, "valid names: soft, hard"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_compared_is_refused(results, change, options, what, where, remedy):
     results.train(FIRST, 0.2)
     change(results)

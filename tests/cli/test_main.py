@@ -130,7 +130,7 @@ REFUSED = [
     (f"test {RUN}", f"sample/{RUN}: one run is compared with nothing; name another run"),
     (f"test {RUN} 'sample_table1: Static'", f"sample/{RUN}: the same trainings are named twice; "),
     (f"test {GATED} {RUN}", f"not run; make it with `fathom run sample/{GATED} --scale small`"),
-    (f"test {RUN} {GATED}", "small --split test --gates plain --metric bleu`"),
+    (f"test {RUN} {GATED}", "small --seed 1 --split test --gates plain --metric bleu`"),
     (f"test {RUN} {GATED} --task boss", "no task 'boss'; nearest valid name: 'bos'"),
     (f"test {RUN} {GATED} --metric belu", "--metric: no metric 'belu'; nearest valid name: 'bleu'"),
     (f"test {RUN} {GATED} --task bos --each-task", "leave one out"),

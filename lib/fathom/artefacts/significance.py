@@ -145,12 +145,22 @@ def _measured(artefacts: Artefacts, score: CellResult) -> CellResult:
     if score.words.startswith(NOT_RUN):
         remedy = f"make it with `{paths.run_command(cell.source)}`"
     elif score.words.startswith(MISSING) and cell.value is not None:
-        split = f"--split {cell.value.split} --gates {cell.gates}"
-        verbs = {"translate": split, "score": f"{split} --metric {cell.value.measurement}"}
-        commands = (f"`{paths.command(verb, cell.source)} {verbs[verb]}`" for verb in verbs)
-        remedy = " and ".join(commands)
+        remedy = " and ".join(_measuring(artefacts, cell, cell.value))
     where = f"{cell.source}, scale {artefacts.scale}"
     raise FathomError(f"{cell.key}: {score.words}", where, remedy)
+
+
+def _measuring(artefacts: Artefacts, cell: Cell, value: ShownValue) -> Iterator[str]:
+    """Yield the commands that measure a cell of each seed that is trained and lacks it."""
+    spec, paths = artefacts.project.spec(cell.source, artefacts.scale), artefacts.paths
+    options = f"--split {value.split} --gates {cell.gates}"
+    for seed, reading in artefacts.source(cell.source).readings(cell.key):
+        if reading.words.startswith(MISSING):
+            decoding = paths.decoding(spec, seed, value.split, cell.gates) / "decoding.json"
+            if not decoding.exists():
+                yield f"`{paths.command('translate', cell.source, seed)} {options}`"
+            score = paths.command("score", cell.source, seed)
+            yield f"`{score} {options} --metric {value.measurement}`"
 
 
 def _compared(
