@@ -295,9 +295,14 @@ class Inventory:
         """Return the run as which a run of a study is trained at a scale, or the run itself."""
         if not self.files.is_study(spec.paper):
             return spec
-        names = [full_name(spec.paper, each) for each in self.entry(spec.name).ancestors[:-1]]
+        names = [*self.ancestors_in("", spec.name)[:-1]]
         if self._is_of_for(spec.name):
-            names += [each for each in self.runs_of(spec.paper) if not self._is_of_for(each)]
+            # Without those that are like a run of a `for`, which might be like this run.
+            names += [
+                each
+                for each in self.runs_of(spec.paper)
+                if not any(map(self._is_of_for, self.ancestors_in("", each)))
+            ]
         for name in filter(self.has_run, names):
             with suppress(FathomError):  # a mistake in another run
                 equal = self.spec(name, scale)
