@@ -101,9 +101,8 @@ def nearest(name: object, valid: Iterable[object]) -> str:
     """Return the end of a message about an unknown name: the nearest valid one, or all of them."""
     names = [str(option) for option in valid]
     # The name without its paper, or without its section.
-    longer = [
-        option for option in names if option.endswith(tuple(f"{sign}{name}" for sign in "_/."))
-    ]
+    ends = f"_{name}", f"/{name}", f".{name}"
+    longer = [option for option in names if option.endswith(ends)]
     close = closest(name, names) if not longer else longer[0] if len(longer) == 1 else None
     if close is not None:
         return f"nearest valid name: '{close}'"
