@@ -73,7 +73,7 @@ def take(name: str, images: Path = IMAGES) -> Path:
         command += [f"--screenshot={file}", copy.as_uri() + address]
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
     left, top, right, bottom = json.loads(_FOUND.findall(done.stderr)[-1])
-    box = (max(left - EDGE, 0), max(top - EDGE, 0), right + EDGE, bottom + EDGE // 2)
+    box = (max(left - EDGE, 0), max(top - EDGE // 4, 0), right + EDGE, bottom + EDGE // 2)
     about = PngInfo()
     about.add_text(TAKEN_OF, sha256(page))
     picture = Image.open(file).convert("RGB").crop(box).quantize(COLOURS)
