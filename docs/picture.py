@@ -51,7 +51,7 @@ console.log('FOUND ' + JSON.stringify(
 }, 500))</script></body>"""
 # From which line on the picture has the log of `make reproduce`, and how it looks.
 _SHOWN = "== from text to table"
-_LOOK = "margin:24px;width:max-content;font:14px/1.5 monospace"
+_LOOK = "width:fit-content;white-space:pre-wrap;overflow-wrap:anywhere;font:14px/1.5 monospace"
 _POLICY = re.compile(r"<meta http-equiv=\W?Content-Security-Policy[^>]*>")
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
