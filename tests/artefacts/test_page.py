@@ -358,7 +358,7 @@ def test_a_run_says_where_it_is_not_as_most_runs_on_its_text():
     usual = usual_facts(runs)
     assert usual == {"d": {"a": "1", "b": "2"}}
     unusual = [PageRun.unusual(run, usual["d"]) for run in runs[:2]]
-    assert unusual == [{}, {"c": "3", "as in the paper:": "b"}]
+    assert unusual == [{}, {"c": "3", "unchanged:": "b"}]
     assert usual_facts(runs[:1]) == {"d": {}}
     runs = [SimpleNamespace(deviations=each, spec=spec) for each in ("abc", "cb")]
     assert shared_deviations(runs) == {"d": ("b", "c")}

@@ -74,7 +74,7 @@ def page(
     Raises:
         FathomError: If a file of a training, a measurement or a corpus cannot be used.
     """
-    scale = artefacts.project.scale(artefacts.scale)
+    title = artefacts.project.scale(artefacts.scale).title.removeprefix(f"{artefacts.scale}: ")
     runs = runs_of(artefacts, paper, tables)
     ended = {name: run for name, run in runs.items() if run.ended}
     shown = [PageTable(table, runs) for table in tables.values()]
@@ -110,7 +110,8 @@ def page(
         head=head(tables, runs, devices, claims),
         today=today,
         scale=artefacts.scale,
-        scale_title=scale.title.removeprefix(f"{artefacts.scale}: "),
+        # What follows a semicolon is about the papers' text.
+        scale_title=title.partition("; ")[0] if paper.is_study else title,
         paper=paper,
         study=paper.is_study,
         against=AGAINST,

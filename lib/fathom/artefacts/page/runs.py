@@ -80,7 +80,7 @@ class PageRun:
         """Return its facts that are not the usual ones, and the names of those that it lacks."""
         lacking = ", ".join(name for name in usual if name not in self.facts)
         rest = {name: text for name, text in self.facts.items() if usual.get(name) != text}
-        return rest | ({"as in the paper:": lacking} if lacking else {})
+        return rest | ({"unchanged:": lacking} if lacking else {})
 
     @cached_property
     def nats(self) -> list[float | None]:
