@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
     from matplotlib.image import AxesImage
-    from matplotlib.path import Path
     from pandas import DataFrame
 
 ALPHA, LITTLE = "alpha", "undecided"  # of a field: mean α, and the share that is undecided
@@ -180,6 +179,7 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
     """Draw one panel, its first row at the bottom for layers and at the top for names."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
+    from matplotlib.transforms import Affine2D
 
     row_labels = [name for name in part.order] or in_order(fields["row"])
     column_labels = in_order(fields["column"])
@@ -202,7 +202,10 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
         # Neighbours in a row are one box: a series has thousands of fields.
         lines = enumerate(shown(hatch).eq(True).to_numpy())
         runs = ((row, run) for row, line in lines for run in _runs(line))
-        boxes = [_box(run[0], row, len(run)) for row, run in runs]
+        places = (
+            Affine2D().scale(len(run), 1).translate(run[0] - 0.5, row - 0.5) for row, run in runs
+        )
+        boxes = [Path.unit_rectangle().transformed(place) for place in places]
         if boxes:  # a hatch of nothing is written to an SVG file, too
             axes.add_patch(PathPatch(Path.make_compound_path(*boxes), hatch=hatch, **style))
     axes.tick_params(length=0)  # a label is beside its fields
@@ -227,15 +230,6 @@ def _draw_map(axes: "Axes", fields: "DataFrame", part: Map, low: float, high: fl
             style = {"color": "white" if value <= (low + high) / 2 else "black", "fontsize": 5}
             axes.text(at_column, at_row, text, ha="center", va="center", bbox=ground, **style)
     return image
-
-
-def _box(column: int, row: int, columns: int) -> "Path":
-    """Return the outline of neighbours in a row of fields."""
-    from matplotlib.path import Path
-    from matplotlib.transforms import Bbox
-
-    corners = Bbox.from_bounds(column - 0.5, row - 0.5, columns, 1).corners()[[0, 1, 3, 2, 0]]
-    return Path(corners, closed=True)
 
 
 def _runs(line: "Iterable[bool]") -> "Iterator[list[int]]":

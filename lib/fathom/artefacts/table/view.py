@@ -279,11 +279,10 @@ def _here(words: str, cells: Sequence[ComparedCell], compared: ComparedTable) ->
     runs = [each.result.cell for each in cells if each.result.cell.source in compared.sources]
     if not runs or (source := compared.sources[runs[0].source]).comparable:
         return ""
-    depths = {source.paper_layers: source.layers}
-    depths |= {
-        f"L = {of.rpartition('/')[2]}": f"L = {depths[of].rpartition('/')[2]}" for of in depths
-    }
-    named = (of for of in depths if of and re.search(rf"(?<![\w/]){of}(?![\w/])", words))
+    of_paper, ours = source.paper_layers, source.layers
+    decoder, ours_decoder = (f"L = {each.rpartition('/')[2]}" for each in (of_paper, ours))
+    depths = {of_paper: ours, decoder: ours_decoder} if of_paper else {}
+    named = (of for of in depths if re.search(rf"(?<![\w/]){of}(?![\w/])", words))
     here = [depths[of] for of in named]
     for other in compared.cells if "E[L] =" in words else ():
         if other.result.cell.id == runs[0].id and other.result.cell.key == "depth.decoder":
