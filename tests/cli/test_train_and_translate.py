@@ -27,7 +27,7 @@ from fathom.results.run_state import read_state
 from tests.support.refused import says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES, paths
 from tests.support.specs import ROOT, small_spec
-from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, start
+from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, said_of, start
 
 MANY = 100
 
@@ -171,7 +171,7 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
         if line == RULE:
             assert code == Stopped(number).code
             last = job.log.read_text(encoding="utf-8").removesuffix("\n").split("\n")[-1]
-            assert f"stopped by {number.name}" in last
+            assert re.search(said_of(number), last)
             assert f"update {attempt['to_update']}" in last
     assert call("train", RUN).code == 0
     assert series(place) == series(unbroken)

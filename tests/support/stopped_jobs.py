@@ -21,6 +21,15 @@ LONGEST = 180  # seconds; machines may be busy
 HEARD = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
+def said_of(number: signal.Signals) -> str:
+    """Return a pattern of what a stopped job says, to which `Job.stop` sent a signal and TERM.
+
+    Of two signals that come while compiled code runs Python takes that of the lower number first.
+    """
+    names = {number.name, min(number, signal.SIGTERM).name}
+    return f"stopped by ({'|'.join(sorted(names))})[ ;]"
+
+
 @dataclass(frozen=True)
 class Job:
     """A shell, the first process of its group, and the log that tee writes."""
@@ -28,7 +37,7 @@ class Job:
     shell: subprocess.Popen
     log: Path
 
-    def stop(self, number: int, when: Callable[[], bool]) -> int:
+    def stop(self, number: signal.Signals, when: Callable[[], bool]) -> int:
         """Send a signal to every process, then TERM as a scheduler does; return the code."""
         end = time.monotonic() + LONGEST
         while not when():
