@@ -406,7 +406,7 @@ def test_a_signal_to_the_whole_job_at_any_time_leaves_nothing_half_done(own, sum
         assert code == Stopped(number).code or asked.exists()
         if code:
             [*_, last] = job.log.read_text(encoding="utf-8").splitlines()
-            assert f"stopped by {number.name}; start the same command again" in last
+            assert re.search(f"{said_of(number)} start the same command again", last)
     assert call("translate", RUN).code == 0
     unscored = {name: text for name, text in before.items() if (decoding / name).exists()}
     assert {path.name: path.read_bytes() for path in decoding.iterdir()} == unscored

@@ -26,12 +26,10 @@ def main() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
-        try:
-            with raised() as signal:
-                _run(signal)
-        finally:
-            ignore_others()
+        with raised() as signal:
+            _run(signal)
     except Stopped as stopped:
+        ignore_others()
         # What the signal left half built may complain when it is deleted.
         sys.unraisablehook = lambda _: None
         # Of several processes of one training the first one says it.

@@ -48,6 +48,7 @@ def raised() -> AbstractContextManager[Pending]:
     """Raise Stopped inside the block, wherever it is, when a signal comes.
 
     Compiled code may turn Stopped into an error of its own: `number` says that a signal came.
+    After the block the process ends: signals are ignored from then on, except Ctrl-C.
     """
     return _handled(raises=True)
 
@@ -109,4 +110,6 @@ def _handled(raises: bool) -> Iterator[Pending]:
         yield pending
     finally:
         for number, old in before.items():
-            signal.signal(number, old or signal.SIG_DFL)
+            # Even for a moment, a default that is set again would let a signal kill the process.
+            after = signal.SIG_IGN if raises and number != signal.SIGINT else old
+            signal.signal(number, after or signal.SIG_DFL)
