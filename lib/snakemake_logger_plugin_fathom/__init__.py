@@ -49,7 +49,8 @@ class LogHandler(LogHandlerBase):
         self.stopped = False  # by Ctrl-C
         # JOB_ERROR has said that a command failed.
         self.hidden = ("CalledProcessError", "RuleException")
-        self.steps, self.began = "", time.monotonic()
+        self.steps = self.bar = ""
+        self.began = time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
         # Seconds per update, and updates, of trainings that run or ran.
         self.speeds: dict[Path, tuple[float, int]] = {}
@@ -100,6 +101,7 @@ class LogHandler(LogHandlerBase):
             self._finish(said.job_id)
         elif event == LogEvent.PROGRESS:
             self.steps = f"{said.done} of {said.total} steps"
+            self.bar = _bar(said.done, said.total)
             if said.done == said.total:
                 self._print(self._all_done(said.total))
         elif event == LogEvent.JOB_ERROR:
@@ -234,9 +236,12 @@ class LogHandler(LogHandlerBase):
     def _page(self) -> list[str]:
         """Return the lines below the text: each training that runs, and a line on all."""
         progresses = self._progresses()
-        lines = [f"{_name(self.running[job])}: {each.words}" for job, each in progresses.items()]
+        # The paper's name would leave no room for how it goes.
+        names = {job: _name(self.running[job]).partition("/")[2] for job in progresses}
+        lines = [f"{names[job]} {_goes(each)}" for job, each in progresses.items()]
         of_trainings = f"{self.ended} of {self.trainings} trainings" if self.trainings else ""
-        return [*lines, ", ".join(filter(None, (of_trainings, self.steps, self._left(progresses))))]
+        parts = filter(None, (of_trainings, self.steps, self._left(progresses)))
+        return [*lines, f"{self.bar} {', '.join(parts)}".strip()]
 
     def _print(self, text: str) -> None:
         """Print text above the lines that rewrite themselves."""
@@ -252,6 +257,17 @@ class LogHandler(LogHandlerBase):
         self.screen.write(text + "".join(f"{line[:width]}\n" for line in lines if line))
         self.screen.flush()
         self._painted = sum(map(bool, lines))
+
+
+def _goes(progress: Any) -> str:
+    """Return how a training goes, beginning with a bar; a narrow terminal cuts off the end."""
+    done = progress.pace.update if progress.pace else 0
+    return f"{_bar(done, progress.updates)} {progress.words.removeprefix('running at ')}".strip()
+
+
+def _bar(done: int, of: int | None) -> str:
+    """Return a bar of ten characters."""
+    return f"{'#' * int(10 * done / of):.<10}" if of else ""
 
 
 def _name(folder: Path) -> str:

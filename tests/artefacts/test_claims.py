@@ -320,6 +320,12 @@ def test_the_csv_has_a_line_for_each_part():
     assert (first["reported_answer"], first["comparable"]) == ("not printed", False)
 
 
+def test_intervals_of_one_kind_are_named_once_with_their_levels():
+    bases = ("97.5 % drawn; Holm", "95 % drawn; Holm", "95 % drawn", "", "97.5 % drawn; Holm", "alone")
+    found = claim(facts=tuple(replace(FACT, basis=basis) for basis in bases)).basis
+    assert found == "97.5 and 95 % drawn; Holm; 95 % drawn; alone"
+
+
 def test_a_claim_prints_its_sentence_its_answer_and_its_first_numbers():
     text = "\n".join(printed([replace(claim("fails", facts=(FACT,) * 5), note="twice the data")]))
     for words in (

@@ -63,9 +63,9 @@ def test_a_training_that_runs_is_shown_and_the_time_left_is_by_kind_of_network(
 ):
     tell(handler, LogEvent.PROGRESS, done=4, total=9)
     one, every = handler._page()
-    assert one == f"{NAME}: running at update 50 of 60, NLL 5.500 nats, 20 tokens/s, 5 s left"
+    assert one == f"{NAME.partition('/')[2]} ########.. update 50 of 60, 5 s left, NLL 5.500 nats, 20 tokens/s"
     # Those 5 s, 20 s of the same network, and 30 s where updates are not counted yet.
-    assert every == "0 of 3 trainings, 4 of 9 steps, trainings: about 55 s left"
+    assert every == "####...... 0 of 3 trainings, 4 of 9 steps, trainings: about 55 s left"
     # Another network has ended at 2 s per update; the third is of its kind.
     handler.speeds[tmp_path / "wide"] = 2.0, 60
     handler.done.add(tmp_path / "same")

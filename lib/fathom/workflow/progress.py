@@ -115,11 +115,11 @@ class Progress:
         if state.update and not (state.ended and state.update == self.updates):
             of = f" of {self.updates}" if self.updates else ""
             text += f" at update {state.update:,}{of}" if pace else f", update {state.update:,}{of}"
+        if self.seconds_left is not None:
+            text += f", {duration(self.seconds_left)} left"
         if pace:
             text += f", NLL {pace.nll:.3f} nats" if pace.nll is not None else ""
             text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
-        if self.seconds_left is not None:
-            text += f", {duration(self.seconds_left)} left"
         text += f", {state.remark}" if state.remark else ""
         if self.kind == RUNNING and (state.silent or 0) > run_state.SILENT:
             text += f", no sign of life for {duration(state.silent or 0)}"

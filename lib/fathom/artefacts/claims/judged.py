@@ -178,5 +178,9 @@ def is_comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
 
 
 def _bases(evidence: Iterable[Evidence]) -> str:
-    """Return what the intervals of some numbers are, each once."""
-    return "; ".join(dict.fromkeys(fact.basis for fact in evidence if fact.basis))
+    """Return what the intervals of some numbers are, each once with all of its levels."""
+    levels: dict[str, dict[str, None]] = {}
+    for fact in evidence:
+        level, of, rest = fact.basis.rpartition(" % ")
+        levels.setdefault(of + rest, {})[level] = None
+    return "; ".join(" and ".join(some) + rest for rest, some in levels.items() if rest)

@@ -27,7 +27,8 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[dic
 
     `dataset` is the card, `replaces` names the paper's data set where this one takes its place, and
     `folder` is the corpus. Where that was prepared, it has `sources`, the files that text was taken
-    from, `tasks` in the data set's order, and `sides`, on which test lines were looked for.
+    from, `tasks` in the data set's order, the `reasons` of dropped lines, and `sides`, on which test
+    lines were looked for.
 
     Raises:
         FathomError: If a file of a corpus is damaged, or corpus.json lacks a key.
@@ -56,6 +57,7 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[dic
                 "folder": folder,
                 "sources": sources,
                 "tasks": tasks,
+                "reasons": sorted({reason for task in tasks for reason in task["dropped"]}),
                 # Pairs come last, also where tasks have different languages.
                 "sides": sorted(sides, key=lambda side: side == PAIR),
             }

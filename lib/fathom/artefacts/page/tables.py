@@ -71,11 +71,10 @@ class Gain:
 
     @property
     def words(self) -> str:
-        """The gain with its interval, and whether that is certain."""
+        """The gain with its interval."""
         words = self.text(self.ours.difference)
         if self.ours.low is not None and self.ours.high is not None:
-            ends = f"[{self.text(self.ours.low)}, {self.text(self.ours.high)}]"
-            words += f" {ends}, which {'excludes' if self.sure else 'includes'} 0"
+            words += f" [{self.text(self.ours.low)}, {self.text(self.ours.high)}]"
         return words
 
 
