@@ -63,7 +63,8 @@ def test_a_training_that_runs_is_shown_and_the_time_left_is_by_kind_of_network(
 ):
     tell(handler, LogEvent.PROGRESS, done=4, total=9)
     one, every = handler._page()
-    assert one == f"{NAME.partition('/')[2]} ########.. update 50 of 60, 5 s left, NLL 5.500 nats, 20 tokens/s"
+    goes = "########.. update 50 of 60, 5 s left, NLL 5.500 nats, 20 tokens/s"
+    assert one == f"{NAME.partition('/')[2]} {goes}"
     # Those 5 s, 20 s of the same network, and 30 s where updates are not counted yet.
     assert every == "####...... 0 of 3 trainings, 4 of 9 steps, trainings: about 55 s left"
     # Another network has ended at 2 s per update; the third is of its kind.

@@ -27,7 +27,7 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[dic
 
     `dataset` is the card, `replaces` names the paper's data set where this one takes its place, and
     `folder` is the corpus. Where that was prepared, it has `sources`, the files that text was taken
-    from, `tasks` in the data set's order, the `reasons` of dropped lines, and `sides`, on which test
+    from, `tasks` in the data set's order, `reasons` of dropped lines, and `sides`, on which test
     lines were looked for.
 
     Raises:
