@@ -37,7 +37,7 @@ def test_each_kind_has_its_names_also_as_json(project, call, kind, name):
 
 
 @pytest.mark.slow
-def test_what_is_trained_and_drawn_is_said(own, summarised, call):
+def test_what_is_trained_and_drawn_is_said(own, summarised, call, edit):
     folder = own(summarised)
     runs = json.loads(call("list", "runs", "--json").out)
     assert runs == {name: {"states": {"1": "finished"}, "not_built": None} for name in runs}
@@ -55,6 +55,10 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call):
     (folder / "elsewhere").mkdir()
     elsewhere = call("list", "tables", "--results", str(folder / "elsewhere")).out
     assert elsewhere.split("\n")[1].endswith("  0 of 2 trained")
+    # A table of runs whose settings or text have changed since is not drawn.
+    edit("papers/sample/runs.yaml", "updates: 4", "updates: 5")
+    assert call("list", "tables").out.split("\n")[1].endswith("  0 of 2 trained")
+    assert "sample: 0 of 1 tables" in call("status").out
 
 
 @pytest.mark.slow

@@ -172,10 +172,6 @@ class Artefacts:
         train = f"train with `{self.paths.target(target, None if seeds == 'all' else seeds)}`"
         raise FathomError(what, f"{target}, scale {self.scale}", f"{train}, or {partial}")
 
-    def is_drawn(self, paper: Paper, artefact: Table | Figure) -> bool:
-        """Return whether a table or figure was drawn, from all measurements or from some."""
-        return self.paths.drawn(paper.name, artefact.name).exists()
-
     def stem(self, paper: Paper, artefact: Table | Figure) -> Path:
         """Return the common path, without suffix, of an artefact's files."""
         return self.paths.artefact(paper.name, artefact.name, "csv").with_suffix("")

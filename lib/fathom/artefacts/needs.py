@@ -1,5 +1,6 @@
 """What each table and figure depends on: runs, measurements, decodings, corpora."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,8 +15,10 @@ from fathom.config.schema.source import ByHand, Source
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table, runs_by_row
 from fathom.io.errors import FathomError
+from fathom.io.files import read_json
 
 _WINDOW = "window"
+_WITH_HASH = re.compile(r"(?<=/)[^/]+-[0-9a-f]{8}(?=/)")  # the folder of a run or text
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,10 @@ class Artefact:
     def rows(self) -> dict[str, tuple[str, ...]]:
         """The runs of each printed row."""
         return runs_by_row(self.cells)
+
+
+def _without_hash(folder: str) -> str:
+    return folder.rpartition("-")[0]
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,18 @@ class Needs:
                 for name in {run, self.project.spec(run, self.scale).name}:
                     keys.setdefault(name, {}).update(dict.fromkeys(needed))
         return {run: tuple(needed) for run, needed in keys.items()}
+
+    def is_drawn(self, artefact: Artefact, paths: Paths) -> bool:
+        """Return whether an artefact was drawn, of no run or text that has changed since."""
+        record = paths.drawn(artefact.paper.name, artefact.spec.name)
+        if not record.exists():
+            return False
+        texts = (self.project.datasets[self.dataset(name)] for name in artefact.corpora)
+        folders = [self.project.spec(run, self.scale).folder for run in artefact.runs]
+        folders += [text.corpus_folder(self.project.sources) for text in texts]
+        inputs = f"/{'/'.join(read_json(record).get('inputs', ()))}/"
+        others = {*_WITH_HASH.findall(inputs)} - {*folders}  # or of a run that the scale watches
+        return {*map(_without_hash, others)}.isdisjoint(map(_without_hash, folders))
 
     def decodings(self, run: str) -> tuple[tuple[str, str], ...]:
         """Return the decodings of a run that config asks for, as split and gates.

@@ -291,7 +291,7 @@ def _lines(artefacts: Artefacts, needs: Needs, ended: Ended, seconds: float) -> 
     drawn = {
         name: artefact
         for name, artefact in needs.artefacts.items()
-        if artefacts.is_drawn(artefact.paper, artefact.spec) and _share(artefact, ended)
+        if needs.is_drawn(artefact, artefacts.paths) and _share(artefact, ended)
     }
     for name, artefact in drawn.items():
         for outcome, rows in _failed_there(artefacts, artefact, ended).items():

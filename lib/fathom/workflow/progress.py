@@ -210,7 +210,7 @@ class Overview:
         # Whether each table and figure is drawn, by paper, and verb and target.
         self._drawn: dict[str, dict[str, bool]] = {name: {} for name in papers}
         for target, artefact in needs.artefacts.items():
-            there = artefacts.is_drawn(artefact.paper, artefact.spec)
+            there = needs.is_drawn(artefact, artefacts.paths)
             self._drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
         # How each training goes, by paper, and the run's name and seed.
         self._trained: dict[str, dict[str, Progress]] = {
