@@ -131,11 +131,12 @@ class Needs:
                     keys.setdefault(name, {}).update(dict.fromkeys(needed))
         return {run: tuple(needed) for run, needed in keys.items()}
 
-    def is_drawn(self, artefact: Artefact, paths: Paths) -> bool:
+    def is_drawn(self, paper: Paper, spec: Table | Figure, paths: Paths) -> bool:
         """Return whether an artefact was drawn, of no run or text that has changed since."""
-        record = paths.drawn(artefact.paper.name, artefact.spec.name)
+        record = paths.drawn(paper.name, spec.name)
         if not record.exists():
             return False
+        artefact = self.of(paper, spec)
         texts = (self.project.datasets[self.dataset(name)] for name in artefact.corpora)
         folders = [self.project.spec(run, self.scale).folder for run in artefact.runs]
         folders += [text.corpus_folder(self.project.sources) for text in texts]

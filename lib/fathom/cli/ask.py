@@ -106,7 +106,7 @@ def _artefacts(project: Project, paths: Paths, kind: str) -> tuple[Rows, str | N
         ]
         rows[target] = {
             "title": artefact.spec.settings.title,
-            "drawn": needs.is_drawn(artefact, paths),
+            "drawn": needs.is_drawn(artefact.paper, artefact.spec, paths),
             "trainings": len(trainings),
             "ended": sum(path.exists() for path in trainings),
             "not_built": needs.not_built(artefact) or None,

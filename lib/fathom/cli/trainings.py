@@ -291,7 +291,8 @@ def _lines(artefacts: Artefacts, needs: Needs, ended: Ended, seconds: float) -> 
     drawn = {
         name: artefact
         for name, artefact in needs.artefacts.items()
-        if needs.is_drawn(artefact, artefacts.paths) and _share(artefact, ended)
+        if _share(artefact, ended)
+        and needs.is_drawn(artefact.paper, artefact.spec, artefacts.paths)
     }
     for name, artefact in drawn.items():
         for outcome, rows in _failed_there(artefacts, artefact, ended).items():

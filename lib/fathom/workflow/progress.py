@@ -208,10 +208,13 @@ class Overview:
         self._progresses = Progresses(artefacts.paths)
         needs = Needs(artefacts.project, artefacts.scale, papers=tuple(papers))
         # Whether each table and figure is drawn, by paper, and verb and target.
-        self._drawn: dict[str, dict[str, bool]] = {name: {} for name in papers}
-        for target, artefact in needs.artefacts.items():
-            there = needs.is_drawn(artefact, artefacts.paths)
-            self._drawn[artefact.paper.name][f"{artefact.verb} {target}"] = there
+        self._drawn: dict[str, dict[str, bool]] = {}
+        for paper in (artefacts.project.papers[name] for name in papers):
+            self._drawn[paper.name] = {
+                f"{verb} {paper.name}_{spec.name}": needs.is_drawn(paper, spec, artefacts.paths)
+                for verb, specs in (("table", paper.tables), ("figure", paper.figures))
+                for spec in specs.values()
+            }
         # How each training goes, by paper, and the run's name and seed.
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
