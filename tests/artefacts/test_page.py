@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 from base64 import b64encode
 from dataclasses import replace
 from itertools import pairwise
@@ -442,6 +443,20 @@ def test_test_lines_that_training_has_are_counted_by_side_and_as_pairs(tmp_path,
     os.mkfifo(prepared / "deu/train.eng")
     with refused("not a file", where="train.eng", remedy="fathom prepare"):
         data(tmp_path)
+
+
+def test_tasks_of_several_languages_have_one_row_for_theirs(tmp_path, prepared):
+    """Each language had a row, with a number in one column."""
+    (prepared / "fra").mkdir()
+    for path in (prepared / "deu").iterdir():
+        shutil.copy(path, prepared / "fra" / path.name.replace(".deu", ".fra"))
+    content = read_record(prepared / "corpus.json")
+    french = content["tasks"]["deu"] | {"languages": ["fra", "eng"]}
+    content |= {"files": hashes(prepared, "*/*.*"), "tasks": content["tasks"] | {"fra": french}}
+    write_record(prepared / "corpus.json", content)
+    item = data(tmp_path)
+    assert item["sides"] == ["language of the task", "eng", "both sides"]
+    assert [[*task["shared"].values()] for task in item["tasks"]] == [[2, 1, 1]] * 2
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from fathom.io.records import Recorded, read_record
 
 TRAIN, TEST = SPLITS[0], SPLITS[-1]
 PAIR = "both sides"
+_SIDES = ("language of the task", "second language of the task")  # where tasks differ
 _OF_A_SOURCE = ("file", "licence", "bytes", "sha256")
 
 
@@ -46,10 +47,10 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[dic
             corpus = read_record(path)
             try:
                 sources = [{key: row[key] for key in _OF_A_SOURCE} for row in corpus["sources"]]
-                tasks = [_task(task, about, path) for task, about in corpus["tasks"].items()]
+                named = _sides([about["languages"] for about in corpus["tasks"].values()])
+                tasks = [_task(task, about, named, path) for task, about in corpus["tasks"].items()]
             except KeyError as error:
                 raise FathomError(f"no key {error}", str(path), again(path)) from None
-        sides = dict.fromkeys(side for task in tasks for side in task["shared"])
         corpora.append(
             {
                 "dataset": dataset,
@@ -58,25 +59,30 @@ def data_of(artefacts: Artefacts, paper: Paper, runs: Iterable[str]) -> list[dic
                 "sources": sources,
                 "tasks": tasks,
                 "reasons": sorted({reason for task in tasks for reason in task["dropped"]}),
-                # Pairs come last, also where tasks have different languages.
-                "sides": sorted(sides, key=lambda side: side == PAIR),
+                "sides": [*dict.fromkeys(side for task in tasks for side in task["shared"])],
             }
         )
     return corpora
 
 
-def _task(task: str, about: Mapping[str, Any], record: Path) -> dict[str, Any]:
+def _sides(languages: Iterable[list[str]]) -> list[str]:
+    """Return what the sides of tasks are called: by the language that all tasks have there."""
+    called = zip(_SIDES, zip(*languages, strict=True), strict=False)
+    return [side[0] if len({*side}) == 1 else name for name, side in called]
+
+
+def _task(task: str, about: Mapping[str, Any], sides: list[str], record: Path) -> dict[str, Any]:
     """Return the counts of a task by split, of dropped lines by reason, of shared ones by side."""
     counts = {
         split: next(count for unit, count in about["splits"][split].items() if unit != "words")
         for split in SPLITS
     }
-    shared = _shared(task, about["languages"], record)
+    shared = _shared(task, about["languages"], sides, record)
     return {"name": task, "counts": counts, "dropped": about["dropped"], "shared": shared}
 
 
-def _shared(task: str, languages: list[str], record: Path) -> dict[str, int]:
-    """Return how many test lines are in training, by language and as pairs; empty without text."""
+def _shared(task: str, languages: list[str], sides: list[str], record: Path) -> dict[str, int]:
+    """Return how many test lines are in training, by side and as pairs; empty without text."""
     names = {
         split: [f"{task}/{split}.{language}" for language in languages] for split in (TRAIN, TEST)
     }
@@ -86,8 +92,8 @@ def _shared(task: str, languages: list[str], record: Path) -> dict[str, int]:
     tests = [recorded.lines(name) for name in names[TEST]]
     # Training text may be too large for memory.
     counts = {
-        language: _in_both(lines, recorded.stream(name))
-        for language, lines, name in zip(languages, tests, names[TRAIN], strict=True)
+        side: _in_both(lines, recorded.stream(name))
+        for side, lines, name in zip(sides, tests, names[TRAIN], strict=True)
     }
     if len(tests) > 1:
         trains = zip(*map(recorded.stream, names[TRAIN]), strict=True)
