@@ -1,4 +1,4 @@
-"""`fathom prune`, `export`, `summary`: what is made of a trained run."""
+"""`fathom export`, `summary`: what is made of a trained run."""
 
 import json
 import sys
@@ -6,8 +6,6 @@ import sys
 import pytest
 import torch
 
-from fathom.config.schema.method import MethodCard
-from fathom.io.files import read_json
 from fathom.io.records import read_record, write_record
 from tests.support.small_project import GATED, RUN
 from tests.support.trained import put_checkpoint
@@ -29,27 +27,6 @@ def gated(encoded, after):
     return folder
 
 
-def test_a_task_gets_the_layers_that_its_gates_keep(gated, own, call):
-    folder = own(gated)
-    for task, layers in ACTIVE.items():
-        answer = call("prune", GATED, "--task", task)
-        assert (answer.code, answer.out) == (0, "")
-        (written,) = folder.glob(f"results/runs/sample/{GATED}-*/1/pruned/{task}")
-        assert read_json(written / "pruned.json")["active"]["decoder"] == layers
-        assert str(written.relative_to(folder) / "model.pt") in answer.err
-
-
-def test_hard_gates_that_the_card_refuses_are_refused_here_too(gated, call, monkeypatch):
-    monkeypatch.chdir(gated)
-    monkeypatch.setattr(
-        MethodCard,
-        "refusal",
-        lambda self, gates, settings: "no good" if gates == "hard" else None,
-    )
-    line = call("prune", GATED, "--task", "bos").one_line
-    assert "hard gates are refused: no good; choose a run whose gates skip layers" in line
-
-
 @pytest.mark.parametrize("program", ["fairseq", "ctranslate2", "transformers"])
 def test_a_run_is_written_for_a_program(trained, own, call, program):
     pytest.importorskip(program, reason=f"run `make {program}`")
@@ -65,8 +42,13 @@ def test_a_run_is_written_for_a_program(trained, own, call, program):
 
 def test_the_layers_of_a_task_are_written_without_gates(gated, own, call):
     folder = own(gated)
-    assert call("export", GATED, "new", "--format", "fairseq", "--task", "kor").code == 0
-    assert read_record(folder / "new" / "export.json")["gates"] == "hard"
+    for task, layers in ACTIVE.items():
+        answer = call("export", GATED, task, "--format", "fairseq", "--task", task)
+        assert (answer.code, answer.out) == (0, "")
+        record = read_record(folder / task / "export.json")
+        assert (record["gates"], record["active"]["decoder"]) == ("hard", layers)
+        kept = f"2 of 2 encoder and {len(layers)} of 2 decoder layers"
+        assert f"fairseq: {task}: {kept}" in answer.err
 
 
 def test_a_method_that_computes_more_is_refused_before_torch_is_loaded(

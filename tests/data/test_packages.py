@@ -205,18 +205,6 @@ def test_what_is_not_a_compiled_catalogue_is_refused(content):
     assert caught.value.where == "app.whl: fr.mo"
 
 
-def test_marks_of_keys_are_no_text_and_markup_is_dropped(raw):
-    content = compiled(
-        message("~Open", "열기(~O)"),
-        message("_Save as 100~ %", "Enregistrer 100~ %"),
-        message("Sheet $(ARG1)", "Feuille $(ARG1)"),
-    )
-    how = {"kind": "mo", "accelerators": "~_", "without": ["$("]}
-    pairs, dropped = raw({"app/fr/LC_MESSAGES/a.mo": content}, how, {"it": ["fr"]})
-    assert {*pairs} == {("열기", "Open"), ("Enregistrer 100~ %", "Save as 100~ %")}
-    assert dropped == {"markup": 1}
-
-
 # JSON
 
 CODES = {"it": ["fr"], "eng": ["en"]}
@@ -244,21 +232,14 @@ CASES = yaml.safe_load("""
     pages/fr-CA-2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c.json: {name: Feuille}
   pairs: [[Lampe, Lamp], [Capteur, Sensor], [Une page, Page]]
   dropped: {no_translation: 1}
-- # Other folders are passed over, texts with markup that the card names are dropped.
-  how: {kind: json, folder: i18n, without: ['[[', '{{']}
+- # Other folders are passed over.
+  how: {kind: json, folder: i18n}
   contents:
-    i18n/en.json: {a: 'See [[this]]', b: Page, c: A page}
-    i18n/fr.json: {a: Voir ceci, b: 'Page {{nombre}}', c: Une page}
+    i18n/en.json: {c: A page}
+    i18n/fr.json: {c: Une page}
     dates/en.json: {may: May}
     my_i18n/fr.json: {c: Jamais}
   pairs: [[Une page, A page]]
-  dropped: {markup: 2}
-- # A key chooses the texts, and lists count by place.
-  how: {kind: json, folder: i18n, key: translation}
-  contents:
-    i18n/en.json: [{name: One, verses: [{translation: Hello}]}]
-    i18n/fr.json: [{name: Un, verses: [{translation: Salut}, {translation: Fin}]}]
-  pairs: [[Salut, Hello]]
   dropped: {}
 """)
 
@@ -298,7 +279,7 @@ IN_BIBLE = {"kind": "verses", "database": "app/bible.db", "books": [41, 40]}
         ({"locale/fr/LC_MESSAGES/a.po": catalogue()}, "po", {"it": ["fr/b"]}, "messages in fr/b"),
         ({"a/en.json": {"a": "A"}}, "json", CODES, "app.whl has no messages in fr"),
         ({"a/en.json": {"a": "A"}, "a/fr.json": b"{"}, "json", CODES, "a/fr.json: not JSON"),
-        ({"i18n/en.json": [{"a": "b"}]}, IN_FOLDER | {"key": "c"}, CODES, "no messages in en"),
+        ({"i18n/en.json": [{"a": "b"}]}, IN_FOLDER, CODES, "no messages in en"),
         ({"a": b""}, IN_BIBLE, CODES, "app.whl: it has no app/bible.db"),
         ({"app/bible.db": b"no database"}, IN_BIBLE, CODES, "not a database of verses"),
         ({"app/bible.db": VERSES}, IN_BIBLE, CODES, "no verses of book 41 in the versions fr"),

@@ -23,6 +23,7 @@ from fathom.decode.export.export import export
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
 from fathom.io.records import hashes, read_record
+from fathom.nn.network import count_parameters
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
@@ -143,7 +144,9 @@ def test_the_folder_for_fairseq_has_checkpoint_dictionaries_pieces_and_a_record(
     assert (record["program"], record["gates"], record["weights"]) == ("fairseq", "plain", [5])
     assert (record["run"], record["identity"]) == (PLAIN.name, PLAIN.identity)
     assert record["tasks"] == list(TASKS)
-    assert reported == [f"fairseq: {folder}"]
+    size = count_parameters(static.network("plain"))["total"]
+    layers = "2 of 2 encoder and 2 of 2 decoder layers"
+    assert reported == [f"fairseq: {folder}: {layers}, {size:,} parameters"]
 
 
 def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_path, monkeypatch):

@@ -10,22 +10,16 @@ from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
 
 from fathom.config.paths import Paths
-from fathom.decode.export.export import prune
-from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
-from fathom.io.files import sha256
-from fathom.nn.network import count_parameters
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused, says
-from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
+from tests.support.small_corpus import TASKS, small_data
 from tests.support.small_networks import batch
 from tests.support.specs import ROOT, card
 from tests.support.trained import (
     ACTIVE,
-    CPU,
     ENTRIES,
     built,
-    end,
     gated,
     in_fairseq,
     pruned,
@@ -133,42 +127,6 @@ def test_the_final_norms_stay_which_fairseq_takes_from_weights_without_a_version
     assert in_fairseq(folder).encoder.layer_norm is None
 
 
-def test_pruned_json_names_the_layers_and_what_pruning_saves(run, network):
-    lines = []
-    prune(run, "kor", lines.append)
-    folder, content = pruned(run, "kor")
-    after = sum(parameter.numel() for parameter in in_fairseq(folder).parameters())
-    before = count_parameters(network)["total"]
-    assert content["parameters"] == {"before": before, "after": after}
-    assert after < before
-    assert (folder / "model.pt").stat().st_size < (run.checkpoints / "last.pt").stat().st_size
-    assert content["languages"] == {"source": "hangul", "target": "eng"}
-    assert content["layers"] == {"encoder": 3, "decoder": 3}
-    assert (content["task"], content["gates"], content["recipe"]) == ("kor", "hard", 1)
-    assert content["files"]["model.pt"] == sha256(folder / "model.pt")
-    assert lines == [
-        f"kor: encoder 3 of 3 layers, decoder 1 of 3 layers, {after} of {before} "
-        f"parameters: {folder / 'model.pt'}"
-    ]
-
-
-def test_the_dictionaries_are_next_to_it_under_their_languages(run):
-    for task in TASKS:
-        folder, _ = pruned(run, task)
-        names = {f"dict.{LANGUAGES[task]}.txt": "source", "dict.eng.txt": "target"}
-        assert {path.name for path in folder.iterdir()} == {*names, "model.pt", "pruned.json"}
-        for name, side in names.items():
-            original = run.paths.tensors(SPEC.data) / f"dictionary.{side}.txt"
-            assert (folder / name).read_bytes() == original.read_bytes()
-
-
-def test_pruning_twice_writes_the_same_bytes(run):
-    folder, _ = pruned(run, "bos")
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    pruned(run, "bos")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
 def test_a_folder_that_was_moved_is_loaded_as_any_model_of_fairseq(run, network, tmp_path):
     folder, _ = pruned(run, "bos")
     shutil.move(folder, tmp_path / "elsewhere")
@@ -190,16 +148,7 @@ def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run):
         spec = replace(SPEC, model=SPEC.model.model_copy(update=changes))
         other = write_run(spec, run.paths, built(SPEC, run.paths))
         with refused(re.compile(f"not a plain Transformer: {what}")):
-            prune(other, "bos", silent)
-
-
-def test_a_run_whose_method_has_no_gates_is_refused(paths):
-    spec = gated(name="static", stacks=())
-    run = write_run(spec, paths, built(spec, paths))
-    with refused(
-        "no method with gates", where="bos", remedy="choose a run whose gates skip layers"
-    ):
-        pruned(run, "bos")
+            pruned(other, "bos")
 
 
 @pytest.mark.parametrize("name", ["encoder", "decoder"])
@@ -209,16 +158,7 @@ def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
     run = write_run(SPEC, paths, network)
     with refused(f"no {name} layer is left", where="bel", remedy="choose another run"):
         pruned(run, "bel")
-    assert pruned(run, "bos")[1]["task"] == "bos"
-
-
-@pytest.mark.parametrize("kind", ["diverged", "failed_to_train"])
-def test_a_training_without_a_result_leaves_nothing_to_trust(run, kind):
-    folder, _ = pruned(run, "bos")
-    end(run, kind)
-    with refused(remedy="choose a run that finished"):
-        pruned(TrainedRun(SPEC, 1, run.paths, CPU), "bos")
-    assert not (folder / "pruned.json").exists()
+    assert pruned(run, "bos")[1]["active"][name] == [*ACTIVE[name]["bos"]]
 
 
 @pytest.mark.parametrize(("name", "settings", "norm"), GATED)
@@ -258,8 +198,7 @@ def test_a_token_is_named_and_fairseqs_own_network_computes_what_ours_does(tmp_p
     write_tensors(paths, spec.data)
     network = built(spec, paths)
     set_gates(network, ACTIVE)
-    folder, content = pruned(write_run(spec, paths, network), "kor")
-    assert content["target_token"] == "__hangul__"
+    folder, _ = pruned(write_run(spec, paths, network), "kor")
     assert {path.name for path in folder.glob("dict.*")} == {"dict.eng.txt", "dict.hangul.txt"}
     logits = with_hard_gates(network, "kor")
     assert torch.allclose(by_fairseq(in_fairseq(folder, kind)), logits, atol=1e-5)

@@ -49,7 +49,6 @@ COMMANDS = {
     / "ter"
     / "scores.tsv": f"fathom score {NAME} --split valid --gates plain --metric ter",
     WINDOW / "test.5" / "bos.txt": f"fathom best-window {NAME} --gates soft",
-    PATHS.pruned(SPEC, 3, "bos") / "model.pt": f"fathom prune {NAME} --task bos",
     measured("training"): f"fathom train {NAME}",
     measured("gates"): f"fathom gates {NAME}",
     measured("scores", "test", "hard"): f"fathom score {NAME} --split test --gates hard",

@@ -19,13 +19,15 @@ from fathom.config.spec import DataSpec, Spec
 from fathom.data import tensors
 from fathom.data.encode import encode
 from fathom.data.indexed import dictionary_path
+from fathom.data.sides import sides
 from fathom.data.subwords import train
 from fathom.data.vocabulary import add_tokens
 from fathom.decode.beam import Beam
-from fathom.decode.export.export import prune
+from fathom.decode.export import fairseq_checkpoint
+from fathom.decode.export.export import one_transformer
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, texts
-from fathom.io.files import read_json, sha256
+from fathom.io.files import sha256
 from fathom.io.records import hashes, read_record, write_record
 from fathom.methods.build import build
 from fathom.nn.network import Network
@@ -195,10 +197,15 @@ def set_gates(network: Network, layers: Layers) -> None:
 
 
 def pruned(run: TrainedRun, task: str) -> tuple[Path, dict[str, Any]]:
-    """Prune a run for a task; return the folder and the content of pruned.json."""
-    prune(run, task, silent)
-    folder = run.paths.pruned(run.spec, run.seed, task)
-    return folder, read_json(folder / "pruned.json")
+    """Write the layers that hard gates keep for a task, as an export does; return where and which.
+
+    fairseq calls both sides by their languages, and the encoded text is enough.
+    """
+    folder = run.folder / "pruned" / task
+    languages = {side.name: side.languages[task] for side in sides(run.spec.data)}
+    transformer = one_transformer(run, "hard", (task,))
+    fairseq_checkpoint.write(folder / "model.pt", run, transformer, languages, (task,))
+    return folder, {"active": {stack: [*kept] for stack, kept in transformer.active.items()}}
 
 
 def in_fairseq(folder: Path, kind: str = "TranslationTask") -> TransformerModel:

@@ -20,9 +20,7 @@ from fathom.config.project import Project
 from fathom.io.errors import FathomError, nearest
 from fathom.results.clean import KINDS
 
-First = Annotated[
-    Path, typer.Argument(metavar="A", help="A folder of results, or `fathom pack`'s file of all.")
-]
+First = Annotated[Path, typer.Argument(metavar="A", help="A folder of results.")]
 Second = Annotated[Path, typer.Argument(metavar="B", help="Another.")]
 Table = Annotated[
     str | None, typer.Option(help="Compare only this table or figure, <paper>_<table>.")
@@ -39,7 +37,6 @@ Tolerance = Annotated[
         min=0, metavar="NUMBER", help="How far two numbers may be apart, in their own unit."
     ),
 ]
-Costs = Annotated[bool, typer.Option("--costs", help="Count other times as differences.")]
 
 
 def diff(
@@ -48,7 +45,6 @@ def diff(
     table: Table = None,
     scale: ScaleOfBoth = None,
     tolerance: Tolerance = 0.0,
-    costs: Costs = False,
     as_json: Json = False,
 ) -> None:
     """Compare two trees of results.
@@ -57,13 +53,13 @@ def diff(
     code 1 if there is any. A number that a table and compare.csv both have is named
     once. Times, code and devices are named apart.
 
-    Example: fathom diff results-tiny.tar.gz results --tolerance 0.01
+    Example: fathom diff results-tiny results --tolerance 0.01
     """
-    from fathom.results.archive import opened_tree
     from fathom.results.diff import compare
+    from fathom.results.tree import Tree
 
-    with opened_tree(first) as a, opened_tree(second) as b:
-        compared = compare(a, b, tolerance, table=table or "", scale=scale or "", costs=costs)
+    a, b = Tree.at(first), Tree.at(second)
+    compared = compare(a, b, tolerance, table=table or "", scale=scale or "")
     content = {"a": str(first), "b": str(second)} | compared.as_json()
     answer(as_json, content, compared.lines())
     if not compared.equal:

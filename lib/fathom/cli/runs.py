@@ -1,4 +1,4 @@
-"""The verbs of runs: train, translate, prune, export."""
+"""The verbs of runs: train, translate, export."""
 
 import os
 import select
@@ -200,35 +200,6 @@ def _lines(text: bytes) -> list[str]:
         what = f"not UTF-8 at byte {error.start + 1}"
         raise FathomError(what, "standard input", "convert the text first") from None
     return lines if lines[-1] else lines[:-1]
-
-
-def prune(
-    run: Run,
-    task: Annotated[
-        str, typer.Option(help="The task whose layers stay; the others' are left out.")
-    ],
-    scale: Scale = None,
-    results: Results = None,
-    seed: Seed = 1,
-) -> None:
-    """Write one task's layers as a fairseq checkpoint.
-
-    Layers that hard gates skip are removed, and the gates with them. What is
-    left, in <run>/pruned/<task>/, is a plain Transformer of fairseq's.
-
-    Example: fathom prune m2o_diverse_ll_d_12_24 --task fra
-    """
-    opened = open_run(run, scale, results)
-    spec = opened.spec
-    require_name(task, spec.data.tasks, "task", f"run {run}")
-    if "hard" not in spec.gates:
-        reason = opened.project.methods[spec.method.name].refusal("hard", spec.method.settings)
-        what = f"hard gates are refused: {reason}" if reason else "its method has no gates"
-        raise FathomError(what, spec.name, "choose a run whose gates skip layers")
-    require_weights(spec, seed, opened.paths)
-    from fathom.decode.export.export import prune
-
-    prune(opened.trained(seed, "cpu"), task, report_of(spec.folder))
 
 
 def export(

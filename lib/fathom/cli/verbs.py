@@ -23,7 +23,7 @@ VERBS = {
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": {
         "run": "run",
-        **dict.fromkeys(("train", "translate", "prune", "export"), "runs"),
+        **dict.fromkeys(("train", "translate", "export"), "runs"),
     },
     "Measurements": dict.fromkeys(
         ("score", "likelihood", "best-window", "gates", "sharing"), "measure"

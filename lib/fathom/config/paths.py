@@ -137,10 +137,6 @@ class Paths:
         name = f"{gates}-{short(spec.decoding_identity(gates))}"
         return self.run(spec, seed) / "window" / name
 
-    def pruned(self, spec: Spec, seed: int, task: str) -> Path:
-        """Return the folder of one task's layers of a training."""
-        return self.run(spec, seed) / "pruned" / task
-
     def measurements(self, spec: Spec, seed: int, name: str) -> Path:
         """Return one file of measurements of a training, by its name without suffix."""
         return self.run(spec, seed) / "measurements" / f"{name}.json"

@@ -5,12 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from pydantic import BaseModel
-
-from fathom.config.check import check, field_names, models_in
+from fathom.config.check import check, field_names
 from fathom.config.merge import Entry, Lender, expand, written_entries
 from fathom.config.schema.method import MethodCard
-from fathom.config.schema.run import MethodSettings, RunSettings
+from fathom.config.schema.run import RunSettings
 from fathom.config.spec import full_name
 from fathom.config.yaml_values import Value, leaves
 from fathom.io.errors import FathomError, Findings, brief, nearest, refuse, unknown
@@ -141,24 +139,10 @@ def unknown_setting(
         if path[:length] == ("method",):
             names = {name for card in cards for name in card.method.model_fields}
         if part not in names and dotted not in others:
-            if not length and (whole := [*dict.fromkeys(_ending_in(part, RunSettings, cards))]):
-                return nearest(part, whole)
             above = "".join(f"{name}." for name in path[:length])
             remedy = nearest(part, sorted({*names, *(() if above else others)}))
             return remedy.replace("name: '", f"name: '{above}")
     return None
-
-
-def _ending_in(
-    last: str, model: type[BaseModel], cards: Collection[MethodCard], above: str = ""
-) -> Iterator[str]:
-    """Yield the paths of settings whose last part is given."""
-    for name, field in model.model_fields.items():
-        if name == last:
-            yield above + name
-        inside = [*models_in(field.annotation)]
-        for each in [card.method for card in cards] if MethodSettings in inside else inside:
-            yield from _ending_in(last, each, (), f"{above}{name}.")
 
 
 @dataclass(frozen=True)
@@ -193,23 +177,8 @@ def resolve(run_name: str, entry: Entry, cards: Mapping[str, MethodCard], paper:
         findings += _stack_faults(card, settings.stacks, method.place("stacks"))
     run, wrong = check(RunSettings, values, also={"method": settings or card.method(name=name)})
     if run is None or findings:
-        better = {each.where: each for each in _misplaced(values, card, cards.values())}
-        raise Findings(better.get(each.where, each) for each in (*findings, *wrong))
+        raise Findings((*findings, *wrong))
     return Resolved(run_name, Entry(entry.name, values, entry.ancestors), run, paper)
-
-
-def _misplaced(
-    values: Value, card: MethodCard, cards: Collection[MethodCard]
-) -> Iterator[FathomError]:
-    """Yield the settings of a run that have another place, or are of another method."""
-    for key, value in values.items():
-        if remedy := unknown_setting(key, cards):
-            yield FathomError(f"unknown key '{key}'", value.where, remedy)
-    for key, value in values.at(("method",)).items():
-        others = [each.name for each in cards if key in each.method.model_fields]
-        if others and key not in card.method.model_fields:
-            what = f"'{key}' is a setting of {', '.join(others)}, and the method is {card.name}"
-            yield FathomError(what, value.where, "leave it out, or name a run of that method")
 
 
 def _with_preset(method: Value, card: MethodCard) -> Value:

@@ -35,7 +35,7 @@ _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 # In the order in which each verb finds what it reads; metrics score what is translated.
 VERBS = (
     "fetch", "prepare", "statistics", "subwords", "encode", "repair", "train", "translate",
-    "score", "likelihood", "gates", "sharing", "best-window", "prune",
+    "score", "likelihood", "gates", "sharing", "best-window",
     "table", "figure", "curves", "compare", "claims", "page",
 )  # fmt: skip
 
@@ -165,8 +165,6 @@ def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
         return verb(made, *_options(inner[0].split(".")), *metric)
     if place == "window" and len(inner) > 1:
         return verb("best-window", *_options([inner[0]]))
-    if place == "pruned" and len(inner) > 1:
-        return verb("prune", "--task", inner[0])
     return Stage(results, ("repair", run), run, seed)
 
 

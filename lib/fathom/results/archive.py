@@ -31,7 +31,6 @@ from fathom.results.clean import folders_in_use
 from fathom.results.measurements import SCHEMA, checked
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import WEIGHTS
-from fathom.results.tree import Tree
 from fathom.results.verify import verify
 
 RECORD = "archive.json"
@@ -290,19 +289,3 @@ def new_folder(folder: Path) -> Path:
         what = "there is such a folder" if folder.is_dir() else "there is such a file"
         raise FathomError(what, str(folder), "name a new folder with --results")
     return folder
-
-
-@contextmanager
-def opened_tree(path: Path) -> Iterator[Tree]:
-    """Open a folder of results, or an archive of all results in a temporary folder."""
-    if path.is_dir() or not path.exists():
-        yield Tree.at(path)
-        return
-    record = read(path)
-    if record.run is not None:
-        remedy = "give one of all results: `fathom pack` without a run"
-        raise FathomError("the archive of a single run", str(path), remedy)
-    with tempfile.TemporaryDirectory(prefix="fathom-", ignore_cleanup_errors=True) as temporary:
-        folder = Path(temporary) / "results"
-        unpack([(path, record, folder)])
-        yield Tree.at(folder)

@@ -25,7 +25,7 @@ Places = Mapping[str, Mapping[str, Any]]
 # In this order they are printed.
 GROUPS = (
     "scales", "artefacts", "runs", "settings", "recipe", "data", "outcomes", "cells", "figures",
-    "claims", "verdicts", "measurements", "series", "costs",
+    "claims", "verdicts", "measurements", "series",
 )  # fmt: skip
 # Each value of a place in these groups is a line by itself.
 _LINE_EACH = ("settings", "recipe", "data", "outcomes", "code", "costs")
@@ -128,7 +128,6 @@ def compare(
     *,
     table: str = "",
     scale: str = "",
-    costs: bool = False,
 ) -> Comparison:
     """Compare two trees of results.
 
@@ -136,7 +135,6 @@ def compare(
         tolerance: how far two numbers may be apart, in their unit.
         table: a table or figure that is compared alone, `<paper>_<name>`; all if empty.
         scale: whose tables, figures, claims and verdicts are compared alone; all if empty.
-        costs: whether other times are differences.
     """
     shared = {*first.files} & {*second.files}
     if table or scale:
@@ -149,10 +147,8 @@ def compare(
     code = [item for item in of_runs if item.group == "code"]
     items += _gathered(item for item in of_runs if item.group not in ("costs", "code"))
     items += _artefacts(first, second, tolerance)
-    items += spent if costs else []
-    apart = [*_gathered(code), *([] if costs else _in_all(spent))]
     counts = {"runs": len(pairs), "tables, figures and lists": len(shared)}
-    return Comparison(_in_groups(items), tuple(apart), counts)
+    return Comparison(_in_groups(items), (*_gathered(code), *_in_all(spent)), counts)
 
 
 def _in_groups(items: Iterable[TreeDifference]) -> tuple[TreeDifference, ...]:

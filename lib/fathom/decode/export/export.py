@@ -2,8 +2,7 @@
 
 fairseq gets checkpoint.pt, dict.source.txt and dict.target.txt; CTranslate2 model.bin, its settings
 and vocabularies; transformers model.safetensors, its settings and tokenizers. All get the
-SentencePiece models that cut source text into pieces, if the text does not come in pieces. `prune`
-writes the layers of a single task for fairseq.
+SentencePiece models that cut source text into pieces, if the text does not come in pieces.
 """
 
 import shutil
@@ -19,7 +18,6 @@ from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import naming, replacing
 from fathom.io.records import Recorded, hashes, write_record
-from fathom.nn.network import count_parameters
 from fathom.results.recipe import RECIPE
 
 
@@ -35,7 +33,7 @@ def export(
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
     tasks = run.tasks if task is None else (task,)
-    transformer = _one_transformer(run, gates, tasks)
+    transformer = one_transformer(run, gates, tasks)
     if program == "fairseq":
         languages = {side.name: side.name for side in sides(run.spec.data)}
         fairseq_checkpoint.write(folder / "checkpoint.pt", run, transformer, languages, tasks)
@@ -72,10 +70,15 @@ def export(
     if tokens:
         content["target_tokens"] = {place: {task: tokens[task] for task in tasks}}
     write_record(folder / "export.json", content)
-    report(f"{program}: {folder}")
+    methods = run.network(gates).methods
+    kept = [f"{len(transformer.active[s])} of {m.stack.layers} {s}" for s, m in methods.items()]
+    size = f"{parameters(transformer.state):,} parameters"
+    report(f"{program}: {folder}: {' and '.join(kept)} layers, {size}")
 
 
-def _one_transformer(run: TrainedRun, gates: str, tasks: Sequence[str]) -> Plain:
+def one_transformer(run: TrainedRun, gates: str, tasks: Sequence[str]) -> Plain:
+    """Return what a run is for some tasks, which must keep the same layers."""
+    require_plain_shape(run.spec.model, run.name)
     network = run.network(gates)
     where = {task: f"{run.name}, {task}" for task in tasks}
     all_of_them = [plain(network, run.spec.model, run.task(task), where[task]) for task in tasks]
@@ -99,41 +102,3 @@ def _write_models(run: TrainedRun, tasks: Sequence[str], folder: Path) -> None:
     for name, model in names.items():
         with replacing(folder / f"{name}.model", "wb") as stream:
             stream.write(files.read(f"{model}.model"))
-
-
-def prune(run: TrainedRun, task: str, report: Callable[[str], None]) -> None:
-    """Write the checkpoint of one task: its layers and no gates.
-
-    Writes model.pt, dict.<language>.txt of the source and of the target, and pruned.json last.
-    """
-    spec, folder = run.spec, run.paths.pruned(run.spec, run.seed, task)
-    (folder / "pruned.json").unlink(missing_ok=True)
-    where = f"{run.name}, {task}"
-    number = run.task(task)
-    require_plain_shape(spec.model, run.name)
-    run.require_finished()
-    network = run.network("hard")
-    if all(method.depth() is None for method in network.methods.values()):
-        raise FathomError("no method with gates", where, "choose a run whose gates skip layers")
-    transformer = plain(network, spec.model, number, where)
-    languages = {side.name: side.languages[task] for side in sides(spec.data)}
-    path = folder / "model.pt"
-    fairseq_checkpoint.write(path, run, transformer, languages, (task,))
-    layers = {stack: method.stack.layers for stack, method in network.methods.items()}
-    before, after = count_parameters(network)["total"], parameters(transformer.state)
-    content = {
-        "task": task,
-        "languages": languages,
-        "gates": "hard",
-        "active": transformer.active,
-        "layers": layers,
-        "parameters": {"before": before, "after": after},
-        "files": hashes(folder, path.name, *(f"dict.{name}.txt" for name in languages.values())),
-        "recipe": RECIPE["decoding"],
-    }
-    if task in spec.data.target_tokens:
-        content["target_token"] = spec.data.target_tokens[task]
-    write_record(folder / "pruned.json", content)
-    active = transformer.active
-    counts = [f"{stack} {len(active[stack])} of {layers[stack]} layers" for stack in active]
-    report(f"{task}: {', '.join(counts)}, {after} of {before} parameters: {path}")
