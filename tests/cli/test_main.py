@@ -434,7 +434,7 @@ def known(own_project):
         *Needs(own_project, "tiny").artefacts,
         *LISTED,
         *KINDS,
-        "my_study",  # what `new` begins
+        *("my_study", "results"),  # what `new` begins, and what is compared
     }
 
 
