@@ -252,11 +252,6 @@ def test_the_source_of_a_value_is_the_comment_of_its_line_or_of_a_key_above(edit
 # What a project knows of its runs
 
 
-def test_seeds_are_the_papers_unless_a_scale_has_its_own(sample):
-    seeds = [sample.seeds("deep/static", scale) for scale in ("full", "small", "long")]
-    assert seeds == [(1, 2, 3, 4, 5), (1,), (2, 4)]
-
-
 def test_a_user_who_names_seeds_gets_those_at_every_scale(edited):
     project = load(edited(("config.yaml", "device: cpu", "device: cpu\nseeds: 3-4")))
     assert project.seeds("deep/static", "full") == project.seeds("deep/gated", "small") == (3, 4)
@@ -278,21 +273,6 @@ def test_a_run_is_decoded_with_the_gates_that_its_card_does_not_refuse(edited, m
     project = load(folder, check=False)
     assert project.spec("deep/gated").gates == gates
     assert project.spec("deep/static").gates == ("plain",)
-
-
-@pytest.mark.parametrize("scale", [None, "small", "long"])
-def test_a_run_that_starts_from_another_has_its_identity_at_each_scale(sample, scale):
-    start = sample.spec("deep/tuned", scale).start
-    static = sample.spec("deep/static", scale)
-    assert (start.name, start.folder) == ("deep/static", static.folder)
-    assert (start.identity, start.freeze, start.average_of) == (static.identity, True, 3)
-
-
-def test_a_run_on_another_text_may_use_the_pieces_of_the_run_that_it_starts_from(sample):
-    halves, domains = (sample.spec(f"deep/{name}").data for name in ("halves", "domains"))
-    assert halves.subwords_folder == domains.subwords_folder
-    assert halves.corpus_folder != domains.corpus_folder
-    assert halves.folder != domains.folder
 
 
 def test_a_run_is_comparable_only_with_the_papers_own_settings(sample):
