@@ -1,9 +1,6 @@
 """From runs.yaml and a scale to what is trained: merged entries, scaled settings, their places."""
 
-import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -275,11 +272,6 @@ def test_a_run_is_decoded_with_the_gates_that_its_card_does_not_refuse(edited, m
     assert project.spec("deep/static").gates == ("plain",)
 
 
-def test_a_run_is_comparable_only_with_the_papers_own_settings(sample):
-    assert sample.comparable("deep/static", "full")
-    assert not sample.comparable("deep/static", "small")
-
-
 def test_runs_that_a_scale_does_not_change_share_the_results_of_another(edited):
     folder = edited(
         (LONG, "rules:\n  - set:", "rules:\n  - when: {method.name: adapters}\n    set:")
@@ -303,28 +295,6 @@ def test_a_scale_without_updates_for_a_group_says_why_its_runs_are_not_built(edi
     assert "'masked'" in project.not_built("deep/masked", "small")
 
 
-def test_a_run_is_named_with_or_without_its_paper_and_by_its_folder(sample):
-    assert sample.run_name("static") == sample.run_name("deep/static") == "deep/static"
-    folder = sample.spec("deep/static", "full").folder
-    assert sample.run_named(folder, "small").folder == folder
-    assert sample.run_named(f"deep/{folder}", "small").folder == folder
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("sttaic", ("sttaic", "static")),
-        ("deep/sttaic", ("sttaic", "deep/static")),
-        ("deep", ("deep", "deep/static")),
-        ("static-00000000", ("static", "00000000")),
-    ],
-)
-def test_an_unknown_run_is_refused_with_the_nearest(sample, name, words):
-    with pytest.raises(FathomError) as caught:
-        sample.run_named(name, "small")
-    assert all(word in str(caught.value) for word in words), str(caught.value)
-
-
 def test_a_name_that_two_papers_have_needs_its_paper(edited):
     runs = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
     project = load(edited(("papers/wide/runs.yaml", None, runs)), check=False)
@@ -340,11 +310,3 @@ def test_a_paper_that_a_clone_names_is_found_from_wherever_a_command_is_typed(ed
     assert "beside" in load(folder, check=False, here=tmp_path).papers
     here = shutil.copytree(folder / "config" / "beside", tmp_path / "config" / "beside")
     assert load(folder, check=False, here=tmp_path).papers["beside"].folder == here
-
-
-def test_reading_config_needs_neither_torch_nor_pandas():
-    """`fathom validate` and each start of Snakemake would wait for them."""
-    code = "import json, sys; from pathlib import Path; from fathom.config.load import load\n"
-    code += "load(Path(sys.argv[1])); print(json.dumps([*sys.modules]))"
-    printed = subprocess.check_output([sys.executable, "-c", code, PROJECT], text=True)
-    assert not {"torch", "pandas", "fairseq", "matplotlib"} & {*json.loads(printed)}

@@ -7,7 +7,6 @@ import pytest
 from fathom.config import reported
 from fathom.config.load import load
 from fathom.config.measurement_keys import parse
-from fathom.config.paper import find
 from fathom.config.schema.columns import Tolerance
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
@@ -132,21 +131,6 @@ def test_a_reported_cell_keeps_what_is_printed_and_compares_what_is_meant(sample
 
 
 # Papers
-
-
-def test_a_target_names_a_table_or_a_figure_of_a_paper(sample):
-    paper, table = find(sample.papers, "deep_table5", "table")
-    assert (paper.name, table.name) == ("deep", "table5")
-    assert find(sample.papers, "deep_figure2", "figure")[1].name == "figure2"
-
-
-@pytest.mark.parametrize(
-    ("target", "word"), [("deep_tabel5", "deep_table5"), ("deep_figure2", "fathom figure")]
-)
-def test_an_unknown_target_is_refused_with_the_nearest_or_the_right_verb(sample, target, word):
-    with pytest.raises(FathomError) as caught:
-        find(sample.papers, target, "table")
-    assert word in caught.value.remedy
 
 
 def test_a_reference_and_a_citation_have_what_is_given(sample):
