@@ -11,6 +11,7 @@ import shutil
 import sys
 import threading
 import time
+from collections import Counter
 from logging import WARNING, LogRecord
 from pathlib import Path
 from statistics import fmean
@@ -31,7 +32,8 @@ JOBS = "SLURM_ATTACH_FOLDER"
 PERIOD = 2.0  # seconds between two looks at the trainings that run
 FIRST_UPDATES = 20  # before these the speed says little
 LONGEST = 3  # rules that are named at the end
-LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
+# Of the log of a job that failed: lines, characters that are read, and of a line.
+LAST_LINES, READ, WIDEST = 8, 20_000, 1000
 # The beginnings of messages without a warning that are shown: the last are the executor's.
 STOPPING = "Terminating processes on user request"
 SHOWN = ("Nothing to be done", STOPPING, "slurm-attach: ")
@@ -45,7 +47,7 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.trainings = self.ended = self.at_a_time = self.failed = self.saved = 0
+        self.trainings = self.ended = self.at_a_time = self.failed = 0
         self.stopped = False  # by Ctrl-C
         # JOB_ERROR has said that a command failed.
         self.hidden = ("CalledProcessError", "RuleException")
@@ -81,8 +83,7 @@ class LogHandler(LogHandlerBase):
             self._over.set()
             again = shlex.join(["snakemake", *sys.argv[1:]])
             if self.stopped:
-                saved = f"stopped: {self.saved} trainings are saved"
-                self._print(f"{saved}, and what is done stays. Again: {again}")
+                self._print(f"{self._saved()}, and what is done stays. Again: {again}")
             elif self.failed:
                 self._print(f"{self.failed} jobs failed; what is done stays. Again: {again}")
             self._paint([])
@@ -148,20 +149,25 @@ class LogHandler(LogHandlerBase):
 
     def _failure(self, said: Any) -> str:
         """Return what failed, why, and the end of its log; nothing after Ctrl-C."""
-        from fathom.results.run_state import STOPPED, run_state
-
-        folder = self.running.pop(said.jobid, None)
         if self.stopped:
-            self.saved += folder is not None and run_state(folder).kind == STOPPED
             return ""
+        self.running.pop(said.jobid, None)
         self.failed += 1
         title = self.titles.get(said.jobid, str(said.rule_name))
         lines = [f"FAILED {title}: {said.rule_msg or 'its command ended with an error'}"]
         for log in filter(Path.is_file, map(Path, said.log)):
             text = log.read_bytes()[-READ:].decode("utf-8", "replace")
             lines.append(f"  the last lines of {log}:")
-            lines += [f"    {line[:180]}" for line in text.strip().split("\n")[-LAST_LINES:]]
+            lines += [f"    {line[:WIDEST]}" for line in text.strip().split("\n")[-LAST_LINES:]]
         return "\n".join(lines)
+
+    def _saved(self) -> str:
+        """Return what became of the trainings that ran; jobs on a cluster may still save."""
+        from fathom.results.run_state import RUNNING, STOPPED, run_state
+
+        kinds = Counter(run_state(folder).kind for folder in self.running.values())
+        saving = f", {kinds[RUNNING]} save now" if kinds[RUNNING] else ""
+        return f"stopped: {kinds[STOPPED]} trainings are saved{saving}"
 
     def _ended(self, folder: Path) -> str:
         """Return how a training ended, and how long the others will take."""

@@ -1,6 +1,7 @@
 """`fathom cluster`, with small scripts in the place of Slurm's commands."""
 
 import os
+import pwd
 import shutil
 from pathlib import Path
 
@@ -147,7 +148,11 @@ def test_a_size_that_sbatch_refuses_is_not_asked_for(call, cluster, profile):
 @pytest.mark.parametrize(
     ("command", "script", "message"),
     [
-        ("sinfo", "exit 1", says("Slurm lists no partitions", where="sinfo")),
+        (
+            "sinfo",
+            "echo 'sinfo: fatal: Could not establish a configuration source' >&2; exit 1",
+            says("Slurm lists no partitions (Could not establish a configuration source)"),
+        ),
         ("sinfo", "echo '<html>|'", says("Slurm lists no partitions", where="sinfo")),
         (
             "sbatch",
@@ -170,6 +175,25 @@ def test_a_cluster_that_refuses_or_is_silent_is_one_message_and_writes_nothing(
     assert answer.code == 1
     message.check(answer.err)
     assert [path.read_bytes() for path in sorted(profile.glob("*.yaml"))] == before
+
+
+def test_a_question_that_nobody_answers_is_one_message(call, cluster, profile):
+    """It ended in a traceback, and called itself a bug."""
+    answer = call("cluster", typed=b"")
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    says("no answer", remedy="--yes").check(answer.err)
+
+
+def test_where_the_environment_names_no_user_limits_are_those_of_this_user(
+    call, cluster, profile, monkeypatch
+):
+    """All accounts of the cluster were shown as this user's."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    user = pwd.getpwuid(os.getuid()).pw_name
+    answer = f'*assoc*user={user}*) echo "{ASSOC}";; *assoc*) ;; *) echo "{QOS}";;'
+    cluster("sacctmgr", script=f'case "$*" in {answer} esac')
+    assert "  your account course: " in call("cluster", "--yes").out
 
 
 def test_without_slurm_setup_says_so(call, profile, monkeypatch, tmp_path):
