@@ -36,7 +36,8 @@ LONGEST = 3  # rules that are named at the end
 LAST_LINES, READ, WIDEST = 8, 20_000, 1000
 # The beginnings of messages without a warning that are shown: the last are the executor's.
 STOPPING = "Terminating processes on user request"
-SHOWN = ("Nothing to be done", STOPPING, "slurm-attach: ")
+WAITING = "Will exit after finishing currently running jobs"
+SHOWN = ("Nothing to be done", STOPPING, WAITING, "slurm-attach: ")
 # And of warnings about what the profile for clusters asks for.
 HIDDEN = "--keep-incomplete mode is set"
 _UP, _ERASE = "\x1b[A", "\x1b[J"
@@ -48,7 +49,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
         self.trainings = self.ended = self.at_a_time = self.failed = 0
-        self.stopped = False  # by Ctrl-C
+        self.stopped = ""  # how it began to stop: by Ctrl-C or TERM
         # JOB_ERROR has said that a command failed.
         self.hidden = ("CalledProcessError", "RuleException")
         self.steps, self.began = "", time.monotonic()
@@ -108,9 +109,12 @@ class LogHandler(LogHandlerBase):
         elif getattr(record, "exception", "") in self.hidden or str(record.msg).startswith(HIDDEN):
             pass
         elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
-            if str(record.msg).startswith(STOPPING):
-                self.stopped, self.hidden = True, (*self.hidden, "WorkflowError")
-            self._print(self.format(record))
+            text = self.format(record)
+            if is_stop := text.startswith((STOPPING, WAITING)):
+                self.hidden = (*self.hidden, "WorkflowError")
+            # The second is said again at the end of each job.
+            self._print("" if text == self.stopped else text)
+            self.stopped = text if is_stop else self.stopped
 
     def _begin(self, said: Any) -> None:
         """Keep what a job is, and the folder of a training.
@@ -149,7 +153,7 @@ class LogHandler(LogHandlerBase):
 
     def _failure(self, said: Any) -> str:
         """Return what failed, why, and the end of its log; nothing after Ctrl-C."""
-        if self.stopped:
+        if self.stopped.startswith(STOPPING):
             return ""
         self.running.pop(said.jobid, None)
         self.failed += 1
@@ -165,6 +169,8 @@ class LogHandler(LogHandlerBase):
         """Return what became of the trainings that ran; jobs on a cluster may still save."""
         from fathom.results.run_state import RUNNING, STOPPED, run_state
 
+        if not self.running:
+            return "stopped"
         kinds = Counter(run_state(folder).kind for folder in self.running.values())
         saving = f", {kinds[RUNNING]} save now" if kinds[RUNNING] else ""
         return f"stopped: {kinds[STOPPED]} trainings are saved{saving}"

@@ -133,6 +133,23 @@ def test_after_ctrl_c_a_training_that_still_saves_is_not_called_lost(handler, tr
     assert line.startswith("stopped: 0 trainings are saved, 1 save now, and what is done stays.")
 
 
+def test_after_term_the_start_says_once_that_it_waits_and_that_nothing_failed(
+    handler, training, monkeypatch
+):
+    monkeypatch.setattr("sys.argv", ["snakemake", "mine"])
+    waits = "Will exit after finishing currently running jobs (scheduler)."
+    tell(handler, None, waits)
+    tell(handler, LogEvent.JOB_ERROR, rule_name="x", jobid=9, rule_msg="why", log=[])
+    write_training(SPEC, training, "finished")
+    tell(handler, LogEvent.JOB_FINISHED, job_id=7)
+    tell(handler, None, waits)
+    tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
+    handler.close()
+    first, failed, ended, *last = handler.screen.getvalue().splitlines()
+    assert (first, failed, ended.startswith("[  1 of 3]")) == (waits, "FAILED x: why", True)
+    assert last == ["stopped, and what is done stays. Again: snakemake mine"]
+
+
 def test_the_lines_of_a_job_that_failed_have_their_reason(handler, tmp_path):
     """The reason and the remedy come after addresses, and were cut off."""
     log = tmp_path / "log"
