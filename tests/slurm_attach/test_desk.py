@@ -375,13 +375,6 @@ def test_what_a_user_cancels_while_it_is_submitted_is_cancelled_too(start, monke
     assert [job.number for job in jobs] == [7, None, None]
 
 
-def test_what_a_user_has_cancelled_waits_no_more(start):
-    """`fathom status` called it queued, until the next start."""
-    submitted(start)
-    start.desk.cancel()
-    assert (start.toy.cancelled, heads(start)) == ([7], {})
-
-
 def test_what_slurm_does_not_cancel_is_named(start, monkeypatch):
     """Ctrl-C while slurmctld was away left all jobs running without a word."""
     job = submitted(start)

@@ -106,31 +106,31 @@ def test_the_last_line_says_which_rules_took_the_time(handler, monkeypatch):
 
 
 # Of a job on a cluster, which is cancelled, Snakemake reports no end.
-@pytest.mark.parametrize("event", [True, False])
+@pytest.mark.parametrize(
+    ("event", "is_saved", "words"),
+    [
+        (True, True, "1 trainings are saved"),
+        (False, True, "1 trainings are saved"),
+        (False, False, "0 trainings are saved, 1 save now"),
+    ],
+)
 def test_after_ctrl_c_the_last_line_says_what_is_saved_and_how_to_go_on(
-    handler, training, monkeypatch, event
+    handler, training, monkeypatch, event, is_saved, words
 ):
     monkeypatch.setattr("sys.argv", ["snakemake", "mine", "--logger", "fathom"])
     folder = training.run(SPEC, 1)
     tell(handler, None, "Terminating processes on user request, this might take some time.")
     write_state(folder, read_state(folder).model_copy(update={"state": "saved", "update": 50}))
-    (folder / HOLDER).unlink()
+    if is_saved:
+        (folder / HOLDER).unlink()
     if event:
         failed = {"jobid": 7, "rule_name": "train_run", "rule_msg": None, "log": []}
         tell(handler, LogEvent.JOB_ERROR, "Error in rule", logging.ERROR, **failed)
         tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
     handler.close()
     assert handler.screen.getvalue().splitlines()[1:] == [
-        "stopped: 1 trainings are saved, and what is done stays. Again: "
-        "snakemake mine --logger fathom"
+        f"stopped: {words}, and what is done stays. Again: snakemake mine --logger fathom"
     ]
-
-
-def test_after_ctrl_c_a_training_that_still_saves_is_not_called_lost(handler, training):
-    tell(handler, None, "Terminating processes on user request, this might take some time.")
-    handler.close()
-    line = handler.screen.getvalue().splitlines()[-1]
-    assert line.startswith("stopped: 0 trainings are saved, 1 save now, and what is done stays.")
 
 
 def test_after_term_the_start_says_once_that_it_waits_and_that_nothing_failed(
