@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,9 @@ class Desk:
             return
         with self._lock:
             self.jobs = []
-        self.show()
+        # A disk may be full.
+        with suppress(OSError):
+            self.show()
 
     def tell(self, what: str, text: str) -> None:
         """Print a line, once while `what` lasts."""

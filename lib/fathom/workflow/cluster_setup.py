@@ -108,7 +108,7 @@ def found() -> Cluster:
     rows = _rows(listed.stdout if listed else "")
     rows = [row for row in rows if len(row) == 6 and row[4].isdecimal()]
     if not rows:
-        what = f"Slurm lists no partitions ({_reason(listed)})"
+        what = f"Slurm lists no partitions ({_reason(listed) or 'it says nothing'})"
         remedy = "wait until `sinfo -a` lists partitions here, and run it again"
         raise FathomError(what, "sinfo", remedy)
     config = re.search(r"SLURM_VERSION\s*=\s*(\S+)", _answer("scontrol", "show", "config"))
@@ -181,10 +181,8 @@ def _minutes(limit: str) -> int | None:
 
 def _limits() -> Iterator[Limit]:
     """Yield the limits of each account of this user, and of each QOS that it may use."""
-    asked = ("sacctmgr", "-nP", "show")
-    own = _rows(
-        _answer(*asked, "assoc", f"user={getuser()}", "format=account,qos,maxsubmit,maxtrespu")
-    )
+    asked, user = ("sacctmgr", "-nP", "show"), getuser()
+    own = _rows(_answer(*asked, "assoc", f"user={user}", "format=account,qos,maxsubmit,maxtrespu"))
     own = [row for row in own if len(row) == 4]
     qos = {name for row in own for name in row[1].split(",") if name}
     every = _rows(_answer(*asked, "qos", "format=name,maxsubmitpu,maxtrespu")) if own else []

@@ -152,8 +152,8 @@ class Sizes:
 
     def lines(self, target: str) -> Iterator[str]:
         """Yield what a user must know before a start: jobs, GPU-hours, disk, downloads."""
-        unit = self._unit
         if jobs := self.missing(target).values():
+            unit = self._unit
             yield f"jobs on {unit}s, expected on {self._expected_on(jobs)}:"
             for each in self.table(target):
                 yield (
