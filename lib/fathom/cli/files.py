@@ -53,7 +53,7 @@ def diff(
     code 1 if there is any. A number that a table and compare.csv both have is named
     once. Times, code and devices are named apart.
 
-    Example: fathom diff results-tiny results --tolerance 0.01
+    Example: fathom diff results ../other/results --tolerance 0.01
     """
     from fathom.results.diff import compare
     from fathom.results.tree import Tree

@@ -5,7 +5,6 @@ A finding says file, line and key, what is wrong, and what to write.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -33,9 +32,6 @@ _BOUNDS = {
     "string_too_short": ("too short", "{min_length} or more characters"),
 }
 _EXPONENT = re.compile(r"([-+]?\d+)(\.\d*)?[eE]([-+]?\d{1,2})")
-_GROUPS = re.compile(r"\d{1,3}(?:[,' ]\d{3})+")
-# Above this a long exponent is more likely a slip than a number that is meant.
-_LARGEST_WHOLE = 2**53
 
 
 def check(
@@ -186,24 +182,7 @@ def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
     if "number" in expected and isinstance(value, str) and (match := _EXPONENT.fullmatch(value)):
         sign = match[3] if match[3][0] in "+-" else f"+{match[3]}"
         return f"YAML reads {value} as text", f"write {match[1]}{match[2] or '.0'}e{sign}"
-    what = f"{brief(repr(value))} is not {expected}"
-    if "number" in expected and isinstance(value, str) and _GROUPS.fullmatch(value):
-        return what, f"write {re.sub('[^0-9]', '', value)}"
-    if "number" in expected and isinstance(value, str) and value.isdecimal():
-        return what, f"write {value} without quotes"
-    if expected == "a whole number":
-        return what, f"write {_whole(value) or expected}"
-    return what, f"write {expected}"
-
-
-def _whole(value: Any) -> str:
-    """Return the digits of a whole number that is written as another one; empty for others."""
-    try:
-        number = Decimal(str(value))
-        # A NaN cannot be compared.
-        return str(int(number)) if abs(number) <= _LARGEST_WHOLE and number == int(number) else ""
-    except InvalidOperation:
-        return ""
+    return f"{brief(repr(value))} is not {expected}", f"write {expected}"
 
 
 def _choices(model: type[BaseModel], location: Key) -> str:

@@ -10,7 +10,7 @@ from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
 from fathom.config.runs import Resolved, runs_faults, unknown_setting, without_source
-from fathom.config.scales import ASKED, applies, gives_updates, leaves, values_of
+from fathom.config.scales import ASKED, applies, gives_updates, values_of
 from fathom.config.schema.run import Tokenizer
 from fathom.config.schema.scale import Rule
 from fathom.config.spec import full_name
@@ -292,8 +292,7 @@ def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomE
     place = project.entry(first).values.where.partition(": ")[0]
     remedy = f"use '{first}' ({place}) for both and delete this run, or the reverse"
     if scale is not None:
-        equal = _made_equal(project, name, first, scale) or _made_equal(project, first, name, scale)
-        what += f" at scale {scale}" + (f" by {', '.join(equal)}" if equal else "")
+        what += f" at scale {scale}"
         remedy = f"add a rule for `run: {name}` to config/scales/{scale}.yaml"
     if _is_of_study(project, name):
         remedy = f"write like: {first} and no more, and it is trained once, or delete this run"
@@ -302,23 +301,6 @@ def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomE
 
 def _is_of_study(project: Project, run: str) -> bool:
     return project.files.is_study(run.partition("/")[0])
-
-
-def _made_equal(project: Project, name: str, copied: str, scale: str) -> list[str]:
-    """Return where a scale gives two runs one value of a setting in which they differ."""
-    before, after, of_copied = (
-        {path: value for path, value, _ in leaves(run)}
-        for run in (project.run(name), project.run(name, scale), project.run(copied))
-    )
-    values, file = project.resolved(name, scale).entry.values, project.entry(name).values.file
-    places = [
-        given.where
-        for path, value in before.items()
-        if value not in (of_copied.get(path), after.get(path))
-        and (given := values.find(*path)) is not None
-        and given.file != file
-    ]
-    return [*dict.fromkeys(places)]
 
 
 # Papers

@@ -115,7 +115,7 @@ def label(name: str, title: str) -> str:
 
 def place(section: str) -> str:
     """Return where an artefact is in its paper."""
-    return section if section.startswith(("§", "App.")) else f"“{section}”"
+    return section if section.startswith(("§", "App.", "Table ")) else f"“{section}”"
 
 
 def caption(section: str, reference: str, scale: str) -> str:
