@@ -55,19 +55,9 @@ def is_plugin(kind: str, name: str) -> bool:
     return (kind, name) in _registered
 
 
-def folder_of(kind: str, name: str) -> Path | None:
-    """Return the folder of the plugin that brings a module; None for a module of fathom."""
-    return _registered[kind, name][1] if is_plugin(kind, name) else None
-
-
-def file_of(kind: str, name: str) -> Path | None:
-    """Return the file of a plugin's module; None for a module of fathom."""
-    return _registered[kind, name][2] if is_plugin(kind, name) else None
-
-
-def folders() -> list[Path]:
-    """Return the folders of the plugins that bring modules."""
-    return sorted({folder for _, folder, _ in _registered.values()})
+def places_of(kind: str, name: str) -> tuple[Path, Path] | None:
+    """Return the folder of the plugin that brings a module, and the file; None for fathom's."""
+    return _registered[kind, name][1:] if is_plugin(kind, name) else None
 
 
 def register(plugin: str, folder: Path, kind: str, name: str, file: Path) -> None:

@@ -163,13 +163,15 @@ def unfit_weights(path: Path, record: TrainingRecord) -> dict[str, str]:
 
 def changed_code(path: Path, method: str) -> str:
     """Return a note if a plugin's method has other code than at a training; else an empty text."""
-    folder = plugins.folder_of("methods", method)
+    places = plugins.places_of("methods", method)
+    if places is None:
+        return ""
     try:
-        recorded = read(path).files if folder else {}
+        recorded = read(path).files
     except FathomError:
         return ""  # not trained yet, or damaged, which `status` and `verify` say
     files = {n.removeprefix(CODE): sha for n, sha in recorded.items() if n.startswith(CODE)}
-    changed = folder and any(map(Recorded(folder / CODE, files).unfit, files))
+    changed = any(map(Recorded(places[0] / CODE, files).unfit, files))
     remedy = "raise `recipe` in its card if its numbers did"
     return f"the code of {method} has changed since; {remedy}" if changed else ""
 

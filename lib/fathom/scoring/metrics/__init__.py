@@ -61,8 +61,8 @@ class Metric(ABC):
     @property
     def how(self) -> str:
         """The signature; of a metric of a plugin with the first digits of its file's SHA-256."""
-        file = plugins.file_of("metrics", self.name)
-        return self.signature() + (f"|file:{short(sha256(file))}" if file else "")
+        places = plugins.places_of("metrics", self.name)
+        return self.signature() + (f"|file:{short(sha256(places[1]))}" if places else "")
 
     @property
     def label(self) -> str:
