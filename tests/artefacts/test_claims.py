@@ -41,18 +41,6 @@ def without_results(own_project, tmp_path_factory):
     }
 
 
-def test_a_claim_has_a_part_for_each_combination(own_project):
-    claim = own_project.claims["latent_depth"]["latent_decoder_beats_static"]
-    answers = [(part.name, part.supports, part.reading) for part in claim.parts]
-    assert answers == [
-        ("table3", "holds", "printed"),
-        ("table4", "holds", "ours"),
-        ("table5", "fails", "ours"),
-    ]
-    pairs = own_project.claims["lamgd"]["family_is_nearest"]
-    assert [part.name for part in pairs.parts][:2] == ["aze/tur", "tur/aze"]
-
-
 def test_supports_is_what_the_papers_own_cells_answer(own_project, without_results):
     said = {
         (paper, name, part.name): part.supports
@@ -71,33 +59,14 @@ Z = NormalDist().inv_cdf(0.975)
 BY_HAND = [
     ("latent_decoder_beats_static", "table3", 20.83 - 20.48, None, "holds"),
     ("latent_decoder_beats_static", "table5", 27.63 - 27.73, None, "fails"),
-    ("latent_layers_improve_m2o", "", 28.43 - 27.73, None, "holds"),
-    ("latent_beats_dlcl_on_validation", "36/36", 2.147 - 2.128, None, "fails"),
-    ("latent_beats_dlcl_on_validation", "48/48", 2.078 - 2.090, None, "holds"),
     ("capacity_is_used", "table4", 24.46 - 23.34, None, "holds"),
-    ("capacity_is_used", "table5", 28.43 - 27.73, None, "holds"),
-    ("universal_improvement", "table5", 31.7 - 31.6, None, "holds"),
     ("universal_improvement_elsewhere", "table3/LL-D, 24/24", 24.8 - 25.1, None, "fails"),
-    ("universal_improvement_elsewhere", "table5/LL-Both, 24/24", 40.8 - 40.8, None, "fails"),
     ("latent_beats_dlcl", "36/36", 28.1 - 27.7, Z * 0.07, "holds"),
-    ("latent_beats_dlcl", "48/48", 28.7 - 28.1, Z * 0.09, "holds"),
-    ("sixty_four_layers_beat_existing", "", 28.4 - 28.1, Z * 0.08, "holds"),
     ("masked_lm_48_trains", "", 2.82 - 2.91, None, "holds"),
-    ("masked_lm_48_gains", "", 2.71 - 2.60, None, "fails"),
-    ("likelihood_grows_with_depth", "", 2.069 - 2.078, None, "holds"),
-    ("depth_gains_are_consistent", "LL-D, 12/36", 22.3 - 22.5, None, "fails"),
-    ("loss_terms_help", "", 24.46 - 24.28, None, "holds"),
-    ("inner_updates_hardly_matter", "", 28.28 - 28.49, None, "holds"),
     ("gains_reach_07", "table1", 28.04 - 27.26, None, "holds"),
-    ("gains_reach_11", "", 26.69 - 25.77, None, "fails"),
-    ("deep_matches_big", "table1", 27.79 - 27.94, None, "holds"),
     ("less_than_half_the_capacity", "table2", 154 - 0.5 * 375, None, "holds"),
-    ("learnt_masks_beat_fixed", "", 55.3 - 54.8, None, "holds"),
     ("adapters_cost_25_million_a_domain", "", 151, None, "holds"),
-    ("beats_adapters_in_three_settings", "M2O-diverse", 27.75 - 27.43, None, "holds"),
     ("twelve_groups_share_three_quarters", "", 0.78, None, "holds"),
-    ("chosen_k_is_best", "", 19.33 - 19.44, None, "fails"),
-    ("sharing_grows_with_k", "", 0.63 - 0.73, None, "holds"),
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from benchmarks.peer.contenders import OURS
 from benchmarks.peer.goals import GOALS, Goal
 from benchmarks.peer.goals import table as goals_of
 from benchmarks.peer.learning import EVERY, Learner, time_to
-from benchmarks.peer.results import Table, cell, markdown
+from benchmarks.peer.results import cell
 from benchmarks.peer.start_up import OURS as START
 from benchmarks.peer.timing import alternate, faster, turns
 from benchmarks.stages import Job, jobs
@@ -172,22 +172,11 @@ def test_every_run_of_every_table_and_figure_counts_once(own_project):
     assert translations > len(names)
 
 
-TABLE = Table(
-    "t", "A title", ("", "a", "b"), [["x", 1.234, None], ["y", "text", 12345.6]], {"n": 2}
-)
-
-
 def test_a_number_has_three_significant_digits_and_nothing_is_a_dash():
     numbers = {1.847: "1.85", 61.24: "61.2", 0.834: "0.83", 107.2: "107"}
     numbers |= {16504.0: "16,504", 0.0: "0", 14: "14"}
     assert {value: cell(value) for value in numbers} == numbers
     assert (cell(None), cell("as it is")) == ("–", "as it is")
-
-
-def test_a_table_is_written_with_its_title_and_numbers_to_the_right():
-    assert markdown(TABLE) == (
-        "A title\n\n|  | a | b |\n| --- | --: | --: |\n| x | 1.23 | – |\n| y | text | 12,346 |\n"
-    )
 
 
 FACTS = {
@@ -214,7 +203,7 @@ def test_the_page_has_a_place_for_every_part_with_the_machine_and_its_tables(tmp
     assert "A processor, 2 cores" in parts["goals"]
     (tmp_path / "cpu.json").unlink()
     assert dict(page.parts(tmp_path, measured)) == {"goals": parts["goals"]}, "it is kept"
-    for text in ("A processor", "abc1234", "A title", "| x | 1.50 |"):
+    for text in ("A processor", "abc1234", "A title", "| --- | --: |\n| x | 1.50 |\n"):
         assert text in parts["cpu"]
     assert "Old" not in parts["cpu"]
     text = page.PAGE.read_text(encoding="utf-8")

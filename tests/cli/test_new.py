@@ -243,7 +243,6 @@ def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_pat
     ("option", "words"),
     [
         ("--text", ("--text", "my.fr", *CODES)),
-        ("--text", ("--text", "my.fr", "--tsv", "my.tsv")),
         ("--test", ("--tsv", "my.tsv", "--valid", *SAME, "--test", "t.fr", *CODES)),
     ],
 )
@@ -257,8 +256,6 @@ def test_one_file_where_two_are_needed_is_named(new, call, option, words):
     [
         ("my.tsv", b"a\nb\n", says("no column 2: the line has 1", where="my.tsv:1")),
         ("my.tsv", b"a\tb\na\n", says("1 columns, where line 1 has 2", where="my.tsv:2")),
-        ("my.tsv", b"a\tb\nc\td\te\n", says("3 columns, where line 1 has 2", where="my.tsv:2")),
-        ("my.tsv", b"a\tb\tc\nd\te\n", says("2 columns, where line 1 has 3", where="my.tsv:2")),
         (
             "my.tsv.gz",
             gzip.compress(b"a\tb\n", mtime=0)[:-4],
@@ -449,7 +446,6 @@ def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopt, call, 
         (CODES, says("'mine' has the task fra", remedy="adopt mine --again")),
         (("--languages", "eng-deu"), says("share eng", remedy="deu-eng, and the files")),
         (("--languages", "fra-deu"), says("all tasks of 'mine' share eng", remedy="fra-eng")),
-        (("--languages", "deu-fra"), says("all tasks of 'mine' share eng", remedy="deu-eng")),
         ((*DEU, "--valid", *TWO, "--test", *TWO), says("are files, or none", where="--valid")),
         ((*DEU, "--like", "uneven"), says("the study is there", where="--like")),
         ((*DEU, "--again"), says("the cards name the files", where="--again")),
@@ -470,7 +466,6 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
     ("words", "changes", "message"),
     [
         ((), {}, says("not the codes of two languages", where="--languages", remedy="ISO 639-3")),
-        (("--languages", "ja-eng"), {}, says("not the codes", where="--languages ja-eng")),
         (("--languages", "eng-en"), {}, says("not the codes of two", where="--languages eng-eng")),
         (
             (*CODES, "--tsv", "my.fr"),
@@ -522,7 +517,6 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
         (CODES, {"name": "pair"}, says("there is a data set or source 'pair'")),
         (CODES, {"name": "deep"}, says("the name 'deep' is taken")),
         (CODES, {"name": "sub/mine"}, says("'sub/mine': a name has", where="name")),
-        (CODES, {"name": "/tmp/mine"}, says("'/tmp/mine': a name has", where="name")),
         (CODES, {"name": "a" * 61}, says("has at most 64 small letters")),
         (CODES, {"name": "there"}, says("the folder is there already", where="there")),
     ],

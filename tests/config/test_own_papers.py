@@ -9,10 +9,6 @@ from tests.support.own_project import PAPERS
 from tests.support.refused import says
 from tests.support.specs import ROOT
 
-RELATED = ("aze", "bel", "glg", "slk", "tur", "rus", "por", "ces")
-DIVERSE = ("bos", "mar", "hin", "mkd", "ell", "bul", "fra", "kor")
-DOMAINS = ("med", "law", "bank", "it", "talk", "rel")
-
 
 @pytest.fixture(scope="module")
 def printed(own_project):
@@ -44,43 +40,10 @@ def test_misprints_are_compared_as_corrected(printed):
     assert misprints == [("224", 287.0), ("314", 31.4), ("195", 185.0), ("151", 176.0)]
 
 
-@pytest.mark.parametrize(
-    ("names", "tasks"),
-    [
-        (("ted8_related", "po_wheels_related", "mini_related"), RELATED),
-        (("ted8_diverse", "po_wheels_diverse", "mini_diverse"), DIVERSE),
-        (("wmt16_en_de", "wmt16_en_de_rebuilt", "po_wheels_german", "mini_german"), ("deu",)),
-        (("wmt15_cs_en", "po_wheels_czech", "mini_czech"), ("ces",)),
-        (("domains6", "wheels_domains6", "mini_domains6"), DOMAINS),
-        (("domains7", "wheels_domains7"), ("med", "law1", "law2", *DOMAINS[2:])),
-    ],
-)
-def test_tasks_are_in_the_papers_order_and_a_substitute_has_the_same(own_project, names, tasks):
-    assert {own_project.datasets[name].tasks for name in names} == {tasks}
-
-
-def test_only_sinhala_has_no_substitute(own_project):
-    tasks = own_project.datasets["wikipedia25"].tasks
-    assert len(tasks) == 25
-    for name in ("strings25", "mini_strings25"):
-        assert own_project.datasets[name].tasks == tuple(task for task in tasks if task != "si")
-
-
 def test_expected_counts_are_the_published_ones(own_project):
     expected = own_project.datasets["ted8_related"].expected
     assert expected["por"].model_dump() == {"train": "185k", "valid": 4035, "test": 4855}
     assert expected["glg"].train == "10.0k"
-
-
-def test_a_text_that_was_rebuilt_makes_other_runs_of_those_on_it_alone(own_project):
-    """Its cells are not judged; all other runs share the results of the paper's scale."""
-    for run, judged in (("en_de_12_12", False), ("m2o_diverse_12_12", True)):
-        name = f"latent_depth/{run}"
-        assert own_project.comparable(name, "paper_rebuilt") == judged
-        identities = {
-            own_project.spec(name, scale).identity for scale in ("paper", "paper_rebuilt")
-        }
-        assert (len(identities) == 1) == judged
 
 
 def test_nothing_but_the_text_is_another_where_the_archive_is_made_again(own_project):
@@ -91,12 +54,6 @@ def test_nothing_but_the_text_is_another_where_the_archive_is_made_again(own_pro
     assert all(own_project.comparable(name, "paper_rebuilt", "wmt16_en_de") for name in names)
     assert not any(own_project.comparable(name, "tiny", "wmt16_en_de") for name in names)
     assert not own_project.comparable(names[0], "paper_rebuilt", "wmt14_en_de")
-
-
-def test_five_seeds_are_trained_where_a_paper_prints_a_deviation(own_project):
-    runs = [name for name in own_project.entries if name.split("/")[0] in PAPERS]
-    assert len(runs) == 162
-    assert sum(len(own_project.seeds(name, "paper")) for name in runs) == 186
 
 
 # Choices that no value of runs.yaml and no setting of a card shows, by paper and entry.

@@ -21,6 +21,7 @@ from fathom.data.tensors import load
 from fathom.data.vocabulary import EOS, PAD
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines, sha256, write_lines
+from tests.support.damage import flip
 from tests.support.small_corpus import (
     DEFINITION,
     INVISIBLE,
@@ -266,12 +267,6 @@ def test_files_are_those_of_fairseqs_builder_in_every_byte(tmp_path, entries):
 
 
 # Reading
-
-
-def flip(path):
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
 
 
 @pytest.mark.parametrize(

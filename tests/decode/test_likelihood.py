@@ -8,10 +8,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from fathom.data.tensors import EOS, PAD
 from fathom.decode import likelihood as module
-from fathom.decode.likelihood import Likelihood, bits, likelihood, mean, records, table
+from fathom.decode.likelihood import Likelihood, bits, likelihood, mean, records
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import decode
-from fathom.results.measurements import Measurements
 from fathom.train.batches.held_out import held_out
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
@@ -193,21 +192,3 @@ def test_numbers_without_a_perplexity_are_refused_with_the_task():
             mean(nats, 10, "kor")
     with refused("no token was predicted", where="kor"):
         records(Likelihood({"kor": 0.0}, {"kor": 0}, ()), "test", "plain")
-
-
-def test_the_table_has_a_line_for_each_task_and_one_for_all():
-    found = records(Likelihood(NATS, TOKENS, ()), "test", "plain")
-    file = Measurements(
-        rule="likelihood",
-        recipe={"scoring": 1},
-        run="paper/run",
-        identity="0",
-        seed=1,
-        measurements=found,
-    )
-    assert list(table(file)) == [
-        "task\ttokens\tnats\tbits\tperplexity",
-        f"kor\t10\t3.0000\t{bits(3):.4f}\t{math.exp(3):.4f}",
-        f"eng\t10\t1.0000\t{bits(1):.4f}\t{math.exp(1):.4f}",
-        f"all\t20\t2.0000\t{bits(2):.4f}\t{math.exp(2):.4f}",
-    ]

@@ -19,6 +19,7 @@ from fathom.results.run_state import State, write_state
 from fathom.results.training_record import record_loss, restore_measured
 from fathom.results.verify import _below, verify
 from fathom.scoring.score import score
+from tests.support.damage import flip
 from tests.support.refused import says
 from tests.support.small_corpus import silent
 from tests.support.trained import record_weights, trained_spec, write_trained
@@ -65,12 +66,6 @@ def save_of(identity, seed):
     return lambda path: write_checkpoint(path, state_of(identity, seed))
 
 
-def flip(path):
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
 def edit(path):
     text = path.read_text(encoding="utf-8")
     edited = text.replace("1", "2", 1) if "1" in text else f"Edited {text}"
@@ -79,10 +74,6 @@ def edit(path):
 
 def cut(path):
     path.write_bytes(path.read_bytes()[:-9])
-
-
-def delete(path):
-    path.unlink()
 
 
 def put(name):
@@ -94,7 +85,7 @@ def put(name):
 CHANGES = [
     ("runs/*/*/1/decodings/*/scores.tsv", edit, "fathom score"),
     ("runs/*/*/1/checkpoints/last.pt", flip, "fathom train"),
-    ("tensors/*/bos/train.target.bin", delete, "fathom encode"),
+    ("tensors/*/bos/train.target.bin", os.unlink, "fathom encode"),
     ("corpora/*/kor/test.eng", edit, "fathom prepare"),
     ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
     ("runs/*/*/1/measurements/training.json", cut, "fathom train"),
@@ -105,11 +96,11 @@ CHANGES = [
     # And others, alone.
     ("runs/*/*/1/training.json", edit, "fathom train"),
     ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
-    ("runs/*/*/1/measurements/training.json", delete, "fathom train"),
-    ("runs/*/*/1/measurements/scores.*.json", delete, "fathom score"),
+    ("runs/*/*/1/measurements/training.json", os.unlink, "fathom train"),
+    ("runs/*/*/1/measurements/scores.*.json", os.unlink, "fathom score"),
     ("runs/*/*/1/state.json", cut, "fathom repair"),
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
-    ("runs/*/*/1/checkpoints/update_3.pt", delete, "fathom train"),
+    ("runs/*/*/1/checkpoints/update_3.pt", os.unlink, "fathom train"),
     ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom repair"),
     ("runs/*/*/1/checkpoints/before_last.pt", save_of(SPEC.identity, 2), "fathom repair"),
     ("runs/*/*/1/checkpoints/before_last.pt", save_of("0" * 64, 1), "fathom repair"),
@@ -119,12 +110,12 @@ CHANGES = [
     ("runs/*/*/1/checkpoints/last.pt", put("update_3.pt"), "fathom train"),
     ("runs/*/*/1/decodings/*/bel.txt", put("bos.txt"), "fathom translate"),
     # Records whose stage a later one names: each read as not finished.
-    ("runs/*/*/1/training.json", delete, "fathom train"),
-    ("runs/*/*/1/decodings/*/decoding.json", delete, "fathom translate"),
-    ("runs/*/*/1/decodings/*/scoring.json", delete, "fathom score"),
-    ("corpora/*/corpus.json", delete, "fathom prepare"),
-    ("subwords/*/subwords.json", delete, "fathom subwords"),
-    ("tensors/*/tensors.json", delete, "fathom encode"),
+    ("runs/*/*/1/training.json", os.unlink, "fathom train"),
+    ("runs/*/*/1/decodings/*/decoding.json", os.unlink, "fathom translate"),
+    ("runs/*/*/1/decodings/*/scoring.json", os.unlink, "fathom score"),
+    ("corpora/*/corpus.json", os.unlink, "fathom prepare"),
+    ("subwords/*/subwords.json", os.unlink, "fathom subwords"),
+    ("tensors/*/tensors.json", os.unlink, "fathom encode"),
 ]
 
 

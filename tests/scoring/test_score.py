@@ -44,17 +44,6 @@ def scored(paths, spec, gates="plain", split="test", report=silent):
     return folder, run_files.scores(folder / "scores.tsv"), file
 
 
-def test_each_task_has_each_metric_with_signature_and_count(paths, decoded):
-    lines = []
-    _, scores, _ = scored(paths, decoded(), report=lines.append)
-    assert [(line.task, line.metric) for line in scores] == [
-        (task, metric) for task in ("bos", "kor") for metric in METRICS
-    ]
-    assert {line.sentences for line in scores} == {"6"}
-    assert all(line.signature.endswith("version:2.6.0") for line in scores)
-    assert lines[0] == f"bos: 13a {float(scores[0].value):.2f} (6 sentences)"
-
-
 def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decoded):
     _, scores, file = scored(paths, decoded("one_to_many"))
     by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}

@@ -23,6 +23,7 @@ from fathom.train.state import (
     save_weights,
     set_aside_after,
 )
+from tests.support.damage import flip
 from tests.support.processes import kill, killed, train_and_be_killed
 from tests.support.refused import refused, says
 from tests.support.small_runs import specification, switched, train_run
@@ -291,16 +292,6 @@ def resume(tensors, run):
     return lines
 
 
-def flip(path):
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 4
-    path.write_bytes(content)
-
-
-def remove(path):
-    path.unlink()
-
-
 def exchange(path):
     """Put a state of the same training there that is sealed, and of another update."""
     shutil.copy(path.with_name("before_last.pt"), path)
@@ -334,7 +325,7 @@ def test_a_finished_training_is_left_as_it_is(tensors, run):
     [
         ("last.pt", 3, flip),
         ("last.pt", 3, exchange),
-        ("update_6.pt", 3, remove),
+        ("update_6.pt", 3, os.unlink),
         ("update_6.pt", 3, exchange),
         ("update_3.pt", None, flip),
     ],
@@ -351,7 +342,7 @@ def test_lost_weights_are_made_again_to_the_bit(tensors, run, unbroken, name, re
 
 def test_without_any_state_it_starts_from_the_beginning(tensors, run, unbroken):
     flip(run / "checkpoints" / "last.pt")
-    remove(run / "checkpoints" / "before_last.pt")
+    os.unlink(run / "checkpoints" / "before_last.pt")
     lines = resume(tensors, run)
     assert not [line for line in lines if says("resuming after update").matches(line)]
     assert same_bits(run, unbroken)
@@ -373,7 +364,7 @@ def test_a_damaged_record_is_written_again(tensors, run, unbroken, content):
 
 
 def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, run):
-    remove(run / "checkpoints" / "last.pt")
+    os.unlink(run / "checkpoints" / "last.pt")
     path = run / "metrics.tsv"
     path.write_bytes(path.read_bytes()[:-20])
     before = sorted(run.rglob("*"))
@@ -384,7 +375,7 @@ def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, ru
 
 @pytest.mark.slow
 def test_a_kill_before_the_end_of_the_second_training_loses_nothing(tensors, run, unbroken):
-    remove(run / "checkpoints" / "update_3.pt")
+    os.unlink(run / "checkpoints" / "update_3.pt")
 
     def stop(line):
         if "update 3 of" in line:
