@@ -276,6 +276,15 @@ def test_an_older_recipe_of_any_stage_is_named_and_noted(results, cell, monkeypa
     assert reading.stale in cell(results, "24/24", "bos").note
 
 
+def test_seeds_that_were_scored_in_several_ways_are_noted(results, cell):
+    """A metric was edited, or sacreBLEU updated, between two seeds."""
+    results.write("p/small", {BLEU: scores(20.0)})
+    results.write("p/small", {BLEU: scores(22.0).model_copy(update={"how": "new"})}, 2)
+    assert cell(results, "6/6", "bos").note == (
+        f"seeds are scored in 2 ways ({SIGNATURE}; new); score them again"
+    )
+
+
 def test_a_mean_of_weights_that_is_worse_than_the_last_ones_is_noted_beside_its_nll(results, only):
     """A mean that reached far back cost half a nat, and no table said so."""
     key, last = "nll.valid.plain", Record(unit="nats", all=Number(value=5.45))

@@ -1,26 +1,29 @@
 """The method of docs/adding_a_method.md in a folder outside the clone, and in a package."""
 
+import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fathom.artefacts.table.sources import ResultSource
 from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config import plugins
 from fathom.config.load import load
-from fathom.config.measurement_keys import METRICS
+from fathom.config.measurement_keys import METRICS, rule_of
 from fathom.config.rules import require_plain_gates
 from fathom.config.yaml_values import from_plain
 from fathom.decode.contracts import check
 from fathom.io.errors import Findings
-from fathom.results.training_record import changed_code
+from fathom.io.files import read_json, read_lines, sha256
+from fathom.results.training_record import changed_code, lost_files, record_loss
 from fathom.scoring import contracts
 from fathom.scoring.contracts import check_metric
 from fathom.scoring.metrics import named
 from tests.cli.conftest import call
 from tests.config.conftest import PROJECT
-from tests.data.small_archives import zip_of
 from tests.support.refused import refused, says
 from tests.support.small_runs import encoded, specification, train_run
 from tests.support.specs import ROOT
@@ -53,7 +56,6 @@ def read(files, dataset):
     return parallel.read(files, dataset)
 """
 EXACT = (ROOT / "tests" / "support" / "study" / "metrics" / "exact.py").read_text(encoding="utf-8")
-OUTSIDE = ROOT / "tests" / "support" / "outside_paper"
 
 
 def documented(start: str) -> str:
@@ -175,24 +177,37 @@ def test_a_wrong_metric_breaks_one_contract(mine, contract, words, old, new):
     assert words in " ".join(broken[contract])
 
 
-def test_a_reader_reads_the_data_sets_of_its_format(mine):
-    card, source = (
-        (OUTSIDE / name).read_text(encoding="utf-8")
-        for name in ("datasets/harvest.yaml", "sources/harvest_text.yaml")
-    )
-    card = card.replace("format: parallel", "format: lines")
-    write(mine, {"readers/lines.py": READER, "datasets/harvest.yaml": card})
-    write(mine, {"sources/harvest_text.yaml": source})
-    sizes = {"train": 240, "valid": 12, "test": 12}
-    contents = {
-        f"{split}.{code}": "".join(f"{split} {at}\n" for at in range(count)).encode()
-        for split, count in sizes.items()
-        for code in ("eo", "en")
-    }
-    archive = zip_of(mine.parent / "harvest.zip", contents)
-    card = project_with(mine).datasets["harvest"]
-    text = plugins.load("readers", "lines").read({"harvest_text": archive}, card)["epo"]
-    assert {split: len(rows) for split, rows in text.splits.items()} == sizes
+def test_the_documented_reader_reads_text_whose_identity_has_its_own_keys(mine, call, monkeypatch):
+    monkeypatch.chdir(mine.parent)
+    monkeypatch.setenv(PROJECT_VARIABLE, str(PROJECT))
+    code, card = documented('python\n"""Pairs in JSON'), documented("yaml\ntitle: Songs\ncitation")
+    lines = [json.dumps({"eo": f"Kanto\n{n}", "en": f"song {n}"}) for n in range(2000)]
+    text = mine.parent / "text" / "songs.jsonl"
+    write(mine.parent, {"config/config.yaml": "papers: [mine]\n", str(text): "\n".join(lines)})
+    source = documented("yaml\ntitle: Songs\nkind").replace("81234", str(text.stat().st_size))
+    source = source.replace("3f5a…", sha256(text))
+    write(mine, {"readers/jsonl.py": code, "datasets/songs.yaml": card})
+    write(mine, {"sources/songs.yaml": source})
+    assert call("fetch", "songs").code == 0
+    assert call("prepare", "songs").code == 0
+    write(mine, {"datasets/songs.yaml": card.replace("lower: true", "lower: false")})
+    assert call("prepare", "songs").code == 0
+    first = {read_lines(path)[0][:6] for path in Path("results").glob("corpora/*/epo/train.epo")}
+    assert first == {"kanto ", "Kanto "}
+    monkeypatch.delitem(sys.modules, "fathom_plugins.mine.readers.jsonl")
+    write(mine, {"readers/jsonl.py": code.replace('" ".join(row[key].split())', "row[key]")})
+    answer = call("prepare", "songs")
+    assert "the reader returned a sentence with a line break: 'Kanto\\n" in answer.err
+
+
+def test_scores_of_an_edited_metric_have_another_signature(mine):
+    write(mine, {"metrics/exact.py": EXACT})
+    project_with(mine)
+    before = named("exact").how
+    write(mine, {"metrics/exact.py": EXACT.replace("hypothesis == ref", "hypothesis != ref")})
+    assert re.fullmatch(r"case:mixed\|file:[0-9a-f]{8}", before)
+    assert named("exact").how != before
+    assert "file:" not in named("ter").how
 
 
 def test_a_metric_has_a_line_for_each_contract(mine, call, monkeypatch):
@@ -215,6 +230,7 @@ def test_a_metric_has_a_line_for_each_contract(mine, call, monkeypatch):
             says("'adapters' is taken by config/methods/adapters.yaml", where="adapters.yaml"),
         ),
         ({"metrics/bleu.py": METRIC}, says("'bleu' is taken by", where="mine/metrics/bleu.py")),
+        ({"metrics/likelihood.py": METRIC}, says("'likelihood' is taken by")),
         ({"readers/ted.py": READER}, says("'ted' is taken by", where="mine/readers/ted.py")),
         ({"methods/halved.py": CODE}, says("the method has no card", remedy="halved.yaml")),
         ({"methods/halved.yaml": CARD}, says("the card has no module", remedy="halved.py")),
@@ -247,6 +263,23 @@ def test_what_fails_while_it_runs_is_one_line_with_its_place(mine, call, monkeyp
     assert (answer.code, answer.err) == (1, place + error)
 
 
+def test_a_bug_after_code_of_a_plugin_ran_names_its_contracts(mine, call, monkeypatch):
+    def takes_a_tensor():
+        plugins.load("metrics", "words")
+        raise TypeError("not NoneType")
+
+    reader = "def read(files, _):\n    open(files)\n"
+    write(mine, {"metrics/words.py": "", "readers/folders.py": reader})
+    project_with(mine)
+    monkeypatch.setattr("fathom.cli.ask.open_scale", lambda *_, **__: takes_a_tensor())
+    words = f"a bug of fathom, or of {mine}/metrics/words.py (run `fathom contracts words`); please"
+    answer = call("list")
+    assert (answer.code, words in answer.err) == (70, True)
+    read = plugins.load("readers", "folders").read
+    monkeypatch.setattr("fathom.cli.ask.open_scale", lambda *_, **__: read(str(mine), None))
+    assert "folders.py:2: IsADirectoryError" in call("list").one_line
+
+
 def test_a_raised_recipe_is_another_identity_of_its_runs_alone(mine):
     before = {
         name: project_with(mine).spec(name).identity for name in ("mine/flat", "mine/skipped")
@@ -256,19 +289,62 @@ def test_a_raised_recipe_is_another_identity_of_its_runs_alone(mine):
     assert [name for name in before if after[name] != before[name]] == ["mine/skipped"]
 
 
-def test_a_training_keeps_the_code_and_a_changed_one_is_noted(mine, tmp_path):
-    card = project_with(mine).methods[NAME]
-    spec = replace(specification(), method=card.method(name=NAME, p=0.3))
-    ended = train_run(spec, encoded(tmp_path / "text"), tmp_path / "run")
-    assert {name for name in ended["files"] if name.startswith("code/")} == {
+@pytest.fixture
+def trained(mine, tmp_path):
+    """A function that trains a run of the method, or goes on with it; returns its folder."""
+
+    def train():
+        settings = {"name": NAME, "p": 0.3}
+        method = project_with(mine).methods[NAME].method(**settings)
+        finishes = specification(changes={"outcome": {"failed_margin": -9.0}})
+        train_run(replace(finishes, method=method), text, tmp_path / "1")
+        return tmp_path / "1"
+
+    text = encoded(tmp_path / "text")
+    write(mine, {"readers/lines.py": READER})
+    return train
+
+
+def test_a_training_keeps_the_code_and_a_changed_one_is_noted(mine, trained):
+    project_with(mine)
+    plugins.load("readers", "lines")
+    record = trained() / "training.json"
+    assert {name for name in read_json(record)["files"] if name.startswith("code/")} == {
         "code/shared.py",
         f"code/methods/{NAME}.py",
     }
-    record = tmp_path / "run" / "training.json"
-    write(mine, {"not_used.py": "x = 1\n"})
-    assert changed_code(record, NAME) == ""
+    source = ResultSource("mine/skipped", {1: record.parent / "measurements"}, rule_of, method=NAME)
+    write(mine, {"not_used.py": "x = 1\n", "readers/lines.py": f"{READER}x = 1\n"})
+    ((_, reading),) = source.readings("parameters")
+    assert changed_code(record, NAME) == reading.stale == ""
     write(mine, {"shared.py": "def kept(p):\n    return 1.0 - p\n"})
     assert f"the code of {NAME} has changed since; raise `recipe`" in changed_code(record, NAME)
+    source = replace(source, _cache={})
+    ((_, reading),) = source.readings("parameters")
+    assert reading.stale == changed_code(record, NAME)
+
+
+def test_a_training_is_not_resumed_with_other_code(trained):
+    run = trained()
+    (run / "training.json").unlink()
+    (code,) = (run / "code" / "methods").iterdir()
+    kept = code.read_text(encoding="utf-8")
+    code.write_text(f"{kept}# before an edit\n", encoding="utf-8")
+    with refused(f"methods/{NAME}.py of the plugin has changed since"):
+        trained()
+    code.write_text(kept, encoding="utf-8")
+    assert (trained() / "training.json").exists()
+
+
+def test_weights_are_made_again_where_a_copy_of_the_code_is_lost_too(trained):
+    run = trained()
+    (code,) = (run / "code" / "methods").iterdir()
+    code.unlink()
+    record_loss(code, "the disk failed")
+    assert lost_files(run) == {f"code/methods/{NAME}.py": "the disk failed"}
+    (run / "checkpoints" / "last.pt").unlink()
+    trained()
+    assert code.exists()
 
 
 def test_an_installed_package_brings_the_same_folder_without_being_imported(mine, monkeypatch):

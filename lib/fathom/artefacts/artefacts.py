@@ -101,6 +101,7 @@ class Artefacts:
             paper_layers=self.project.spec(name).model.depth,
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
+            method=spec.method.name,
             settings=partial(setting_numbers, self.project.run(name, self.scale)),
             untrained_size=partial(untrained_size, self.project, self.paths, name),
         )

@@ -193,7 +193,7 @@ def pack(
 ) -> None:
     """Write a finished run, or all of a scale, to one file.
 
-    Of a run: weights, series, translations, measurements and logs, for `fathom
+    Of a run: weights, series, translations and measurements, for `fathom
     unpack`. Of a scale: all that can be read without running anything, and neither
     weights nor text; trainings that have not ended are left out.
 

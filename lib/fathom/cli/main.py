@@ -60,13 +60,17 @@ def _run(signal: Pending) -> None:
     except Exception as bug:
         if signal.number:
             raise Stopped(signal.number) from None
+        if isinstance(bug, OSError):
+            _refuse_plugin(bug)
         if error := fault_of_machine(bug):
             _refuse(error)
         _refuse_mistyped(bug)
         _refuse_plugin(bug)
         _refuse_broken_config()
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
-        say("fathom: this is a bug of fathom; please report it with the lines above")
+        say(
+            f"fathom: this is a bug of fathom{_of_plugins()}; please report it with the lines above"
+        )
         sys.exit(70)
 
 
@@ -127,6 +131,16 @@ def _refuse_plugin(error: Exception) -> None:
 
     if fault := fault_of(error):
         _refuse(fault)
+
+
+def _of_plugins() -> str:
+    """Return which modules of plugins may have the bug, since they ran; nothing without any."""
+    from fathom.config.plugins import imported
+
+    return "".join(
+        f", or of {file}" + (f" (run `fathom contracts {name}`)" if kind != "readers" else "")
+        for (kind, name), file in imported().items()
+    )
 
 
 def _refuse_broken_config() -> None:

@@ -54,6 +54,8 @@ NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(("pairs", "sentences", "share"), ("statistics", ("split",))),
     **dict.fromkeys(("tokens", "types", "own_types"), ("statistics", ("split", "language"))),
 }
+# No metric of a plugin has the name of another measurement, or of a rule.
+OTHER_NAMES = ({*NAMES, "window", *(rule for rule, _ in NAMES.values())}) - {*METRICS}
 # A number times its factor is in this unit.
 UNITS = {"bits": 1 / math.log(2), "millions": 1e-6, "thousands": 1e-3, "percent": 100.0}
 _VALUE = re.compile(r"(\w+)((?:\.\w+)*)(?: in (\w+))?")

@@ -55,14 +55,9 @@ def is_plugin(kind: str, name: str) -> bool:
     return (kind, name) in _registered
 
 
-def folder_of(kind: str, name: str) -> Path | None:
-    """Return the folder of the plugin that brings a module; None for a module of fathom."""
-    return _registered[kind, name][1] if is_plugin(kind, name) else None
-
-
-def folders() -> list[Path]:
-    """Return the folders of the plugins that bring modules."""
-    return sorted({folder for _, folder, _ in _registered.values()})
+def places_of(kind: str, name: str) -> tuple[Path, Path] | None:
+    """Return the folder of the plugin that brings a module, and the file; None for fathom's."""
+    return _registered[kind, name][1:] if is_plugin(kind, name) else None
 
 
 def register(plugin: str, folder: Path, kind: str, name: str, file: Path) -> None:
@@ -140,15 +135,29 @@ def _add_package(name: str, folders: list[str]) -> None:
     sys.modules[name] = package
 
 
+def imported() -> dict[tuple[str, str], Path]:
+    """Return the files of the modules of plugins that are imported, by kind and name."""
+    return {
+        key: file
+        for key, (package, folder, file) in _registered.items()
+        if _dotted(package, file, folder) in sys.modules
+    }
+
+
 def imported_files(kind: str, name: str) -> dict[str, str]:
     """Return the text of each file that is imported of a module's plugin, by its path there.
 
-    Empty for a module of fathom.
+    Modules of other kinds are left out. Empty for a module of fathom.
     """
     if not is_plugin(kind, name):
         return {}
     package, folder, _ = _registered[kind, name]
-    imported = [each for key, each in sys.modules.items() if key.startswith(f"{package}.")]
+    others = tuple(f"{package}.{each}." for each in FATHOM if each != kind)
+    imported = [
+        module
+        for key, module in sys.modules.items()
+        if key.startswith(f"{package}.") and not key.startswith(others)
+    ]
     files = (Path(each.__file__) for each in imported if each.__file__)
     return {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in files}
 

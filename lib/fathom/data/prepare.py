@@ -19,7 +19,7 @@ from fathom.config.schema.source import Source
 from fathom.data import vocabulary
 from fathom.data.fetch import RECORD, Report, fetched
 from fathom.data.split import Line, TaskText
-from fathom.io.errors import FathomError, Findings
+from fathom.io.errors import FathomError, Findings, brief
 from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer
 from fathom.io.records import Recorded, hashes, read_record, write_record
@@ -123,7 +123,7 @@ def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: 
         words = {}
         for side, language in enumerate(languages):
             counts = Counter[str]()
-            lines = _counted((row[side] for row in rows), counts)
+            lines = _counted((row[side] for row in rows), counts, dataset.place("format"))
             write_lines(out / f"{split}.{language}", lines)
             words[language] = counts["words"]
         unit = "pairs" if dataset.pivot else "sentences"
@@ -138,9 +138,12 @@ def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: 
     return about | ({"in_training": text.shared} if text.shared else {})
 
 
-def _counted(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
+def _counted(lines: Iterable[str], counts: Counter[str], where: str) -> Iterator[str]:
     """Yield lines, and count their words: a text may be too large for memory."""
     for line in lines:
+        if "\n" in line:  # all lines after it would be paired with others
+            what = f"the reader returned a sentence with a line break: {brief(line)!r}"
+            raise FathomError(what, where, "let the reader put a space in its place")
         counts["words"] += len(line.split())
         yield line
 

@@ -134,7 +134,7 @@ def settings_text(spec: Spec) -> str:
 
 def record_loss(path: Path, reason: str) -> None:
     """Record that a file that a training wrote along the way is lost."""
-    folder = path.parent.parent if path.parent.name in ("diagnostics", CODE[:-1]) else path.parent
+    folder = next(each for each in path.parents if each.name.isdigit())  # its seed
     known = lost_files(folder)
     lost = known | {path.relative_to(folder).as_posix(): reason}
     write_record(folder / LOST, {"files": {}, "lost": lost})
@@ -163,15 +163,27 @@ def unfit_weights(path: Path, record: TrainingRecord) -> dict[str, str]:
 
 def changed_code(path: Path, method: str) -> str:
     """Return a note if a plugin's method has other code than at a training; else an empty text."""
-    folder = plugins.folder_of("methods", method)
+    places = plugins.places_of("methods", method)
+    if places is None:
+        return ""
     try:
-        recorded = read(path).files if folder else {}
+        recorded = read(path).files
     except FathomError:
         return ""  # not trained yet, or damaged, which `status` and `verify` say
     files = {n.removeprefix(CODE): sha for n, sha in recorded.items() if n.startswith(CODE)}
-    changed = folder and any(map(Recorded(folder / CODE, files).unfit, files))
+    changed = any(map(Recorded(places[0] / CODE, files).unfit, files))
     remedy = "raise `recipe` in its card if its numbers did"
     return f"the code of {method} has changed since; {remedy}" if changed else ""
+
+
+def require_code(folder: Path, code: Mapping[str, str]) -> None:
+    """Refuse code of a plugin, text by path, that is not what a training kept of its beginning."""
+    for name, text in code.items():
+        kept = folder / CODE / name
+        if is_there(kept) and kept.read_bytes() != text.encode():
+            what = f"{name} of the plugin has changed since the training began"
+            remedy = f"bring back the files of {folder / CODE}, or raise `recipe` in its card"
+            raise FathomError(what, str(folder), f"{remedy} to train from nothing")
 
 
 def already_ended(path: Path) -> str | None:

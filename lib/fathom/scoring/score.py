@@ -128,7 +128,7 @@ def scores_of(task: str, statistics: list[Statistics], samples: int) -> Iterator
         numbers = (counted.value, spread.low, spread.high, spread.stderr)
         value, low, high, stderr = (f"{number:.{DIGITS}f}" for number in numbers)
         count = str(len(counted.counts))
-        yield Score(task, metric.label, value, low, high, stderr, count, metric.signature())
+        yield Score(task, metric.label, value, low, high, stderr, count, metric.how)
 
 
 def records_of(

@@ -188,7 +188,7 @@ def _record(
         unit=metric.unit,
         tasks={task: mean_of([scores[task] for scores in inside]) for task in inside[0]},
         all=mean_of([over_tasks[update] for update in window]),
-        how=metric.signature(),
+        how=metric.how,
         doubt=next(reasons, ""),
     )
 

@@ -32,7 +32,7 @@ from fathom.results.run_state import (
     read_state,
     write_state,
 )
-from fathom.results.training_record import WEIGHTS, unfit_weights
+from fathom.results.training_record import CODE, WEIGHTS, unfit_weights
 from fathom.train.environment import host_facts
 from fathom.train.ranks import PeerLost, Ranks
 from fathom.train.state import REPLACED, set_aside, set_aside_after
@@ -169,7 +169,7 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
         report(f"{error.where}: {error.what}; resuming")
         set_aside(path)
         return
-    series = [name for name in ended.files if not name.startswith(WEIGHTS)]
+    series = [name for name in ended.files if not name.startswith((WEIGHTS, CODE))]
     try:
         Recorded(path, ended.files).require(*series)
     except FathomError as error:

@@ -116,6 +116,8 @@ def _train(
     training = Training(spec, seed, load(paths.tensors), paths, switches, log)
     code = plugins.imported_files("methods", spec.method.name)
     training.resume()
+    if training.update:
+        training_record.require_code(folder, code)
     with signals.deferred() as signal:
         stopping = Stopping(signal, reads=training.ranks.is_main)
         if attempt is None:

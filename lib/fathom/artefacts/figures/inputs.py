@@ -14,7 +14,6 @@ from fathom.artefacts.table.sources import (
     ResultSource,
     SeriesLost,
     outcome_words,
-    stale_words,
 )
 from fathom.config.schema.figures import (
     DIAGNOSTICS,
@@ -104,7 +103,7 @@ class RunFiles:
             return ["the training has not ended"]
         measured = series.place == MEASUREMENT
         files = [training, self._measurements(series.key) if measured else None]
-        stale = dict.fromkeys(stale_words(file) for file in files if file is not None)
+        stale = dict.fromkeys(self.source.stale_words(file) for file in files if file is not None)
         notes = [outcome_words(training), *(f"stale: {words}" for words in stale if words)]
         return [note for note in [*notes, self.source.unused_words] if note]
 

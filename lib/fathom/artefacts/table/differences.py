@@ -12,6 +12,7 @@ from fathom.artefacts.table.sources import ResultSource
 from fathom.config.measurement_keys import words_of
 from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
+from fathom.io.commands import again
 from fathom.io.errors import FathomError
 from fathom.scoring.students_t import Parts, half_interval, p_value
 
@@ -306,8 +307,8 @@ def counts_of(
             if abs(counted - measured) > ROUNDING:
                 raise FathomError(
                     f"the counts of {task} give {counted:.6f}, and the measurement is {measured}",
-                    str(source.files(cell.key)[seed]),
-                    "score again: fathom score",
+                    str(file := source.files(cell.key)[seed]),
+                    again(file),
                 )
             trainings.append(read)
         sets.append(trainings)

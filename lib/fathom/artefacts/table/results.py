@@ -96,7 +96,10 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
 
     counts = Counter(reading.words for reading in without)
     notes = [f"{count} of {seeds} seeds: {words}" for words, count in counts.items()]
-    notes += dict.fromkeys(f"stale: {item.stale}" for item in readings if item.stale)
+    for words, count in Counter(item.stale for item in readings if item.stale).items():
+        notes.append(f"stale{f' ({count} of {seeds} seeds)' if count < seeds else ''}: {words}")
+    if len(ways := dict.fromkeys(item.how for item in numbers)) > 1:
+        notes.append(f"seeds are scored in {len(ways)} ways ({'; '.join(ways)}); score them again")
     notes += dict.fromkeys(item.detail for item in readings if item.record and item.detail)
     records = [item.record for item in readings if item.record]
     doubts = dict.fromkeys(filter(None, (_doubt(cell.task, record) for record in records)))

@@ -14,7 +14,7 @@ from fathom.io.files import is_there
 from fathom.io.records import Recorded, read_record
 from fathom.results.measurements import FINISHED, Measurements, Number, Record, mean_words, read
 from fathom.results.recipe import stale
-from fathom.results.training_record import in_tf32
+from fathom.results.training_record import changed_code, in_tf32
 
 if TYPE_CHECKING:
     from fathom.scoring.sentences import SentenceCounts
@@ -51,7 +51,7 @@ class Reading:
     detail: str = ""  # what a note adds to the words
     record: Record | None = None
     outcome: bool = False  # whether the words are the training's outcome
-    stale: str = ""  # which stages have a newer recipe than the one that made the record
+    stale: str = ""  # which stages have another recipe than made the record, or a method other code
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class ResultSource:
     by_construction: tuple[str, ...] = ()  # what a corpus is drawn to have, as the paper prints
     hard_gates: str = ""  # which layers its hard gates leave out, in words
     average_of: int = 1  # how many saved weights are averaged before they are measured
+    method: str = ""  # of its network
     settings: Callable[[], Mapping[str, float]] = dict  # those that are numbers, by path
     # The parameters of its network, as far as they are known without a training.
     untrained_size: Callable[[], int | None] = lambda: None
@@ -157,6 +158,14 @@ class ResultSource:
             self._cache[key] = make()
         return self._cache[key]
 
+    def stale_words(self, file: Measurements) -> str:
+        """Return in words which stages' recipe is not today's, and whether its method's code is."""
+        words = [f"{stage}: {words}" for stage, words in stale(file.recipe).items()]
+        if file.seed and self.method:
+            record = self.folders[file.seed].parent / "training.json"
+            words.append(self.kept(("code", record), lambda: changed_code(record, self.method)))
+        return "; ".join(filter(None, words))
+
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
         """Return a record, or why there is none: an outcome, another decoding, or nothing run."""
         file, unmeasured = self.read(path, seed), Reading(NOT_MEASURED, f"{self.name}: {key}")
@@ -171,7 +180,7 @@ class ResultSource:
                 training = self.training(seed) if key in _VALID_NLL else None
                 last = training.measurements.get("last_validation") if training else None
                 worse = mean_words(record, last, self.average_of)
-                return Reading(detail=worse, record=record, stale=stale_words(file))
+                return Reading(detail=worse, record=record, stale=self.stale_words(file))
             return outcome or unmeasured
         measured = path.with_name("training.json")
         training = self.read(measured, seed)
@@ -205,11 +214,6 @@ def other_text(sources: Iterable[ResultSource]) -> str:
     """Return the text that takes the place of the paper's, in words; nothing where none does."""
     titles = dict.fromkeys(source.text for source in sources if source.text)
     return f" Text: {'; '.join(titles)}." if titles else ""
-
-
-def stale_words(file: Measurements) -> str:
-    """Return the stages whose recipe is not today's, in words."""
-    return "; ".join(f"{stage}: {words}" for stage, words in stale(file.recipe).items())
 
 
 def outcome_words(file: Measurements) -> str:

@@ -5,6 +5,7 @@ card with `not_built` describes a data set that no reader makes yet.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le, MinLen
@@ -269,7 +270,8 @@ class Dataset(Section):
     # With the places of its keys; a paper's folder may have it.
     _file: Value = PrivateAttr(Value({}, "data set"))
 
-    # Keys that determine the text, besides those of every card; an empty value is not hashed.
+    # Keys that determine the text, besides those of every card and those that the class of a plugin
+    # adds; an empty value is not hashed.
     hashed: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -303,7 +305,11 @@ class Dataset(Section):
         Titles, licences and the checks (`expected`, `max_shared`) change no text and stay out.
         """
         tasks = [[task, self.language(task)] for task in self.tasks]
-        keys = [key for key in ("pivot", "translates", *self.hashed) if getattr(self, key)]
+        classes = [each for each in type(self).__mro__ if issubclass(each, Dataset)]
+        ours = (each.model_fields for each in classes if each.__module__ == __name__)
+        added = type(self).model_fields.keys() - {*chain(*ours)}  # by the class of a plugin
+        hashed = dict.fromkeys(("pivot", "translates", *self.hashed, *added))
+        keys = [key for key in hashed if getattr(self, key)]
         return {"tasks": tasks} | {key: plain(getattr(self, key)) for key in keys}
 
     def corpus_folder(self, sources: Mapping[str, Source]) -> str:

@@ -12,8 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fathom.config import plugins
 from fathom.config.measurement_keys import ALWAYS_SCORED, metric_named, words_of
 from fathom.io.errors import FathomError
+from fathom.io.files import sha256
+from fathom.io.records import short
 
 Lines = Sequence[str]
 
@@ -54,6 +57,12 @@ class Metric(ABC):
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """Return the scores of many sums, (sums, columns), as (sums,), to rounding."""
         return np.array([self.score(row) for row in sums])
+
+    @property
+    def how(self) -> str:
+        """The signature; of a metric of a plugin with the first digits of its file's SHA-256."""
+        places = plugins.places_of("metrics", self.name)
+        return self.signature() + (f"|file:{short(sha256(places[1]))}" if places else "")
 
     @property
     def label(self) -> str:
