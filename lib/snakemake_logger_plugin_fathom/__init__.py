@@ -139,10 +139,8 @@ class LogHandler(LogHandlerBase):
         parts = [f"{rule} {duration(self.took[rule])}" for rule in rules[:LONGEST]]
         if len(rules) > LONGEST:
             parts.append(f"others {duration(sum(map(self.took.__getitem__, rules[LONGEST:])))}")
-        took = duration(time.monotonic() - self.began)
-        return "; jobs: ".join(
-            filter(None, (f"all {steps} steps done in {took}", ", ".join(parts)))
-        )
+        done = f"all {steps} steps done in {duration(time.monotonic() - self.began)}"
+        return "; jobs: ".join(filter(None, (done, ", ".join(parts))))
 
     def _finish(self, job: int) -> None:
         """Count the time of a job, and print how a training ended."""
@@ -187,16 +185,14 @@ class LogHandler(LogHandlerBase):
         except FathomError:
             return f"{head}: ended"
         self.done.add(folder)
-        self.speeds[folder] = (
-            record.totals.seconds / max(record.totals.updates, 1),
-            record.totals.updates,
-        )
+        totals = record.totals
+        self.speeds[folder] = totals.seconds / max(totals.updates, 1), totals.updates
         words = record.outcome.kind.replace("_", " ")
         if record.validation:
             below = record.unigram_nll - record.validation.nll
             words += f", NLL {record.validation.nll:.2f} ({below:.2f} below the unigram baseline)"
         left = self._left(self._progresses())
-        return ", ".join(filter(None, (f"{head}: {words}", duration(record.totals.seconds), left)))
+        return ", ".join(filter(None, (f"{head}: {words}", duration(totals.seconds), left)))
 
     def _progresses(self) -> dict[int, Any]:
         """Return how the trainings go that run, each a `Progress`."""

@@ -244,9 +244,7 @@ class Overview:
                     lines += [f"    {line}" for line in progress.last_lines]
             lines.append(f"{paper}: {self._summary(paper)}")
         if self._compared:
-            counted = (
-                _counted(self._cells) if self._cells else "not compared yet; snakemake compare"
-            )
+            counted = _counted(self._cells) or "not compared yet; snakemake compare"
             lines.append(f"cells: {counted}")
         lines += [f"{job.title}: {job}" for job in self._progresses.other_jobs]
         if others := self._progresses.other_trainings:
