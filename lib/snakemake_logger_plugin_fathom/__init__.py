@@ -50,8 +50,8 @@ class LogHandler(LogHandlerBase):
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
         self.trainings = self.ended = self.at_a_time = self.failed = 0
         self.stopped = ""  # how it began to stop: by Ctrl-C or TERM
-        # JOB_ERROR has said that a command failed.
-        self.hidden = ("CalledProcessError", "RuleException")
+        # JOB_ERROR has said that a command failed, and the start whose a lock may be.
+        self.hidden = ("CalledProcessError", "RuleException", "LockException")
         self.steps = self.bar = ""
         self.began = time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
