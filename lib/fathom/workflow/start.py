@@ -189,7 +189,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
-    return [*entered, *stop] if is_first else []
+    return [*stop, *entered] if is_first else []
 
 
 def require_cuda() -> None:
