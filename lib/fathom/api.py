@@ -10,7 +10,7 @@ from fnmatch import filter as matching
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import judged
@@ -55,8 +55,6 @@ def open(
     None takes what config.yaml says. Relative `results` are below the folder. Networks compute on
     the device: auto, cpu, cuda or cuda:<n>.
     """
-    _require(folder, str | Path, "folder", "give the path of a folder")
-    _require(results, str | Path | None, "results", "give the path of a folder")
     ready.require_device(str(device))
     here, project = Path(folder), open_project(Path(folder))
     return OpenProject(Artefacts(project, open_paths(project, scale, results, here)), device)
@@ -76,7 +74,6 @@ class OpenProject:
 
     def runs(self, pattern: str = "*") -> tuple[str, ...]:
         """Return the names of runs, `<paper>/<run>`, that match a pattern such as `*/m2o_*`."""
-        _require(pattern, str, "runs", "give a pattern such as '*/m2o_*'")
         return tuple(matching(self._project.entries, pattern))
 
     def run(self, name: str | Path, seed: int = 1, gates: str | None = None) -> "Run":
@@ -103,7 +100,6 @@ class OpenProject:
 
         `interval` is half of the 95 % interval over test sentences; `words` replace a value.
         """
-        _require(target, str, "table", "give `<paper>_<table>`")
         table = find(self._project.papers, target, "table")
         return _frame(judged_numbers(self._artefacts.compared(*table)))
 
@@ -151,7 +147,6 @@ class Run:
         decoding, run = ready.require_decoder(self._spec), self._trained
         self._opened.require_decodable(self._gates)
         if beam is not None:
-            _require(beam, SupportsIndex, self.name, "give a whole number as `beam`")
             if beam < 1:
                 raise FathomError(f"a beam of {beam}", self.name, "give 1 or more")
             decoding = decoding.model_copy(update={"beam": beam})

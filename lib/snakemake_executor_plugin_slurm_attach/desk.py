@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,12 @@ class Desk:
         if numbers and slurm.cancel(*numbers).kind == "lost":
             typed = " ".join(map(str, numbers))
             self.say(f"Slurm did not answer, and jobs may run on; type: scancel {typed}")
+            return
+        with self._lock:
+            self.jobs = []
+        # A disk may be full.
+        with suppress(OSError):
+            self.show()
 
     def tell(self, what: str, text: str) -> None:
         """Print a line, once while `what` lasts."""
@@ -379,14 +386,14 @@ class Desk:
         """Write what other programs may know of the jobs, when it has changed."""
         with self._lock:
             live = {job.request.name: job.shown() for job in self.jobs}
-        text = json.dumps(self._failed | live)
-        if text != self._shown:
-            self._shown = text
-            path = self.folder / HEADS / f"{platform.node()}.{os.getpid()}.json"
-            path.parent.mkdir(exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_text(text, encoding="utf-8")
-            part.replace(path)
+            text = json.dumps(self._failed | live)
+            if text != self._shown:
+                self._shown = text
+                path = self.folder / HEADS / f"{platform.node()}.{os.getpid()}.json"
+                path.parent.mkdir(exist_ok=True)
+                part = path.with_suffix(".part")
+                part.write_text(text, encoding="utf-8")
+                part.replace(path)
 
     def _tidy(self) -> None:
         """Delete old end markers, and what starts left that are gone; keep what failed in them."""

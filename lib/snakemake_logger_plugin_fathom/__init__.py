@@ -11,6 +11,7 @@ import shutil
 import sys
 import threading
 import time
+from collections import Counter
 from logging import WARNING, LogRecord
 from pathlib import Path
 from statistics import fmean
@@ -31,10 +32,12 @@ JOBS = "SLURM_ATTACH_FOLDER"
 PERIOD = 2.0  # seconds between two looks at the trainings that run
 FIRST_UPDATES = 20  # before these the speed says little
 LONGEST = 3  # rules that are named at the end
-LAST_LINES, READ = 8, 20_000  # of the log of a job that failed; characters
+# Of the log of a job that failed: lines, characters that are read, and of a line.
+LAST_LINES, READ, WIDEST = 8, 20_000, 1000
 # The beginnings of messages without a warning that are shown: the last are the executor's.
 STOPPING = "Terminating processes on user request"
-SHOWN = ("Nothing to be done", STOPPING, "slurm-attach: ")
+WAITING = "Will exit after finishing currently running jobs"
+SHOWN = ("Nothing to be done", STOPPING, WAITING, "slurm-attach: ")
 # And of warnings about what the profile for clusters asks for.
 HIDDEN = "--keep-incomplete mode is set"
 _UP, _ERASE = "\x1b[A", "\x1b[J"
@@ -45,10 +48,10 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
-        self.trainings = self.ended = self.at_a_time = self.failed = self.saved = 0
-        self.stopped = False  # by Ctrl-C
-        # JOB_ERROR has said that a command failed.
-        self.hidden = ("CalledProcessError", "RuleException")
+        self.trainings = self.ended = self.at_a_time = self.failed = 0
+        self.stopped = ""  # how it began to stop: by Ctrl-C or TERM
+        # JOB_ERROR has said that a command failed, and the start whose a lock may be.
+        self.hidden = ("CalledProcessError", "RuleException", "LockException")
         self.steps = self.bar = ""
         self.began = time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
@@ -82,8 +85,7 @@ class LogHandler(LogHandlerBase):
             self._over.set()
             again = shlex.join(["snakemake", *sys.argv[1:]])
             if self.stopped:
-                saved = f"stopped: {self.saved} trainings are saved"
-                self._print(f"{saved}, and what is done stays. Again: {again}")
+                self._print(f"{self._saved()}, and what is done stays. Again: {again}")
             elif self.failed:
                 self._print(f"{self.failed} jobs failed; what is done stays. Again: {again}")
             self._paint([])
@@ -109,9 +111,12 @@ class LogHandler(LogHandlerBase):
         elif getattr(record, "exception", "") in self.hidden or str(record.msg).startswith(HIDDEN):
             pass
         elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
-            if str(record.msg).startswith(STOPPING):
-                self.stopped, self.hidden = True, (*self.hidden, "WorkflowError")
-            self._print(self.format(record))
+            text = self.format(record)
+            if is_stop := text.startswith((STOPPING, WAITING)):
+                self.hidden = (*self.hidden, "WorkflowError")
+            # The second is said again at the end of each job.
+            self._print("" if text == self.stopped else text)
+            self.stopped = text if is_stop else self.stopped
 
     def _begin(self, said: Any) -> None:
         """Keep what a job is, and the folder of a training.
@@ -134,10 +139,8 @@ class LogHandler(LogHandlerBase):
         parts = [f"{rule} {duration(self.took[rule])}" for rule in rules[:LONGEST]]
         if len(rules) > LONGEST:
             parts.append(f"others {duration(sum(map(self.took.__getitem__, rules[LONGEST:])))}")
-        took = duration(time.monotonic() - self.began)
-        return "; jobs: ".join(
-            filter(None, (f"all {steps} steps done in {took}", ", ".join(parts)))
-        )
+        done = f"all {steps} steps done in {duration(time.monotonic() - self.began)}"
+        return "; jobs: ".join(filter(None, (done, ", ".join(parts))))
 
     def _finish(self, job: int) -> None:
         """Count the time of a job, and print how a training ended."""
@@ -150,20 +153,27 @@ class LogHandler(LogHandlerBase):
 
     def _failure(self, said: Any) -> str:
         """Return what failed, why, and the end of its log; nothing after Ctrl-C."""
-        from fathom.results.run_state import STOPPED, run_state
-
-        folder = self.running.pop(said.jobid, None)
-        if self.stopped:
-            self.saved += folder is not None and run_state(folder).kind == STOPPED
+        if self.stopped.startswith(STOPPING):
             return ""
+        self.running.pop(said.jobid, None)
         self.failed += 1
         title = self.titles.get(said.jobid, str(said.rule_name))
         lines = [f"FAILED {title}: {said.rule_msg or 'its command ended with an error'}"]
         for log in filter(Path.is_file, map(Path, said.log)):
             text = log.read_bytes()[-READ:].decode("utf-8", "replace")
             lines.append(f"  the last lines of {log}:")
-            lines += [f"    {line[:180]}" for line in text.strip().split("\n")[-LAST_LINES:]]
+            lines += [f"    {line[:WIDEST]}" for line in text.strip().split("\n")[-LAST_LINES:]]
         return "\n".join(lines)
+
+    def _saved(self) -> str:
+        """Return what became of the trainings that ran; jobs on a cluster may still save."""
+        from fathom.results.run_state import RUNNING, STOPPED, run_state
+
+        if not self.running:
+            return "stopped"
+        kinds = Counter(run_state(folder).kind for folder in self.running.values())
+        saving = f", {kinds[RUNNING]} save now" if kinds[RUNNING] else ""
+        return f"stopped: {kinds[STOPPED]} trainings are saved{saving}"
 
     def _ended(self, folder: Path) -> str:
         """Return how a training ended, and how long the others will take."""
@@ -175,16 +185,14 @@ class LogHandler(LogHandlerBase):
         except FathomError:
             return f"{head}: ended"
         self.done.add(folder)
-        self.speeds[folder] = (
-            record.totals.seconds / max(record.totals.updates, 1),
-            record.totals.updates,
-        )
+        totals = record.totals
+        self.speeds[folder] = totals.seconds / max(totals.updates, 1), totals.updates
         words = record.outcome.kind.replace("_", " ")
         if record.validation:
             below = record.unigram_nll - record.validation.nll
             words += f", NLL {record.validation.nll:.2f} ({below:.2f} below the unigram baseline)"
         left = self._left(self._progresses())
-        return ", ".join(filter(None, (f"{head}: {words}", duration(record.totals.seconds), left)))
+        return ", ".join(filter(None, (f"{head}: {words}", duration(totals.seconds), left)))
 
     def _progresses(self) -> dict[int, Any]:
         """Return how the trainings go that run, each a `Progress`."""

@@ -11,7 +11,7 @@ from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.io.errors import FathomError
 from fathom.results.measurements import Measurements, Number, Record, write
-from tests.support.own_project import DATASET, NOT_BUILT, REASON, own_project, planned
+from tests.support.own_project import NOT_BUILT, own_project, planned
 from tests.support.refused import refused, says
 from tests.support.small_project import GATED, write_config
 from tests.support.small_project import RUN as STATIC
@@ -210,12 +210,3 @@ def test_a_metric_is_scored_where_a_table_shows_it(needs, tmp_path):
     assert needs.metrics(*of_test) == shown.metrics(*of_test, "window") == ()
     assert shown.metrics(*of_test) == ("ter",)
     assert shown.decodings(f"sample/{STATIC}") == (("test", "plain"),)
-
-
-def test_what_cannot_be_made_says_of_how_many_runs_and_why(of_papers, project):
-    paper = Needs(planned(project), "paper")
-    reason = paper.not_built(paper.artefacts[NOT_BUILT])
-    runs = len(paper.artefacts[NOT_BUILT].runs)
-    assert reason == f"{runs} of {runs} runs: data set {DATASET}: {REASON}"
-    for name in ("table3", "table4", "table5", "table7"):
-        assert of_papers.not_built(of_papers.artefacts[f"latent_depth_{name}"]) == ""

@@ -71,7 +71,7 @@ def test_what_is_not_built_has_its_reason(monkeypatch, call):
     assert REASON in runs["latent_depth/en_de_dlcl_36_36"]["not_built"]
     assert runs["latent_depth/o2m_diverse_12_12"]["not_built"] is None
     artefacts = json.loads(call("list", "artefacts", *paper).out)
-    assert REASON in artefacts[NOT_BUILT]["not_built"]
+    assert re.match(rf"(\d+) of \1 runs: data set \w+: {REASON}", artefacts[NOT_BUILT]["not_built"])
     assert artefacts["latent_depth_table4"]["not_built"] is None
     line = next(line for line in call("list", *paper[1:]).lines if line.startswith(f"{NOT_BUILT} "))
     assert line.endswith(f"  not built: {artefacts[NOT_BUILT]['not_built']}")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from getpass import getuser
 from pathlib import Path
 
 import pytest
@@ -46,11 +47,15 @@ def answers(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def cluster(answers):
+def cluster(answers, monkeypatch):
     """A cluster with a partition without GPUs, two with them, accounting, and a node of each."""
     answers("sinfo", SINFO)
     answers("scontrol", "SLURM_VERSION           = 23.11.4")
-    answers("sacctmgr", script=f'case "$*" in *assoc*) echo "{ASSOC}";; *) echo "{QOS}";; esac')
+    # Where the environment names no user, the accounts of all users were shown.
+    monkeypatch.delenv("USER", raising=False)
+    monkeypatch.delenv("LOGNAME", raising=False)
+    mine = f'*"user={getuser()} "*) echo "{ASSOC}";; *assoc*) ;;'
+    answers("sacctmgr", script=f'case "$*" in {mine} *) echo "{QOS}";; esac')
     answers("sbatch", script='echo "$*" >> "$(dirname "$0")/asked"')
     return answers
 
@@ -147,7 +152,11 @@ def test_a_size_that_sbatch_refuses_is_not_asked_for(call, cluster, profile):
 @pytest.mark.parametrize(
     ("command", "script", "message"),
     [
-        ("sinfo", "exit 1", says("Slurm lists no partitions", where="sinfo")),
+        (
+            "sinfo",
+            "echo 'sinfo: fatal: Could not establish a configuration source' >&2; exit 1",
+            says("Slurm lists no partitions (Could not establish a configuration source)"),
+        ),
         ("sinfo", "echo '<html>|'", says("Slurm lists no partitions", where="sinfo")),
         (
             "sbatch",
@@ -170,6 +179,13 @@ def test_a_cluster_that_refuses_or_is_silent_is_one_message_and_writes_nothing(
     assert answer.code == 1
     message.check(answer.err)
     assert [path.read_bytes() for path in sorted(profile.glob("*.yaml"))] == before
+
+
+def test_a_question_that_nobody_answers_is_one_message(call, cluster, profile):
+    """It ended in a traceback, and called itself a bug."""
+    answer = call("cluster", typed=b"")
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    says("no answer", remedy="--yes").check(answer.err)
 
 
 def test_without_slurm_setup_says_so(call, profile, monkeypatch, tmp_path):

@@ -26,6 +26,7 @@ REFUSED = [
         "show sample_table1",
         "a table, not a run; write 'sample_table1: <row>'; its rows: 'Static', ",
     ),
+    ("show sample", "'sample' is a paper; its runs: sample/static_2_2, sample/gated_2_2"),
     ("show sample_figure1", "a figure, not a run; `fathom list runs` has runs"),
     (f"show {RUN} --scale smal", "no scale 'smal'; nearest valid name: 'small'"),
     ("list run", "no kind 'run'; nearest valid name: 'runs'"),

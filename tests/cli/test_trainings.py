@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from fathom.io.files import write_json, write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.screen import duration
 from fathom.results.run_state import State, write_state
+from fathom.workflow import starts
 from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
 from tests.support.refused import says
@@ -142,6 +144,15 @@ def test_it_names_the_folder_where_anything_is_drawn(project, call, name):
     assert "nothing is drawn in results/small" in call("status").err
     write_lines(project / "results" / "small" / name, ["paper,verdict"])
     assert "see results/small" in call("status").err
+
+
+def test_trainings_of_a_start_at_another_scale_are_counted(project, call):
+    """A start with a profile has the profile's scale: nothing of it was shown."""
+    made = Path("training.json").absolute()
+    starts.add_trainings(project / "results" / "cluster", {made: ()})
+    assert call("status").lines[-1].startswith("starts that run: 1 more trainings")
+    made.touch()
+    assert "starts that run" not in call("status").out
 
 
 def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):

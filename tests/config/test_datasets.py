@@ -15,18 +15,11 @@ def definition(project, name):
     ("name", "file", "old", "new"),
     [
         ("words", "datasets/words.yaml", "salt: test", "salt: other"),
-        ("words", "datasets/words.yaml", "max_characters: 500", "max_characters: 400"),
-        ("words", "datasets/words.yaml", "bos: [bs]", "bos: [bs, bs_BA]"),
         ("words", "datasets/words.yaml", "tasks: [bos, fra, kor]", "tasks: [bos, kor, fra]"),
         ("words", "sources/words.yaml", "sha256: 0", "sha256: 1"),
-        ("lines", "datasets/lines.yaml", "messages: en", "messages: fr"),
         ("halves", "datasets/halves.yaml", "[law1, law2]}", "[law2, law1]}"),
-        ("halves", "datasets/halves.yaml", "words: po", "words: mo"),
-        ("halves", "datasets/halves.yaml", "[40, 41]", "[40, 42]"),
         ("domains", "datasets/domains.yaml", "  letters: {med: [med.en-fr]}\n  texts: {law: ["
          "law.en-fr]}", "  texts: {law: [law.en-fr]}\n  letters: {med: [med.en-fr]}"),
-        ("domains", "datasets/domains.yaml", "  by: line_numbers", "  by: line_numbers\n"
-         "  clean: true"),
     ],
 )  # fmt: skip
 def test_what_changes_a_text_changes_its_definition_and_its_folder(
@@ -42,12 +35,9 @@ def test_what_changes_a_text_changes_its_definition_and_its_folder(
     ("file", "old", "new"),
     [
         ("datasets/words.yaml", "title: Words", "title: Other words"),
-        ("datasets/words.yaml", "citation: Of", "citation: From"),
         ("datasets/words.yaml", "max_shared: 0.2", "max_shared: 1.0"),
         ("datasets/words.yaml", "bos: {train:", "bos: {test: 9, valid: 9, train: 9}  # {"),
-        ("sources/words.yaml", "title: The", "title: Other"),
         ("sources/words.yaml", "notice: Invented.", "notice: Made."),
-        ("datasets/halves.yaml", "shown_as: {rel: REL~verses}", "shown_as: {}"),
     ],
 )
 def test_what_describes_a_text_does_not(edited, sample, file, old, new):

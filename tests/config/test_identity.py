@@ -8,7 +8,7 @@ from pydantic import ValidationError, create_model
 
 from fathom.config.paths import Paths
 from fathom.config.schema.section import AsTuple, Section, UnhashedValue
-from fathom.io.records import identity, short
+from fathom.io.records import identity
 from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 
@@ -40,18 +40,6 @@ def test_a_setting_moves_what_it_changes_and_nothing_else(changes, training, sea
     before, after = small_spec(LATENT), small_spec({**LATENT, **changes})
     assert (before.identity != after.identity) == training
     assert (decoding(before) != decoding(after)) == search
-
-
-def test_a_rule_for_hard_gates_moves_hard_decodings_and_the_window_those_of_the_window():
-    before = small_spec(LATENT)
-    hard = small_spec({**LATENT, "decoding": {"hard_at_least": 1}})
-    window = small_spec({**LATENT, "decoding": {"window": 2}})
-    assert decoding(before, "hard") != decoding(hard, "hard")
-    assert decoding(before, window=True) != decoding(window, window=True)
-
-
-def test_another_definition_of_the_data_set_is_another_run():
-    assert small_spec(definition={"salt": "x"}).identity != small_spec().identity
 
 
 def test_names_are_outside_the_identity_and_in_the_folder():
@@ -113,13 +101,6 @@ def test_a_renamed_setting_keeps_its_old_name_in_the_identity():
     assert hashed(before(updates=3)) == hashed(after(updates=3))
 
 
-@pytest.mark.parametrize(("number", "was"), [("all", False), (1, True), (4, 4)])
-def test_tasks_per_update_is_hashed_as_the_truth_that_it_was(number, was):
-    hashed = small_spec({"training": {"tasks_per_update": number}}).training.identity()
-    assert hashed["one_task_per_batch"] is was
-    assert "tasks_per_update" not in hashed
-
-
 def test_numbers_are_canonical():
     assert hashed(Training(updates=3, clip=0)) == hashed(Training(updates=3, clip=-0.0)) == BASE
 
@@ -157,15 +138,6 @@ def test_two_searches_have_two_folders():
 
 def test_a_run_that_starts_from_nothing_has_no_folder_to_start_from():
     assert PATHS.start(small_spec(), 1) is None
-
-
-def test_the_text_of_another_data_sets_pieces_is_that_data_sets_corpus():
-    pieces = {"tasks": [["sun", "bos"]], "pivot": "eng"}
-    data, borrowed = small_data(), small_data(pieces=pieces)
-    assert PATHS.pieces_corpus(data) == PATHS.corpus(data)
-    assert PATHS.pieces_corpus(borrowed).name == f"other-{short(identity(pieces))}"
-    assert PATHS.subwords(borrowed).name.startswith("other-")
-    assert PATHS.tensors(borrowed).name.startswith("small-")
 
 
 def test_a_command_names_what_it_needs_and_a_folder_that_is_not_the_usual_one():

@@ -1,9 +1,6 @@
 """From runs.yaml and a scale to what is trained: merged entries, scaled settings, their places."""
 
-import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -128,22 +125,10 @@ def test_depths_shrink_by_their_ratio_and_a_half_rounds_up(sample, run, scale, l
     assert (model.encoder_layers, model.decoder_layers) == layers
 
 
-def test_widths_shrink_by_their_ratio_those_of_a_method_too_and_heads_stay(sample):
-    run = sample.run("deep/tuned", "small")
-    assert (run.model.width, run.model.ffn, run.model.heads) == (64, 128, 4)
-    assert run.method.bottleneck == 16
-
-
 def test_updates_are_those_of_the_group_and_settings_in_updates_follow_rounded_up(sample):
     run = sample.run("deep/gated", "small")
     assert (run.training.updates, run.training.schedule.warmup) == (300, 53)
     assert (run.training.validate_every, run.method.tau_updates) == (30, 60)
-
-
-def test_where_the_length_is_in_epochs_settings_in_updates_stay(sample):
-    run = sample.run("deep/epochs", "small")
-    assert (run.training.updates, run.training.schedule.warmup) == (300, 175)
-    assert run.method.tau_updates == 200
 
 
 def test_lengths_in_epochs_shrink_with_a_run_in_epochs(edited):
@@ -176,12 +161,6 @@ def test_a_scale_that_averages_weights_from_before_the_end_is_named(
     if begins is not None:
         assert f"the mean of 3 saved weights begins at update {begins} of 300" in warning
         assert warning.endswith("; write training.save_every: 20 or less")
-
-
-def test_a_data_set_is_substituted_and_rules_see_the_papers_own(sample):
-    data = sample.run("deep/static", "small").data
-    assert (data.dataset, data.subwords.foreign, data.subwords.joint) == ("fewer", 30, None)
-    assert sample.run("deep/domains", "small").data.subwords.foreign == 120
 
 
 def test_a_later_rule_wins_and_may_ask_for_runs_families_and_papers(sample):
@@ -219,40 +198,18 @@ def test_a_rule_sets_of_a_method_only_what_neither_run_nor_family_gives(sample):
     assert (gated.kl_weight, gated.target_depth) == (10.0, 2.0)
 
 
-def test_a_papers_rules_come_after_the_scales_and_fit_its_own_runs_alone(sample):
-    clips = {name: sample.run(f"deep/{name}", "small").training.clip for name in ("gated", "fixed")}
-    assert clips == {"gated": 2.0, "fixed": 1.0}
-
-
-def test_a_scale_that_is_like_another_has_its_values_and_all_its_rules_first(sample):
-    run = sample.run("deep/gated", "long")
-    assert (run.model.width, run.model.dropout, run.model.activation_dropout) == (64, 0.1, 0.3)
-    assert (run.training.updates, run.training.clip) == (900, 2.0)
-    assert sample.run("deep/tuned", "long").training.updates == 100
-
-
 # Places and sources
 
 
 @pytest.mark.parametrize(
     ("run", "setting", "where", "source"),
     [
-        ("static", "model.norm", f"config/{RUNS}:12", "§3"),
         ("static", "model.width", f"config/{SMALL}:3", "§3"),
-        ("static", "model.dropout", f"config/{SMALL}:14", "§3"),
         ("static", "training.updates", f"config/{OF_SCALES}:2", "§4"),
-        ("static", "training.schedule.warmup", f"config/{OF_SCALES}:2", "§4"),
-        ("static", "data.dataset", f"config/{SMALL}:4", "§2"),
         ("static", "model.activation", "default", "Vaswani et al. 2017"),
         ("gated", "method.tau", "config/methods/latent_layers.yaml:10", "§2"),
-        ("gated", "method.stacks", f"config/{RUNS}:27", "§3"),
-        ("gated", "training.clip", f"config/{OF_SCALES}:5", "silent"),
         ("beta_2", "method.kl_weight", f"config/{RUNS}:35", "Table 2"),
-        ("fixed", "method.kl_weight", f"config/{RUNS}:36", "Table 2"),
-        ("uneven", "model.encoder_layers", f"config/{SMALL}:3", "Table 2"),
         ("gated at long", "model.activation_dropout", f"config/{LONG}:5", ""),
-        ("gated at long", "model.width", f"config/{SMALL}:3", "§3"),
-        ("gated at long", "training.updates", f"config/{OF_SCALES}:7", "§4"),
     ],
 )
 def test_a_value_has_the_line_that_gives_it_and_the_papers_source(
@@ -262,14 +219,6 @@ def test_a_value_has_the_line_that_gives_it_and_the_papers_source(
     name, _, scale = run.partition(" at ")
     found = shown(sample, f"deep/{name}", scale or "small")[setting]
     assert (found.where, found.source) == (where, source)
-
-
-def test_what_a_scale_changes_is_shown_with_the_papers_value(sample):
-    settings = shown(sample, "deep/static", "small")
-    width, norm, masking = (settings[key] for key in ("model.width", "model.norm", "masking"))
-    assert (width.changed, width.value, width.paper) == (True, 64, 512)
-    assert (norm.changed, norm.paper) == (False, None)
-    assert masking.value is None
 
 
 COMMENTED = """\
@@ -300,11 +249,6 @@ def test_the_source_of_a_value_is_the_comment_of_its_line_or_of_a_key_above(edit
 # What a project knows of its runs
 
 
-def test_seeds_are_the_papers_unless_a_scale_has_its_own(sample):
-    seeds = [sample.seeds("deep/static", scale) for scale in ("full", "small", "long")]
-    assert seeds == [(1, 2, 3, 4, 5), (1,), (2, 4)]
-
-
 def test_a_user_who_names_seeds_gets_those_at_every_scale(edited):
     project = load(edited(("config.yaml", "device: cpu", "device: cpu\nseeds: 3-4")))
     assert project.seeds("deep/static", "full") == project.seeds("deep/gated", "small") == (3, 4)
@@ -326,26 +270,6 @@ def test_a_run_is_decoded_with_the_gates_that_its_card_does_not_refuse(edited, m
     project = load(folder, check=False)
     assert project.spec("deep/gated").gates == gates
     assert project.spec("deep/static").gates == ("plain",)
-
-
-@pytest.mark.parametrize("scale", [None, "small", "long"])
-def test_a_run_that_starts_from_another_has_its_identity_at_each_scale(sample, scale):
-    start = sample.spec("deep/tuned", scale).start
-    static = sample.spec("deep/static", scale)
-    assert (start.name, start.folder) == ("deep/static", static.folder)
-    assert (start.identity, start.freeze, start.average_of) == (static.identity, True, 3)
-
-
-def test_a_run_on_another_text_may_use_the_pieces_of_the_run_that_it_starts_from(sample):
-    halves, domains = (sample.spec(f"deep/{name}").data for name in ("halves", "domains"))
-    assert halves.subwords_folder == domains.subwords_folder
-    assert halves.corpus_folder != domains.corpus_folder
-    assert halves.folder != domains.folder
-
-
-def test_a_run_is_comparable_only_with_the_papers_own_settings(sample):
-    assert sample.comparable("deep/static", "full")
-    assert not sample.comparable("deep/static", "small")
 
 
 def test_runs_that_a_scale_does_not_change_share_the_results_of_another(edited):
@@ -371,28 +295,6 @@ def test_a_scale_without_updates_for_a_group_says_why_its_runs_are_not_built(edi
     assert "'masked'" in project.not_built("deep/masked", "small")
 
 
-def test_a_run_is_named_with_or_without_its_paper_and_by_its_folder(sample):
-    assert sample.run_name("static") == sample.run_name("deep/static") == "deep/static"
-    folder = sample.spec("deep/static", "full").folder
-    assert sample.run_named(folder, "small").folder == folder
-    assert sample.run_named(f"deep/{folder}", "small").folder == folder
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("sttaic", ("sttaic", "static")),
-        ("deep/sttaic", ("sttaic", "deep/static")),
-        ("deep", ("deep", "deep/static")),
-        ("static-00000000", ("static", "00000000")),
-    ],
-)
-def test_an_unknown_run_is_refused_with_the_nearest(sample, name, words):
-    with pytest.raises(FathomError) as caught:
-        sample.run_named(name, "small")
-    assert all(word in str(caught.value) for word in words), str(caught.value)
-
-
 def test_a_name_that_two_papers_have_needs_its_paper(edited):
     runs = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
     project = load(edited(("papers/wide/runs.yaml", None, runs)), check=False)
@@ -408,11 +310,3 @@ def test_a_paper_that_a_clone_names_is_found_from_wherever_a_command_is_typed(ed
     assert "beside" in load(folder, check=False, here=tmp_path).papers
     here = shutil.copytree(folder / "config" / "beside", tmp_path / "config" / "beside")
     assert load(folder, check=False, here=tmp_path).papers["beside"].folder == here
-
-
-def test_reading_config_needs_neither_torch_nor_pandas():
-    """`fathom validate` and each start of Snakemake would wait for them."""
-    code = "import json, sys; from pathlib import Path; from fathom.config.load import load\n"
-    code += "load(Path(sys.argv[1])); print(json.dumps([*sys.modules]))"
-    printed = subprocess.check_output([sys.executable, "-c", code, PROJECT], text=True)
-    assert not {"torch", "pandas", "fairseq", "matplotlib"} & {*json.loads(printed)}

@@ -7,7 +7,6 @@ import pytest
 from fathom.config import reported
 from fathom.config.load import load
 from fathom.config.measurement_keys import parse
-from fathom.config.paper import find
 from fathom.config.schema.columns import Tolerance
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
@@ -33,79 +32,13 @@ def test_a_row_names_the_run_and_a_column_the_task(cell):
     assert (bos.task, bos.tasks) == ("bos", ())
 
 
-def test_a_cell_without_a_task_is_the_mean_over_the_blocks_tasks(cell):
-    average = cell("table1", "Gated", "avg")
-    assert (average.task, average.tasks) == (None, ("bos", "fra", "kor"))
-
-
-def test_a_row_may_have_another_run_for_one_column(cell):
-    runs = {column: cell("table1", "Tuned", column).source for column in ("bos", "kor")}
-    assert runs == {"bos": "deep/tuned", "kor": "deep/uneven"}
-
-
 def test_a_row_may_show_a_run_of_another_paper(sample):
     assert cells(sample, "table1", "wide")["Static", "avg"].source == "deep/static"
-
-
-def test_a_column_or_a_row_names_the_value(cell):
-    likelihood, depth = cell("table1", "Static", "nll_valid"), cell("table2", "depth", "2")
-    assert (likelihood.key, likelihood.value.unit) == ("nll.valid.plain", "bits")
-    assert (depth.key, depth.source) == ("depth.decoder", "deep/beta_2")
-
-
-def test_a_placeholder_is_a_column_or_what_the_table_gives_for_it(cell):
-    assert cell("table2", "loss", "0").source == "deep/beta_0"
-    assert cell("table2", "loss", "fixed").source == "deep/fixed"
-    assert cell("table3", "Test/12", "deu").source == "deep/pair_12"
-
-
-def test_a_block_gives_the_id_where_two_print_the_same_cell_and_refines_the_metric(cell):
-    test, valid = cell("table3", "Test/8", "deu"), cell("table3", "Valid/8", "deu")
-    assert (test.block, test.row, test.key) == ("Test", "8", "bleu.test.plain.moses")
-    assert valid.key == "bleu.valid.plain.13a"
-
-
-def test_a_run_without_gates_has_a_plain_score_and_no_score_with_hard_gates(cell):
-    assert cell("table1", "Static", "bos").gates == "plain"
-    assert cell("table1", "Gated", "avg_hard").gates == "hard"
-    assert cell("table1", "Static", "avg_hard").kind == "empty"
 
 
 def test_a_table_chooses_the_gates_of_values_that_name_none(edited):
     project = load(edited((TABLES, "table1:\n", "table1:\n  gates: hard\n")))
     assert cells(project, "table1")["Gated", "bos"].gates == "hard"
-
-
-def test_the_depth_of_a_stack_without_gates_is_empty(cell):
-    assert cell("table1", "Gated", "depth_encoder").kind == "empty"
-    assert cell("table1", "Gated", "depth_decoder").key == "depth.decoder"
-
-
-def test_a_printed_na_is_an_empty_cell(cell):
-    assert cell("table2", "depth", "fixed").kind == "empty"
-
-
-def test_a_text_has_values_by_task_and_a_table_like_another_changes_what_it_gives(cell):
-    words, fewer = cell("table4", "fra", "valid"), cell("table5", "fra", "valid")
-    assert (words.kind, words.source, words.task) == ("corpus", "words", "fra")
-    assert (words.key, fewer.source) == ("pairs.valid", "fewer")
-
-
-def test_a_mean_over_a_task_of_unknown_metric_has_an_unknown_metric(cell):
-    known = {
-        column: cell("table1", "Gated", column).metric_known
-        for column in ("bos", "kor", "avg", "params")
-    }
-    assert known == {"bos": True, "kor": False, "avg": False, "params": True}
-
-
-def test_rows_and_columns_of_ours_come_last_and_are_not_the_papers(sample):
-    table = cells(sample, "table1")
-    assert [*dict.fromkeys(row for row, _ in table)] == ["Static", "Gated", "Tuned", "Far"]
-    ours = {key for key, cell in table.items() if cell.ours}
-    assert ("Static", "params") in ours
-    assert ("Far", "bos") in ours
-    assert ("Static", "bos") not in ours
 
 
 def test_a_capital_changes_no_task(edited):
@@ -198,21 +131,6 @@ def test_a_reported_cell_keeps_what_is_printed_and_compares_what_is_meant(sample
 
 
 # Papers
-
-
-def test_a_target_names_a_table_or_a_figure_of_a_paper(sample):
-    paper, table = find(sample.papers, "deep_table5", "table")
-    assert (paper.name, table.name) == ("deep", "table5")
-    assert find(sample.papers, "deep_figure2", "figure")[1].name == "figure2"
-
-
-@pytest.mark.parametrize(
-    ("target", "word"), [("deep_tabel5", "deep_table5"), ("deep_figure2", "fathom figure")]
-)
-def test_an_unknown_target_is_refused_with_the_nearest_or_the_right_verb(sample, target, word):
-    with pytest.raises(FathomError) as caught:
-        find(sample.papers, target, "table")
-    assert word in caught.value.remedy
 
 
 def test_a_reference_and_a_citation_have_what_is_given(sample):

@@ -377,11 +377,12 @@ def test_what_a_user_cancels_while_it_is_submitted_is_cancelled_too(start, monke
 
 def test_what_slurm_does_not_cancel_is_named(start, monkeypatch):
     """Ctrl-C while slurmctld was away left all jobs running without a word."""
-    submitted(start)
+    job = submitted(start)
     answer = Answer(1, message="scancel: error: Unable to contact slurm controller")
     monkeypatch.setattr(slurm, "cancel", lambda *_: answer)
     start.desk.cancel()
     assert start.lines[-1].endswith("type: scancel 7")
+    assert set(heads(start)) == {job.request.name}
 
 
 # What a person must know

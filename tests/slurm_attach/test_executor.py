@@ -74,6 +74,9 @@ def test_all_jobs_are_cancelled_while_some_of_them_are_looked_at(executor, start
         submitted(start, seed)
     executor.cancel_jobs([])
     assert start.toy.cancelled == [7, 8]
+    # `fathom status` called them queued, until the next start.
+    [heads] = (start.desk.folder / "heads").iterdir()
+    assert heads.read_text() == "{}"
 
 
 def test_a_refusal_leaves_no_thread_behind(toy, tmp_path, monkeypatch, capsys):

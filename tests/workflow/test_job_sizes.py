@@ -174,7 +174,8 @@ def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
     message = str(refused.value)
     assert message.startswith(f"gpu_hours: all asks for {between((best, hours))} GPU-hours (")
     assert "(120 trainings, h200, fp16, tf32; not measured), more than 100; write " in message
-    assert " into slurm/site.yaml, or begin with " in message
+    # The table that is to be right first, and no cheaper one.
+    assert f" into slurm/site.yaml, or begin with {TABLE} (" in message
     asked = int(message.partition("write gpu_hours: ")[2].split()[0])
     assert hours <= asked <= 1.1 * hours
     sizes(tmp_path, gpu_hours=asked).refuse_hours("all")
@@ -182,6 +183,10 @@ def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
         sizes(tmp_path, gpu_hours=int(hours) - 1).refuse_hours("all")
     made.begun.clear()
     made.refuse_hours(TABLE)
+    # Without GPUs it was not counted: years of cores could be asked for.
+    with pytest.raises(FathomError, match=rf"{TABLE} asks for 16,000 to 31,000 core-hours \("):
+        sizes(tmp_path, gpus=0).refuse_hours(TABLE)
+    assert any(" 1 core  " in line for line in sizes(tmp_path, gpus=0).lines(TABLE))
 
 
 def test_the_targets_of_a_start_are_added_up_without_what_they_share(tmp_path):

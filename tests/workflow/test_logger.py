@@ -106,22 +106,58 @@ def test_the_last_line_says_which_rules_took_the_time(handler, monkeypatch):
     assert line == "all 2 steps done in 1.58 min; jobs: score 1.5 min, translate 30 s\n"
 
 
+# Of a job on a cluster, which is cancelled, Snakemake reports no end.
+@pytest.mark.parametrize(
+    ("event", "is_saved", "words"),
+    [
+        (True, True, "1 trainings are saved"),
+        (False, True, "1 trainings are saved"),
+        (False, False, "0 trainings are saved, 1 save now"),
+    ],
+)
 def test_after_ctrl_c_the_last_line_says_what_is_saved_and_how_to_go_on(
-    handler, training, monkeypatch
+    handler, training, monkeypatch, event, is_saved, words
 ):
     monkeypatch.setattr("sys.argv", ["snakemake", "mine", "--logger", "fathom"])
     folder = training.run(SPEC, 1)
     tell(handler, None, "Terminating processes on user request, this might take some time.")
     write_state(folder, read_state(folder).model_copy(update={"state": "saved", "update": 50}))
-    (folder / HOLDER).unlink()
-    failed = {"jobid": 7, "rule_name": "train_run", "rule_msg": None, "log": []}
-    tell(handler, LogEvent.JOB_ERROR, "Error in rule", logging.ERROR, **failed)
-    tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
+    if is_saved:
+        (folder / HOLDER).unlink()
+    if event:
+        failed = {"jobid": 7, "rule_name": "train_run", "rule_msg": None, "log": []}
+        tell(handler, LogEvent.JOB_ERROR, "Error in rule", logging.ERROR, **failed)
+        tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
     handler.close()
     assert handler.screen.getvalue().splitlines()[1:] == [
-        "stopped: 1 trainings are saved, and what is done stays. Again: "
-        "snakemake mine --logger fathom"
+        f"stopped: {words}, and what is done stays. Again: snakemake mine --logger fathom"
     ]
+
+
+def test_after_term_the_start_says_once_that_it_waits_and_that_nothing_failed(
+    handler, training, monkeypatch
+):
+    monkeypatch.setattr("sys.argv", ["snakemake", "mine"])
+    waits = "Will exit after finishing currently running jobs (scheduler)."
+    tell(handler, None, waits)
+    tell(handler, LogEvent.JOB_ERROR, rule_name="x", jobid=9, rule_msg="why", log=[])
+    write_training(SPEC, training, "finished")
+    tell(handler, LogEvent.JOB_FINISHED, job_id=7)
+    tell(handler, None, waits)
+    tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
+    handler.close()
+    first, failed, ended, *last = handler.screen.getvalue().splitlines()
+    assert (first, failed, ended.startswith("[  1 of 3]")) == (waits, "FAILED x: why", True)
+    assert last == ["stopped, and what is done stays. Again: snakemake mine"]
+
+
+def test_the_lines_of_a_job_that_failed_have_their_reason(handler, tmp_path):
+    """The reason and the remedy come after addresses, and were cut off."""
+    log = tmp_path / "log"
+    log.write_text(f"fathom: {'x' * 340}: the reason; the remedy\n", encoding="utf-8")
+    failed = {"jobid": 7, "rule_name": "fetch_source", "rule_msg": None, "log": [str(log)]}
+    tell(handler, LogEvent.JOB_ERROR, "Error in rule", logging.ERROR, **failed)
+    assert "the reason; the remedy" in handler.screen.getvalue()
 
 
 def test_what_snakemake_warns_of_is_printed_and_its_events_are_not(handler):

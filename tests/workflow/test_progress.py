@@ -106,6 +106,8 @@ def test_a_training_that_saved_before_its_job_failed_was_stopped(paths):
     submitted(paths, verdict="job 7 failed: CANCELLED")
     begin(paths, state="saved", reason="cancelled")
     assert (of(paths).kind, of(paths).reason) == ("stopped", "cancelled")
+    begin(paths, state="saved", reason="stopped")
+    assert of(paths).words == "stopped, update 40 of 60"
 
 
 def test_a_training_that_has_ended_is_what_it_ended_as_whatever_was_known(paths):

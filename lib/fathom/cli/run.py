@@ -28,6 +28,7 @@ Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
+        "--config",
         metavar="KEY=VALUE",
         help="Override a key of config/config.yaml, such as device=cpu. May be given repeatedly.",
     ),
@@ -66,9 +67,6 @@ def run(
     names, runs = _asked(project, targets[:first])
     file = project.root / "profiles" / (profile or "default") / "config.yaml"
     submits = file.is_file() and "executor:" in file.read_text("utf-8", "replace")
-    if submits and scale and project.scale(scale).cuts_down and not (yes or dry_run):
-        what = f"scale {scale} cuts the papers' trainings down, and would use a cluster"
-        raise FathomError(what, f"--profile {profile}", "leave --scale out, or add --yes")
     options = {"scale": scale, "seeds": seeds, "results": results, "run": runs}
     config = {key: value for key, value in options.items() if value}
     for text in switches or ():
@@ -78,6 +76,10 @@ def run(
         if key in config:
             raise FathomError(f"two values of '{key}'", f"--set {text}", "leave one out")
         config[key] = value
+    scale = config.get("scale")
+    if submits and scale and project.scale(scale).cuts_down and not (yes or dry_run):
+        what = f"scale {scale} cuts the papers' trainings down, and would use a cluster"
+        raise FathomError(what, f"--profile {profile}", "leave the scale out, or add --yes")
     given = [f"{key}={value}" for key, value in config.items()]
     words = ["snakemake", *names]
     if not Path(WORKFLOW.name).exists():

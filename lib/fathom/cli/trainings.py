@@ -247,7 +247,7 @@ def summary(scale: Scale = None, results: Results = None, as_json: Json = False)
     }
     ended = {key: training_record.read(path) for key, path in places.items() if path.exists()}
     if not ended:
-        remedy = f"train them with `{paths.target('all')}`"
+        remedy = f"`fathom plan --scale {paths.scale}` says what they take, and what to start"
         raise FathomError("no training has ended", f"scale {paths.scale}", remedy)
     below = {key: _below(record) for key, record in ended.items()}
     content = {

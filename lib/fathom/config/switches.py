@@ -171,7 +171,9 @@ class Switches(Section):
         "Folders of papers outside config/papers, below the working folder, or else the project's.",
         (),
     )
-    gpu_hours: Count | None = Doc("The most GPU-hours of a start on a cluster; null: 100.", None)
+    gpu_hours: Count | None = Doc(
+        "The most GPU-hours of a start on a cluster, or core-hours of one without; null: 100.", None
+    )
     site: Site = Doc("The cluster, in profiles/slurm/site.yaml.", Site())
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
     tokens_per_device: Count | Literal["auto"] = Doc(

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from getpass import getuser
 from math import prod
 from pathlib import Path
 
@@ -103,11 +104,13 @@ def found() -> Cluster:
     if missing := [name for name in _COMMANDS if shutil.which(name) is None]:
         what = f"no `{missing[0]}` on the search path"
         raise FathomError(what, "cluster", "run it on a login node of the cluster")
-    rows = _rows(_answer("sinfo", "-a", "--noheader", "--format", "%P|%l|%c|%G|%D|%f"))
+    listed = _run("sinfo", "-a", "--noheader", "--format", "%P|%l|%c|%G|%D|%f")
+    rows = _rows(listed.stdout if listed else "")
     rows = [row for row in rows if len(row) == 6 and row[4].isdecimal()]
     if not rows:
+        what = f"Slurm lists no partitions ({_reason(listed) or 'it says nothing'})"
         remedy = "wait until `sinfo -a` lists partitions here, and run it again"
-        raise FathomError("Slurm lists no partitions", "sinfo", remedy)
+        raise FathomError(what, "sinfo", remedy)
     config = re.search(r"SLURM_VERSION\s*=\s*(\S+)", _answer("scontrol", "show", "config"))
     limits = tuple(dict.fromkeys(_limits()))
     return Cluster(config[1] if config else "", tuple(_partitions(rows)), limits)
@@ -121,6 +124,12 @@ def _run(*command: str) -> subprocess.CompletedProcess[str] | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
+
+
+def _reason(ended: subprocess.CompletedProcess[str] | None) -> str:
+    """Return why a command failed: the end of what it said last."""
+    said = ended.stderr if ended else f"no answer in {_PATIENCE} s"
+    return said.strip().split("\n")[-1].rpartition(": ")[2]
 
 
 def _answer(*command: str) -> str:
@@ -172,8 +181,7 @@ def _minutes(limit: str) -> int | None:
 
 def _limits() -> Iterator[Limit]:
     """Yield the limits of each account of this user, and of each QOS that it may use."""
-    user = os.environ.get("USER") or os.environ.get("LOGNAME") or ""
-    asked = ("sacctmgr", "-nP", "show")
+    asked, user = ("sacctmgr", "-nP", "show"), getuser()
     own = _rows(_answer(*asked, "assoc", f"user={user}", "format=account,qos,maxsubmit,maxtrespu"))
     own = [row for row in own if len(row) == 4]
     qos = {name for row in own for name in row[1].split(",") if name}
@@ -264,8 +272,7 @@ def checked(proposed: Proposal) -> tuple[Proposal, list[str]]:
     lines = []
     for place, (size, words) in enumerate(proposed.sizes):
         ended = _run("sbatch", "--test-only", *words, "--wrap", "true")
-        said = ended.stderr if ended else f"no answer in {_PATIENCE} s"
-        reason = said.strip().split("\n")[-1].rpartition(": ")[2]
+        reason = _reason(ended)
         if ended and ended.returncode == 0:
             lines.append(f"  sbatch takes {size}")
         elif place < 2:

@@ -113,8 +113,8 @@ class Sizes:
         return request(spec, rule, self.site, longest, shared)
 
     def gpus_of(self, job: DeviceJob) -> int:
-        """Return the GPUs that a planned job asks for."""
-        return self.of(self.targets.spec(self._built[job.run]), job.rule, job.seed).gpus
+        """Return the GPUs that a planned job asks for, or 1 for its core."""
+        return self.of(self.targets.spec(self._built[job.run]), job.rule, job.seed).gpus or 1
 
     def hours_each(self, job: DeviceJob) -> tuple[float, float]:
         """Return the hours that a planned job has left on its GPUs, at best and at most."""
@@ -122,8 +122,8 @@ class Sizes:
         return best / self.gpus_of(job), most / self.gpus_of(job)
 
     def missing(self, target: str) -> dict[Path, DeviceJob]:
-        """Return the jobs on GPUs whose file a target lacks, in whole or in part, by the file."""
-        jobs = self.plan.jobs(target) if self.on_cluster and self.targets.gpus else ()
+        """Return the jobs of networks whose file a target lacks, in whole or part, by the file."""
+        jobs = self.plan.jobs(target) if self.on_cluster else ()
         return {job.path: job for job in jobs if job.left}
 
     def table(self, target: str) -> list[dict[str, Any]]:
@@ -152,8 +152,8 @@ class Sizes:
 
     def lines(self, target: str) -> Iterator[str]:
         """Yield what a user must know before a start: jobs, GPU-hours, disk, downloads."""
-        unit = "core" if self.gpu == "cpu" else "GPU"
         if jobs := self.missing(target).values():
+            unit = self._unit
             yield f"jobs on {unit}s, expected on {self._expected_on(jobs)}:"
             for each in self.table(target):
                 yield (
@@ -170,7 +170,7 @@ class Sizes:
             yield from self.plan.fetched(runs)
 
     def refuse_hours(self, target: str) -> None:
-        """Refuse a start whose targets lack more GPU-hours than the user allows.
+        """Refuse a start whose targets lack more hours than the user allows.
 
         Raises:
             FathomError: If they may; it names the key to write, and a table that is allowed.
@@ -181,13 +181,18 @@ class Sizes:
             return
         trainings = sum(each.rule == TRAIN for each in self.begun.values())
         which = f"{trainings} trainings, {self._expected_on(self.begun.values())}"
-        what = f"{target} asks for {between(hours)} GPU-hours ({which}), more than {self.limit}"
+        asked = f"{between(hours)} {self._unit}-hours ({which})"
+        what = f"{target} asks for {asked}, more than {self.limit}"
         remedy = f"write {self._key(hours)}{self._smaller(target)}"
         raise FathomError(what, "gpu_hours", remedy)
 
     @property
+    def _unit(self) -> str:
+        return "core" if self.gpu == "cpu" else "GPU"
+
+    @property
     def limit(self) -> int:
-        """The most GPU-hours of a start."""
+        """The most GPU-hours of a start, or core-hours of one without GPUs."""
         return self.targets.project.switches.gpu_hours or UNASKED
 
     def _key(self, hours: tuple[float, float]) -> str:
@@ -197,7 +202,7 @@ class Sizes:
         return f"gpu_hours: {step * ceil(hours[1] / step)} into {place}"
 
     def _smaller(self, target: str) -> str:
-        """Return the words that name the cheapest table of a target that is allowed."""
+        """Return the words that name an allowed table: one with a first row, or the cheapest."""
         costs = {
             name: hours_of(self.missing(name).values())
             for name in self.targets.tables
@@ -207,8 +212,9 @@ class Sizes:
         allowed = {name: hours for name, hours in costs.items() if 0 < hours[1] <= self.limit}
         if not allowed:
             return ""
-        name = min(allowed, key=lambda name: allowed[name][1])
-        return f", or begin with {name} ({between(allowed[name])} GPU-hours)"
+        first = [name for name in allowed if self.targets.artefacts[name].spec.settings.first]
+        name = min(first or allowed, key=lambda name: allowed[name][1])
+        return f", or begin with {name} ({between(allowed[name])} {self._unit}-hours)"
 
     def _expected_on(self, jobs: Iterable[DeviceJob]) -> str:
         """Return the device and arithmetic of which the hours of jobs are expected, and by what."""

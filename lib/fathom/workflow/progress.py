@@ -125,7 +125,7 @@ class Progress:
             text += f", no sign of life for {duration(state.silent or 0)}"
         if self.kind == STALE:
             text += f": {state.holder} has ended without a word; the next start resumes it"
-        elif self.kind not in (RUNNING, WAITING, "finished") and self.reason:
+        elif self.kind not in (RUNNING, WAITING, "finished") and self.reason not in ("", self.kind):
             text += f": {self.reason}"
         text += f"; {self.note}" if self.note else ""
         return f"{text}; its lines: {self.log}" if self.log else text
@@ -159,7 +159,7 @@ class Progresses:
     def __init__(self, paths: Paths):
         self.paths = paths
         self.jobs = queued(paths.cluster)
-        self._matched: set[str] = set()
+        self._matched: set[str | Path] = set()
         # A folder may have several names, by links.
         self._by_output = {_followed(path): job for job in self.jobs for path in job.outputs}
         self._expected = {*map(_followed, starts.trainings_of_all(paths.cluster))}
@@ -169,13 +169,18 @@ class Progresses:
         """The jobs that wait and are not of a training that `of` was called for."""
         return [job for job in self.jobs if job.waits and job.title not in self._matched]
 
+    @property
+    def other_trainings(self) -> int:
+        """How many trainings starts make that `of` was not called for: of another scale, say."""
+        return sum(not path.exists() for path in self._expected - self._matched)
+
     def of(self, spec: Spec, seed: int, needs: str = "") -> Progress:
         """Return how a training goes; `needs` is the file that its text waits for."""
         folder = self.paths.run(spec, seed)
         state = run_state.run_state(folder)
         file = _followed(self.paths.training(spec, seed))
         job = self._by_output.get(file)
-        self._matched |= {job.title} if job else set()
+        self._matched |= {file, job.title} if job else {file}
         setting = spec.training.updates
         updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
@@ -239,11 +244,15 @@ class Overview:
                     lines += [f"    {line}" for line in progress.last_lines]
             lines.append(f"{paper}: {self._summary(paper)}")
         if self._compared:
-            counted = (
-                _counted(self._cells) if self._cells else "not compared yet; snakemake compare"
-            )
+            counted = _counted(self._cells) or "not compared yet; snakemake compare"
             lines.append(f"cells: {counted}")
-        return [*lines, *(f"{job.title}: {job}" for job in self._progresses.other_jobs)]
+        lines += [f"{job.title}: {job}" for job in self._progresses.other_jobs]
+        if others := self._progresses.other_trainings:
+            lines.append(
+                f"starts that run: {others} more trainings, of another scale (--scale), "
+                "seed (--seeds) or paper"
+            )
+        return lines
 
     def _summary(self, paper: str) -> str:
         parts = []

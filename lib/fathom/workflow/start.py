@@ -169,7 +169,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
         return []
     targets = sizes.targets
     sizes.refuse_hours(target)
-    if sizes.begun:
+    if sizes.begun and targets.gpus:
         require_cuda()
     missing = {
         path: (

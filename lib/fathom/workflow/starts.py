@@ -40,7 +40,7 @@ def enter() -> list[str]:
     for path in freed:
         path.unlink(missing_ok=True)
     lines = ["the lock of an earlier start, which is gone, is removed"] if freed else []
-    if records and _locks():
+    if _locks():
         lines.append(_who_may_live([records[path] for path in records if path not in dead]))
     for path in dead:
         path.unlink(missing_ok=True)
