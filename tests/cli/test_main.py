@@ -17,7 +17,7 @@ from fathom.artefacts.needs import Needs
 from fathom.cli.ask import KINDS as LISTED
 from fathom.cli.options import data_named, open_project, open_scale
 from fathom.cli.verbs import VERBS, build
-from fathom.config import load
+from fathom.config import load, plugins
 from fathom.io.errors import FathomError
 from fathom.io.machine import fault_of_machine
 from fathom.io.signals import SIGNALS, Stopped
@@ -62,7 +62,8 @@ def broken(monkeypatch):
     return broken
 
 
-def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, broken):
+def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, broken, monkeypatch):
+    monkeypatch.setattr(plugins, "_registered", {})  # of other tests
     broken(TypeError("unexpected"))
     answer = call("list")
     assert answer.code == 70
