@@ -258,9 +258,8 @@ def test_counts_of_other_scores_are_refused(results, less):
     content = read_record(path)
     content["measurements"][BLEU]["how"] = how
     write_record(path, content)
-    with refused(
-        "and the measurement is 55.5", where=path.name, remedy="score again: fathom score"
-    ):
+    remedy = "make it with the stage that writes it"  # these folders are not named as runs are
+    with refused("and the measurement is 55.5", where=path.name, remedy=remedy):
         less(results)
 
 
