@@ -21,6 +21,7 @@ from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
 from tests.support.refused import says
 from tests.support.small_project import GATED, RUN
+from tests.support.specs import ROOT
 from tests.support.submitted_job import submitted
 
 
@@ -136,6 +137,17 @@ def test_before_anything_is_made_nothing_has_started(project, call):
     assert first == "sample: 0 of 1 tables, 0 of 1 figures, 2 runs (2 not started)"
     assert cells.startswith("cells: ")
     assert not (project / "results").exists()
+
+
+def test_a_plan_says_which_start_is_refused_and_what_to_begin_with(call, monkeypatch, tmp_path):
+    """It named the start that asks for too many hours."""
+    monkeypatch.chdir(ROOT)
+    results = ("--profile", "slurm", "--results", str(tmp_path))
+    refused = call("plan", "all", *results).err
+    assert "a start is refused: gpu_hours: all asks for" in refused
+    assert "or begin with latent_depth_table5" in refused
+    allowed = call("plan", "latent_depth_table5", *results).err
+    assert allowed == "next: snakemake --profile slurm latent_depth_table5\n"
 
 
 @pytest.mark.parametrize("name", ["sample.html", "sample/table1.csv", "compare.csv"])

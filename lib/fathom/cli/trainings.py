@@ -150,7 +150,14 @@ def plan(
     for row, names in plan.first(runs).items():
         first = _time(hours_of(each.job for each in plan.trainings(names).values()))
         print(f"do first: {row}, {first}; other rows mean little before it is right")
-    suggest(f"snakemake --profile {profile} {target}" if profile else paths.target(target, seeds))
+    try:
+        if start:
+            sizes.refuse_hours(target)
+    except FathomError as refusal:
+        report(f"a start is refused: {refusal}")
+    else:
+        again = f"snakemake --profile {profile} {target}"
+        suggest(again if start else paths.target(target, seeds))
 
 
 def _sums(trainings: "Collection[Planned]", others: "Iterable[DeviceJob]") -> dict[str, Any]:
