@@ -50,8 +50,8 @@ class LogHandler(LogHandlerBase):
         self.screen = sys.stdout if self.common_settings.stdout else sys.stderr
         self.trainings = self.ended = self.at_a_time = self.failed = 0
         self.stopped = ""  # how it began to stop: by Ctrl-C or TERM
-        # JOB_ERROR has said that a command failed, and the start whose a lock may be.
-        self.hidden = ("CalledProcessError", "RuleException", "LockException")
+        # JOB_ERROR has said that a command failed.
+        self.hidden = ("CalledProcessError", "RuleException")
         self.steps = self.bar = ""
         self.began = time.monotonic()
         self.running: dict[int, Path] = {}  # the folders of trainings, by Snakemake's number
@@ -111,12 +111,20 @@ class LogHandler(LogHandlerBase):
         elif getattr(record, "exception", "") in self.hidden or str(record.msg).startswith(HIDDEN):
             pass
         elif record.levelno >= WARNING or str(record.msg).startswith(SHOWN):
-            text = self.format(record)
+            text = self._said(record)
             if is_stop := text.startswith((STOPPING, WAITING)):
                 self.hidden = (*self.hidden, "WorkflowError")
             # The second is said again at the end of each job.
             self._print("" if text == self.stopped else text)
             self.stopped = text if is_stop else self.stopped
+
+    def _said(self, record: LogRecord) -> str:
+        """Return a message of Snakemake's, but for its advice to unlock a folder in use."""
+        if getattr(record, "exception", "") != "LockException":
+            return self.format(record)
+        from fathom.workflow.starts import whose_lock
+
+        return f"the folder is locked: {whose_lock()}"
 
     def _begin(self, said: Any) -> None:
         """Keep what a job is, and the folder of a training.
@@ -172,8 +180,8 @@ class LogHandler(LogHandlerBase):
         if not self.running:
             return "stopped"
         kinds = Counter(run_state(folder).kind for folder in self.running.values())
-        saving = f", {kinds[RUNNING]} save now" if kinds[RUNNING] else ""
-        return f"stopped: {kinds[STOPPED]} trainings are saved{saving}"
+        saving = f", still saving: {kinds[RUNNING]}" if kinds[RUNNING] else ""
+        return f"stopped; trainings saved: {kinds[STOPPED]}{saving}"
 
     def _ended(self, folder: Path) -> str:
         """Return how a training ended, and how long the others will take."""

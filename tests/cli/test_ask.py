@@ -6,6 +6,9 @@ import shutil
 
 import pytest
 
+from fathom.artefacts.needs import Needs
+from fathom.config.paths import Paths
+from fathom.io.files import write_json
 from tests.support.html_page import parsed
 from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
 from tests.support.refused import refused, says
@@ -59,6 +62,21 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call, edit):
     edit("papers/sample/runs.yaml", "updates: 4", "updates: 5")
     assert call("list", "tables").out.split("\n")[1].endswith("  0 of 2 trained")
     assert "sample: 0 of 1 tables" in call("status").out
+
+
+def test_a_table_of_text_that_has_changed_since_or_of_a_damaged_record_is_not_drawn(tmp_path):
+    project, paths = own_project(), Paths(tmp_path, "tiny")
+    needs, paper = Needs(project, "tiny"), project.papers["latent_depth"]
+    table = paper.tables["table12"]
+    corpus = needs.of(paper, table).corpora[0]
+    folder = project.datasets[needs.dataset(corpus)].corpus_folder(project.sources)
+    record = paths.drawn("latent_depth", "table12")
+    assert not needs.is_drawn(paper, table, paths)
+    for name, drawn in ((folder, True), (f"{folder[:-8]}00000000", False)):
+        write_json(record, {"inputs": [f"../../corpora/{name}/statistics.json"]})
+        assert needs.is_drawn(paper, table, paths) == drawn
+    record.write_text("{", encoding="utf-8")
+    assert not needs.is_drawn(paper, table, paths)
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ REFUSED = [
     (f"export {RUN} config --format fairseq", "config: this is not an empty folder"),
     (f"export {RUN} new --format fairseq --seed 2", f"/2/{FILE}: no such file"),
     ("run sample_tabel1", "no target 'sample_tabel1'; nearest valid name: 'sample_table1'"),
-    ("run all --set device", "--set: 'device' is not KEY=VALUE; write --set device=cpu"),
+    ("run all --set device", "--config: 'device' is not KEY=VALUE; write --config device=cpu"),
     ("run all --set seeds=3 --seeds 2", "--set seeds=3: two values of 'seeds'; leave one out"),
     ("run all static_2_2", "all and runs in one start; name targets, or runs and rows"),
     ("run all", "only a clone has the workflow"),

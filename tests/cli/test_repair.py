@@ -13,6 +13,7 @@ import pytest
 
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
+from fathom.io.records import hashes, write_record
 from fathom.io.seals import checked_seal
 from tests.cli.conftest import invoke
 from tests.support.damage import empty, flip, replace_by_folder
@@ -125,6 +126,21 @@ def test_what_is_printed_mends_the_results_and_keeps_whole_weights(own, drawn, c
     lost = "metrics.tsv" in kind or "diagnostics" in kind
     assert [*found["lost"]] == ([str(path.relative_to(results.parent))] if lost else [])
     assert before - whole_weights(results) == Counter()
+
+
+@pytest.mark.slow
+def test_layers_that_an_earlier_version_wrote_for_one_task_cost_no_training(own, drawn, call):
+    """With --train-again the whole training was moved aside for them."""
+    results = own(drawn) / "results"
+    [record] = results.glob("runs/*/gated*/1/training.json")
+    folder = record.parent / "pruned" / "bos"
+    folder.mkdir(parents=True)
+    (folder / "checkpoint.pt").write_bytes(b"layers")
+    write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
+    flip(folder / "checkpoint.pt")
+    assert call("repair", GATED, "--train-again").code == 0
+    assert record.exists()
+    assert not folder.exists()
 
 
 @pytest.mark.slow

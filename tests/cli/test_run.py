@@ -87,6 +87,7 @@ def test_the_printed_command_plans_the_same_jobs(started, typed, same):
     [
         ([TABLE, "--profile", "slurm", "--scale", "tiny"], "leave the scale out, or add --yes"),
         ([TABLE, "--profile", "slurm", "--config", "scale=tiny"], "or add --yes"),
+        ([TABLE, "--config", "scale=tiny", "seeds=2"], "write --config before each"),
         ([TABLE, "m2o_diverse_12_12"], f"{TABLE} and runs in one start"),
         (
             ["latent_depth_tabel5"],

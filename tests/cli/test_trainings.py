@@ -103,7 +103,9 @@ def test_a_plan_with_a_profile_says_what_a_start_with_it_asks_for(project, call)
     profile = project / "workflow" / "profiles" / "ours"
     profile.mkdir(parents=True)
     site = "site: {gpu: a100, max_gpus: 4, gpus_per_node: 2, training_hours: 1}\ngpu_hours: 1"
-    (profile / "site.yaml").write_text(f"scale: small\nresults: there\n{site}\n", encoding="utf-8")
+    (profile / "site.yaml").write_text(
+        f"scale: small\nresults: there\ndevice: auto\n{site}\n", encoding="utf-8"
+    )
     for name in ("ours", str(profile)):
         content = planned(call, "--profile", name, "--gpu", "0.000000001")
         assert {each["gpus"] for each in content["requests"] if each["rule"] == "train_run"} == {4}
@@ -162,7 +164,7 @@ def test_trainings_of_a_start_at_another_scale_are_counted(project, call):
     """A start with a profile has the profile's scale: nothing of it was shown."""
     made = Path("training.json").absolute()
     starts.add_trainings(project / "results" / "cluster", {made: ()})
-    assert call("status").lines[-1].startswith("starts that run: 1 more trainings")
+    assert call("status").lines[-1].startswith("trainings of starts that run, not counted above: 1")
     made.touch()
     assert "starts that run" not in call("status").out
 

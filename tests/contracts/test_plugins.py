@@ -324,13 +324,15 @@ def test_a_training_keeps_the_code_and_a_changed_one_is_noted(mine, trained):
     assert reading.stale == changed_code(record, NAME)
 
 
-def test_a_training_is_not_resumed_with_other_code(trained):
+def test_a_training_is_not_resumed_with_other_code(trained, monkeypatch):
     run = trained()
     (run / "training.json").unlink()
     (code,) = (run / "code" / "methods").iterdir()
     kept = code.read_text(encoding="utf-8")
     code.write_text(f"{kept}# before an edit\n", encoding="utf-8")
-    with refused(f"methods/{NAME}.py of the plugin has changed since"):
+    # Before its state is read, which other parameters would not fit.
+    with monkeypatch.context() as patch, refused(f"{NAME}.py of the plugin has changed since"):
+        patch.setattr("fathom.train.loop.Training.resume", None)
         trained()
     code.write_text(kept, encoding="utf-8")
     assert (trained() / "training.json").exists()
@@ -339,6 +341,11 @@ def test_a_training_is_not_resumed_with_other_code(trained):
 def test_weights_are_made_again_where_a_copy_of_the_code_is_lost_too(trained):
     run = trained()
     (code,) = (run / "code" / "methods").iterdir()
+    # A copy that is damaged is no edit of the plugin.
+    code.write_text("", encoding="utf-8")
+    (run / "checkpoints" / "last.pt").unlink()
+    trained()
+    assert code.read_text(encoding="utf-8")
     code.unlink()
     record_loss(code, "the disk failed")
     assert lost_files(run) == {f"code/methods/{NAME}.py": "the disk failed"}

@@ -106,13 +106,20 @@ def test_the_last_line_says_which_rules_took_the_time(handler, monkeypatch):
     assert line == "all 2 steps done in 1.58 min; jobs: score 1.5 min, translate 30 s\n"
 
 
+def test_a_start_that_is_locked_out_is_told_by_whom_and_not_to_unlock(handler, monkeypatch):
+    monkeypatch.setattr("fathom.workflow.starts.whose_lock", lambda: "process 7 runs here")
+    fields = {"exception": "LockException", "level": logging.ERROR}
+    tell(handler, LogEvent.ERROR, "It can be removed with the --unlock argument.", **fields)
+    assert handler.screen.getvalue() == "the folder is locked: process 7 runs here\n"
+
+
 # Of a job on a cluster, which is cancelled, Snakemake reports no end.
 @pytest.mark.parametrize(
     ("event", "is_saved", "words"),
     [
-        (True, True, "1 trainings are saved"),
-        (False, True, "1 trainings are saved"),
-        (False, False, "0 trainings are saved, 1 save now"),
+        (True, True, "trainings saved: 1"),
+        (False, True, "trainings saved: 1"),
+        (False, False, "trainings saved: 0, still saving: 1"),
     ],
 )
 def test_after_ctrl_c_the_last_line_says_what_is_saved_and_how_to_go_on(
@@ -130,7 +137,7 @@ def test_after_ctrl_c_the_last_line_says_what_is_saved_and_how_to_go_on(
         tell(handler, LogEvent.ERROR, "At least one", logging.ERROR, exception="WorkflowError")
     handler.close()
     assert handler.screen.getvalue().splitlines()[1:] == [
-        f"stopped: {words}, and what is done stays. Again: snakemake mine --logger fathom"
+        f"stopped; {words}, and what is done stays. Again: snakemake mine --logger fathom"
     ]
 
 

@@ -93,7 +93,7 @@ def test_exactly_the_locks_of_dead_starts_are_removed(lock):
 
 
 def test_a_lock_of_a_start_that_may_live_stays_and_its_process_is_named(lock):
-    assert enter() == [FOREIGN]
+    assert enter() == []
     head(os.getppid(), started(os.getppid()), lock)
     head(dead(), "1")
     [line] = enter()

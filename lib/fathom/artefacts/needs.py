@@ -140,7 +140,10 @@ class Needs:
         texts = (self.project.datasets[self.dataset(name)] for name in artefact.corpora)
         folders = [self.project.spec(run, self.scale).folder for run in artefact.runs]
         folders += [text.corpus_folder(self.project.sources) for text in texts]
-        inputs = f"/{'/'.join(read_json(record).get('inputs', ()))}/"
+        try:
+            inputs = f"/{'/'.join(read_json(record).get('inputs', ()))}/"
+        except FathomError:
+            return False  # damaged, which `verify` says
         others = {*_WITH_HASH.findall(inputs)} - {*folders}  # or of a run that the scale watches
         return {*map(_without_hash, others)}.isdisjoint(map(_without_hash, folders))
 

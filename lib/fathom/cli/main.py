@@ -60,7 +60,7 @@ def _run(signal: Pending) -> None:
     except Exception as bug:
         if signal.number:
             raise Stopped(signal.number) from None
-        if isinstance(bug, OSError):
+        if isinstance(bug, FileNotFoundError | IsADirectoryError | NotADirectoryError):
             _refuse_plugin(bug)
         if error := fault_of_machine(bug):
             _refuse(error)

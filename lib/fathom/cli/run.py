@@ -1,6 +1,7 @@
 """The verb `run`: Snakemake with the words in any order, rows and runs by name, and progress."""
 
 import os
+import re
 import shlex
 import sys
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ Target = Annotated[
         "('<paper>_<table>: <row>'). After `--`: options of Snakemake."
     ),
 ]
+_SETTING = re.compile(r"\w+=\S+")
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -64,6 +66,9 @@ def run(
     # What is typed after `--`.
     first = next((at for at, word in enumerate(targets) if word.startswith("-")), len(targets))
     project, _ = open_scale(scale, results)
+    if setting := next((text for text in targets[:first] if _SETTING.fullmatch(text)), ""):
+        remedy = f"write --config before each: --config {setting}"
+        raise FathomError(f"'{setting}' is not a target", "run", remedy)
     names, runs = _asked(project, targets[:first])
     file = project.root / "profiles" / (profile or "default") / "config.yaml"
     submits = file.is_file() and "executor:" in file.read_text("utf-8", "replace")
@@ -72,7 +77,7 @@ def run(
     for text in switches or ():
         key, _, value = text.partition("=")
         if not (key and value):
-            raise FathomError(f"'{text}' is not KEY=VALUE", "--set", "write --set device=cpu")
+            raise FathomError(f"'{text}' is not KEY=VALUE", "--config", "write --config device=cpu")
         if key in config:
             raise FathomError(f"two values of '{key}'", f"--set {text}", "leave one out")
         config[key] = value

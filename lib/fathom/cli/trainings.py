@@ -30,6 +30,7 @@ from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord
 
 if TYPE_CHECKING:
+    from fathom.workflow.job_sizes import Sizes
     from fathom.workflow.plan import DeviceJob, Planned
 
 _HEADINGS = (
@@ -87,6 +88,7 @@ def plan(
     Example: fathom plan latent_depth_table5 --profile slurm
     """
     from fathom.workflow.job_sizes import Sizes, hours_of
+    from fathom.workflow.setup import gpus_for
     from fathom.workflow.start import left_out
     from fathom.workflow.targets import Targets
 
@@ -97,10 +99,14 @@ def plan(
     # Of one paper where one is named, so that a mistake in another stops nothing.
     named = tuple(name for name in project.papers if f"{target}_".startswith(f"{name}_"))
     start = profile is not None
-    targets = Targets(project, paths.scale, paths, gpus=1, ready_only=start, papers=named or None)
+    gpus = gpus_for(project.switches.device, True) if start else 1
+    targets = Targets(
+        project, paths.scale, paths, gpus=gpus, ready_only=start, papers=named or None
+    )
     if target not in targets.names:
         raise targets.unknown(target)
-    gpu = gpu or (project.switches.site.gpu if start else None)
+    if start:
+        gpu = gpu or (project.switches.site.gpu if gpus else "cpu")
     sizes = Sizes(targets, on_cluster=True, gpu=gpu)
     if calibrate:
         from fathom.train.calibrate import calibrate as measure
@@ -150,14 +156,20 @@ def plan(
     for row, names in plan.first(runs).items():
         first = _time(hours_of(each.job for each in plan.trainings(names).values()))
         print(f"do first: {row}, {first}; other rows mean little before it is right")
+    if profile:
+        _suggest_start(sizes, profile, target)
+    else:
+        suggest(paths.target(target, seeds))
+
+
+def _suggest_start(sizes: "Sizes", profile: str, target: str) -> None:
+    """Name the start with a profile, or say why it would be refused."""
     try:
-        if start:
-            sizes.refuse_hours(target)
+        sizes.refuse_hours(target)
     except FathomError as refusal:
         report(f"a start is refused: {refusal}")
     else:
-        again = f"snakemake --profile {profile} {target}"
-        suggest(again if start else paths.target(target, seeds))
+        suggest(f"snakemake --profile {profile} {target}")
 
 
 def _sums(trainings: "Collection[Planned]", others: "Iterable[DeviceJob]") -> dict[str, Any]:

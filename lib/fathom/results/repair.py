@@ -108,6 +108,8 @@ def _action(path: Path, verified: Verified, project: Project, train_again: bool)
     ended = record.exists()
     if path.name in (STATE_FILE, LOST, BEFORE) or not (ended or path == record):
         return Action(aside)  # the next start writes it, or goes on without it
+    if "pruned" in path.relative_to(folder).parts:
+        return Action((path.parent,))  # what an earlier version wrote for one task
     if train_again and (stage.words[0] == "repair" or (folder / LOST).exists()):
         return Action((folder,), train)
     if stage.words[0] == "train":

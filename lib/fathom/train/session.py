@@ -174,8 +174,10 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
         Recorded(path, ended.files).require(*series)
     except FathomError as error:
         raise FathomError(error.what, error.where, f"{error.remedy} --train-again") from None
-    unfit = unfit_weights(path, ended)
-    for name, reason in unfit.items():
+    unfit, recorded = unfit_weights(path, ended), Recorded(path, ended.files)
+    code = (name for name in ended.files if name.startswith(CODE) and (folder / name).exists())
+    damaged = {name: reason for name in code if (reason := recorded.unfit(name))}
+    for name, reason in (unfit | damaged).items():
         there = (folder / name).exists()
         what = f"{reason}; renamed to {set_aside(folder / name)}" if there else reason
         report(f"{folder / name}: {what}; resuming")

@@ -13,6 +13,7 @@ from fathom.config.spec import Spec
 from fathom.config.switches import Switches, require_even_shares
 from fathom.data.tensors import load
 from fathom.io import signals
+from fathom.io.commands import BEFORE
 from fathom.io.files import write_text
 from fathom.io.locks import Alive, Held, job_state_unknown, only_writer
 from fathom.io.records import hashes
@@ -115,9 +116,11 @@ def _train(
     log = Reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, switches, log)
     code = plugins.imported_files("methods", spec.method.name)
-    training.resume()
-    if training.update:
+    if training.ranks.is_main and any(
+        (folder / WEIGHTS / name).exists() for name in (LAST, BEFORE)
+    ):
         training_record.require_code(folder, code)
+    training.resume()
     with signals.deferred() as signal:
         stopping = Stopping(signal, reads=training.ranks.is_main)
         if attempt is None:

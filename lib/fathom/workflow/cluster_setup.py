@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from getpass import getuser
 from math import prod
@@ -108,7 +109,8 @@ def found() -> Cluster:
     rows = _rows(listed.stdout if listed else "")
     rows = [row for row in rows if len(row) == 6 and row[4].isdecimal()]
     if not rows:
-        what = f"Slurm lists no partitions ({_reason(listed) or 'it says nothing'})"
+        why = _reason(listed)
+        what = f"Slurm lists no partitions{f' ({why})' if why else ''}"
         remedy = "wait until `sinfo -a` lists partitions here, and run it again"
         raise FathomError(what, "sinfo", remedy)
     config = re.search(r"SLURM_VERSION\s*=\s*(\S+)", _answer("scontrol", "show", "config"))
@@ -181,7 +183,9 @@ def _minutes(limit: str) -> int | None:
 
 def _limits() -> Iterator[Limit]:
     """Yield the limits of each account of this user, and of each QOS that it may use."""
-    asked, user = ("sacctmgr", "-nP", "show"), getuser()
+    asked, user = ("sacctmgr", "-nP", "show"), ""
+    with suppress(KeyError, OSError):  # in a container a user may have no name
+        user = getuser()
     own = _rows(_answer(*asked, "assoc", f"user={user}", "format=account,qos,maxsubmit,maxtrespu"))
     own = [row for row in own if len(row) == 4]
     qos = {name for row in own for name in row[1].split(",") if name}

@@ -249,8 +249,8 @@ class Overview:
         lines += [f"{job.title}: {job}" for job in self._progresses.other_jobs]
         if others := self._progresses.other_trainings:
             lines.append(
-                f"starts that run: {others} more trainings, of another scale (--scale), "
-                "seed (--seeds) or paper"
+                f"trainings of starts that run, not counted above: {others}, of another scale "
+                "(--scale), seed (--seeds) or paper"
             )
         return lines
 

@@ -162,7 +162,7 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
-        FathomError: If what is missing takes more GPU-hours than the user allows, or jobs ask for
+        FathomError: If what is missing takes more hours than the user allows, or jobs ask for
             GPUs that their torch cannot use.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:

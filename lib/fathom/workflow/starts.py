@@ -40,8 +40,8 @@ def enter() -> list[str]:
     for path in freed:
         path.unlink(missing_ok=True)
     lines = ["the lock of an earlier start, which is gone, is removed"] if freed else []
-    if _locks():
-        lines.append(_who_may_live([records[path] for path in records if path not in dead]))
+    if records and _locks():
+        lines.append(whose_lock())
     for path in dead:
         path.unlink(missing_ok=True)
     hold(())
@@ -66,8 +66,10 @@ def _version(lock: Path) -> tuple[Any, ...]:
     return lock.name, status.st_ino, status.st_mtime_ns
 
 
-def _who_may_live(alive: list[dict[str, Any]]) -> str:
-    """Return whose the locks are that stay."""
+def whose_lock() -> str:
+    """Return whose a lock of Snakemake in the working folder may be, by the records of starts."""
+    paths = (path for path in HEADS.glob("*.json") if not _is_gone(path))
+    alive = [record for record in map(read_or_empty, paths) if not _is_ours(record)]
     far = sorted({str(record["host"]) for record in alive} - {platform.node()})
     if far:
         return f"a start on {', '.join(far)} may still run here; if it is gone, add --unlock once"

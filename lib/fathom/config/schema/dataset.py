@@ -308,8 +308,8 @@ class Dataset(Section):
         classes = [each for each in type(self).__mro__ if issubclass(each, Dataset)]
         ours = (each.model_fields for each in classes if each.__module__ == __name__)
         added = type(self).model_fields.keys() - {*chain(*ours)}  # by the class of a plugin
-        hashed = dict.fromkeys(("pivot", "translates", *self.hashed, *added))
-        keys = [key for key in hashed if getattr(self, key)]
+        keys = [key for key in ("pivot", "translates", *self.hashed) if getattr(self, key)]
+        keys += [key for key in added - {*keys} if getattr(self, key) not in (None, "", (), [], {})]
         return {"tasks": tasks} | {key: plain(getattr(self, key)) for key in keys}
 
     def corpus_folder(self, sources: Mapping[str, Source]) -> str:
