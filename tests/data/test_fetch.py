@@ -375,7 +375,9 @@ def test_a_package_comes_through_pip_without_what_it_requires(index, places, lin
 @pytest.mark.parametrize(
     ("changes", "limits", "words"),
     [
-        ({"sha256": "0" * 64}, Limits(), "pip ended with status 1"),
+        ({"version": "2.0"}, Limits(), "pip's index does not have this version"),
+        ({"package": "never-heard-of"}, Limits(), "pip finds nothing under this name"),
+        ({"sha256": "0" * 64}, Limits(), "the index has another file under this name"),
         # An index that sends a byte now and then kept pip, and the fetch, for ever.
         ({}, Limits(rate_over=0.01, rate=1e6), "pip has not ended after"),
     ],
@@ -387,3 +389,18 @@ def test_what_pip_refuses_is_said_in_one_line(index, tmp_path, changes, limits, 
     assert caught.value.where == wheel.pinned
     assert str(tmp_path / "by_hand") in caught.value.remedy
     assert list(tmp_path.glob("*.whl")) == []
+
+
+@pytest.mark.slow
+def test_an_index_out_of_reach_is_reported_without_its_address(index, tmp_path, monkeypatch, site):
+    wheel = installable(index)
+    address = site.put("/simple/", status=404)
+    site.close()
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_INDEX_URL", address)
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(FathomError, match="pip does not reach its index") as caught:
+        download_wheel(wheel, tmp_path, tmp_path / "by_hand")
+    assert "127.0.0.1" not in str(caught.value)

