@@ -7,7 +7,7 @@ from tests.house.tree import LEVELS
 
 # What the house has today, with the executor. The aims are 28,500 and 36,000 lines and 45 arrows:
 # lower these numbers whenever the house gets smaller; a new ability that needs lines raises them.
-LIB_LINES, TEST_LINES = 42_193, 49_389
+LIB_LINES, TEST_LINES = 42_211, 49_406
 MODULES, ARROWS, ROOM_LEVELS, AMBIGUOUS = 219, 45, 8, 0
 
 

@@ -55,10 +55,6 @@ class Artefact:
         return runs_by_row(self.cells)
 
 
-def _without_hash(folder: str) -> str:
-    return folder.rpartition("-")[0]
-
-
 @dataclass(frozen=True)
 class Needs:
     """What the tables and figures of papers depend on at a scale."""
@@ -144,8 +140,9 @@ class Needs:
             inputs = f"/{'/'.join(read_json(record).get('inputs', ()))}/"
         except FathomError:
             return False  # damaged, which `verify` says
+        names = {folder.rpartition("-")[0] for folder in folders}
         others = {*_WITH_HASH.findall(inputs)} - {*folders}  # or of a run that the scale watches
-        return {*map(_without_hash, others)}.isdisjoint(map(_without_hash, folders))
+        return not any(folder.rpartition("-")[0] in names for folder in others)
 
     def decodings(self, run: str) -> tuple[tuple[str, str], ...]:
         """Return the decodings of a run that config asks for, as split and gates.

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from fathom.config import measurement_keys, plugins
-from fathom.config.measurement_keys import OTHER_NAMES
 from fathom.config.merge import NAME, NAME_RULE, combinations, entry_name, fill_text
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.commands import CURVES
@@ -96,7 +95,9 @@ class ConfigFiles:
         # Modules of metrics and readers; those of methods have the names of their cards.
         self._modules = {kind: plugins.modules(place) for kind, place in plugins.FATHOM.items()}
         # Their files in measurements/ have the names of metrics and of what else is measured.
-        self._modules["metrics"] |= dict.fromkeys(OTHER_NAMES, Path(measurement_keys.__file__))
+        self._modules["metrics"] |= dict.fromkeys(
+            measurement_keys.OTHER_NAMES, Path(measurement_keys.__file__)
+        )
         self._files: dict[str, Parts[Value]] = {}
         for kind, folder in _SHARED.items():
             self._find(kind, config / folder)

@@ -170,11 +170,12 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
         set_aside(path)
         return
     series = [name for name in ended.files if not name.startswith((WEIGHTS, CODE))]
+    recorded = Recorded(path, ended.files)
     try:
-        Recorded(path, ended.files).require(*series)
+        recorded.require(*series)
     except FathomError as error:
         raise FathomError(error.what, error.where, f"{error.remedy} --train-again") from None
-    unfit, recorded = unfit_weights(path, ended), Recorded(path, ended.files)
+    unfit = unfit_weights(path, ended)
     code = (name for name in ended.files if name.startswith(CODE) and (folder / name).exists())
     damaged = {name: reason for name in code if (reason := recorded.unfit(name))}
     for name, reason in (unfit | damaged).items():
