@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from fathom.io.errors import FathomError, Findings, printed
 from fathom.io.machine import fault_of_machine
+from fathom.io.retired import OPTIONS
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, ignore_others, raised
 
@@ -117,12 +118,15 @@ def _refuse_mistyped(error: Exception) -> None:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "fathom"
     what, remedy = error.format_message(), f"see `{command} --help`"
-    if near := getattr(error, "possibilities", None):
+    verb = command.rpartition(" ")[2]
+    if instead := OPTIONS.get(f"{verb} {getattr(error, 'option_name', '')}"):
+        remedy = instead
+    elif near := getattr(error, "possibilities", None):
         what, remedy = error.message, f"nearest valid name: '{near[0]}'"
     elif param := getattr(error, "param", None):
         remedy = f"help: {param.help}"
     what = f"{what[0].lower()}{what[1:]}".replace("Input should", "it should").rstrip(".")
-    _refuse(FathomError(what, command.rpartition(" ")[2], remedy))
+    _refuse(FathomError(what, verb, remedy))
 
 
 def _refuse_plugin(error: Exception) -> None:

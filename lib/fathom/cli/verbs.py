@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from fathom.io.commands import PROJECT_VARIABLE
-from fathom.io.errors import unknown
+from fathom.io.errors import FathomError, unknown
+from fathom.io.retired import VERBS as RETIRED
 
 # The file of this folder for each verb, in the data's order, under the headings of the help page.
 VERBS = {
@@ -55,6 +56,8 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
         # What is read stays until the end; looking for garbage took a tenth of the time.
         gc.set_threshold(100_000)
     is_verb = any(named in verbs for verbs in VERBS.values())
+    if named in RETIRED:
+        raise FathomError(f"no verb '{named}' any more", "fathom", RETIRED[named])
     if named and not (is_verb or named.startswith("-")):
         raise unknown("verb", named, "fathom", [each for verbs in VERBS.values() for each in verbs])
     for heading, verbs in VERBS.items():

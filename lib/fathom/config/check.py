@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from fathom.config.schema.section import PATTERN
 from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import FathomError, Findings, brief, closest, nearest
+from fathom.io.retired import KEYS
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -145,6 +146,9 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
     context = error.get("ctx", {})
     if kind == "extra_forbidden":
         *above, key = location
+        for each in _models_at(model, tuple(above)):
+            if instead := KEYS.get(f"{each.__name__}.{key}"):
+                return f"no key '{key}' any more", instead
         return f"unknown key '{key}'", nearest(key, field_names(model, tuple(above)))
     if kind in _MISSING:
         return "no value is given", _choices(model, location) or "add the key"

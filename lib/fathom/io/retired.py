@@ -1,0 +1,13 @@
+"""Verbs, options and keys of earlier versions, each with what does the same today.
+
+A script or a config of an earlier version is refused in one line that says what to type.
+"""
+
+# Verbs of `fathom`.
+VERBS: dict[str, str] = {}
+
+# Options, by verb and option, as in "train --calibrate".
+OPTIONS: dict[str, str] = {}
+
+# Keys of config, by the class of config/schema and the key, as in "DecodingSettings.decoder".
+KEYS: dict[str, str] = {}
