@@ -33,12 +33,11 @@ KEPT = ROOT / "docs" / "results"
 SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE = ROOT / "docs" / "results.md"
 RUNS = "runs.csv"
-# Files that are kept as they are, and the pages of papers without their links to runs.
+# Files that are kept, and those that are not: points of each layer at each update, 2.3 MB.
 FILES = ("*/*.csv", "*/*.md", "curves/*.svg", "claims.csv")
+NOT_KEPT = ("deep/transparent_attention/figure4.csv", "tiny/latent_depth/figure6.csv")
 SCALES = ("tiny", SCALE, "deep")
-# Scales that ask which rows train, and at which rate; large pages of theirs are not kept.
-LADDERS = ("deep",)
-LARGE, LEFT_OUT = 2_000_000, "left_out.csv"  # bytes
+LADDERS = ("deep",)  # scales that ask which rows train, and at which rate
 # Rows are compared with the base; and these pairs, by BLEU.
 BASE = "12/12"
 PAIRS = {"LL-D, 24/24": ("24/24", "Gates at ½, 24/24")}
@@ -51,8 +50,6 @@ _ASKED = re.compile(r" ([<>]=? \S+)$")
 LONG = 180
 # How far a training that failed ended from the unigram baseline, in a note of a cell.
 _DISTANCE = re.compile(r"\(([\d.]+ (?:above|below)) the unigram\)")
-# Links of a page to the files of its runs, which are not kept.
-_TO_RUNS = re.compile(r'<a\b[^>]*href="\.\./[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
 
 def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
@@ -65,21 +62,11 @@ def keep(results: Path, scale: str, kept: Path = KEPT) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in (path for pattern in FILES for path in sorted(top.glob(pattern))):
-        copy = folder / path.relative_to(top)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-    left_out = []
-    for page in (top / f"{paper}.html" for paper in project.papers):
-        if page.is_file():
-            text = _TO_RUNS.sub(r"\1", page.read_text(encoding="utf-8"))
-            text = text.replace(f" results={results}", "")  # the folder is nobody else's
-            size = len(text.encode())
-            if scale in LADDERS and size > LARGE:
-                left_out.append({"name": page.name, "megabytes": f"{size / 1e6:.1f}"})
-            else:
-                (folder / page.name).write_text(text, encoding="utf-8")
-    if left_out:
-        write_csv(folder / LEFT_OUT, list(left_out[0]), left_out)
+        name = path.relative_to(top)
+        if f"{scale}/{name.as_posix()}" not in NOT_KEPT:
+            copy = folder / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
     write_csv(folder / RUNS, list(trainings[0]), trainings)
 
 
@@ -288,14 +275,24 @@ def _end(line: Mapping[str, str]) -> str:
 
 
 def _missing(folder: Path) -> str:
-    """Return which artefacts were not drawn, which runs of drawn tables lack, and what is large."""
+    """Return which artefacts were not drawn or not kept, and which runs of tables lack."""
     sentences = []
     for paper in load(ROOT).papers.values():
         names = [*paper.tables, *paper.figures]
-        missing = [name for name in names if not (folder / paper.name / f"{name}.csv").is_file()]
+        files = {name: folder / paper.name / f"{name}.csv" for name in names}
+        left_out = [
+            name
+            for name, path in files.items()
+            if f"{folder.name}/{paper.name}/{path.name}" in NOT_KEPT
+        ]
+        missing = [name for name in names if not files[name].is_file() and name not in left_out]
         if missing:
             some = ", ".join(missing) if len(missing) < len(names) else "all tables and figures"
             sentences.append(f"Not drawn of {paper.name}: {some}.")
+        if left_out:
+            sentences.append(
+                f"Drawn, but too large to keep: {', '.join(left_out)} of {paper.name}."
+            )
     for name, cells in tables(folder).items():
         runs = {line["run"] for line in cells if line["run"]}
         lacking = dict.fromkeys(line["run"] for line in cells if line["words"].startswith(NOT_RUN))
@@ -304,9 +301,6 @@ def _missing(folder: Path) -> str:
             sentences.append(
                 f"{len(lacking)} of {len(runs)} runs of {name} lack trainings: {named}."
             )
-    if (path := folder / LEFT_OUT).is_file():
-        pages = ", ".join(f"{line['name']} ({line['megabytes']} MB)" for line in rows(path))
-        sentences.append(f"Pages that are too large to be kept: {pages}.")
     return "".join(f"- {sentence}\n" for sentence in sentences) or "Nothing is missing.\n"
 
 

@@ -1,8 +1,11 @@
-"""Pictures of kept pages, by Chromium: python -m docs.picture writes docs/images/*.png.
+"""Pictures for docs/images, taken by Chromium (Debian's package is chromium).
 
-Each picture has the SHA-256 of the page that it was taken of, by which a test finds that it is
-stale. Debian's package is chromium. With the log of `make reproduce` it first writes the page that
-shows what a terminal does: python -m docs.picture reproduce.log.
+    python -m docs.picture page results/deep/transparent_attention.html
+    python -m docs.picture terminal reproduce.log
+
+The first takes the pictures of a paper's page, which whoever trained the scale `deep` has. The
+second writes the log of `make reproduce` as a page, and takes its picture; that has the SHA-256 of
+the page, by which a test finds that it is stale.
 """
 
 import json
@@ -20,17 +23,15 @@ from PIL.PngImagePlugin import PngInfo
 from fathom.io.files import sha256
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "results" / "deep" / "transparent_attention.html"
 IMAGES = ROOT / "docs" / "images"
 TERMINAL = IMAGES / "terminal.html"
-# Of each picture: its page, the address there, whether it is dark, and which elements it has.
+# Of each picture: the address in its page, whether it is dark, and which elements it has.
 PICTURES = {
-    "terminal": (TERMINAL, "", True, ("pre",)),
-    "page_light": (PAGE, "", False, (".grid",)),
-    "page_dark": (PAGE, "", True, (".grid",)),
-    "page_head": (PAGE, "", False, ("header",)),
+    "terminal": ("", True, ("pre",)),
+    "page_light": ("", False, (".grid",)),
+    "page_dark": ("", True, (".grid",)),
+    "page_head": ("", False, ("header",)),
     "page_cell": (
-        PAGE,
         "#table1-0-3-3",
         False,
         ("#table1 .grid", "aside:has(:target) h2", "aside:has(:target) dl"),
@@ -56,10 +57,10 @@ _POLICY = re.compile(r"<meta http-equiv=\W?Content-Security-Policy[^>]*>")
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 
-def take(name: str, images: Path = IMAGES) -> Path:
-    """Write one of the pictures, and return its file."""
-    page, address, dark, elements = PICTURES[name]
-    file = images / f"{name}.png"
+def take(name: str, page: Path) -> None:
+    """Write one of the pictures, of a page."""
+    address, dark, elements = PICTURES[name]
+    file = IMAGES / f"{name}.png"
     with TemporaryDirectory() as folder:
         copy = Path(folder) / page.name
         # Without the policy that keeps other scripts out.
@@ -78,20 +79,27 @@ def take(name: str, images: Path = IMAGES) -> Path:
     about.add_text(TAKEN_OF, sha256(page))
     picture = Image.open(file).convert("RGB").crop(box).quantize(COLOURS)
     picture.save(file, optimize=True, pnginfo=about)
-    return file
 
 
-def show(log: Path, page: Path = TERMINAL) -> None:
+def show(log: Path) -> None:
     """Write the page of a terminal with the log of `make reproduce`, without its installation."""
     text = "$ make reproduce\n…\n" + "".join(log.read_text(encoding="utf-8").partition(_SHOWN)[1:])
     head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>make reproduce</title>'
     style = "<style>html{color-scheme:light dark}</style>"
     body = f'<body><pre style="{_LOOK}">{escape(text.strip())}</pre></body></html>'
-    page.write_text(f"{head}{style}{body}\n", encoding="utf-8")
+    TERMINAL.write_text(f"{head}{style}{body}\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Take the pictures that the command line names, of the file that it names."""
+    kind, file = sys.argv[1:]
+    if kind == "terminal":
+        show(Path(file))
+    page = TERMINAL if kind == "terminal" else Path(file)
+    for name in PICTURES:
+        if name.startswith(kind):
+            take(name, page)
 
 
 if __name__ == "__main__":
-    for log in sys.argv[1:]:
-        show(Path(log))
-    for name in PICTURES:
-        take(name)
+    main()
