@@ -42,18 +42,14 @@ class Answer:
 
 @pytest.fixture
 def call(capsys, monkeypatch):
-    """A function that calls the command as a shell does.
-
-    `typed` is standard input; None closes it.
-    """
+    """A function that calls the command as a shell does; `typed` is standard input."""
     # typer puts its own hook there.
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.delenv("FATHOM_DEBUG", raising=False)
 
     def run(*words, typed=b""):
         monkeypatch.setattr(sys, "argv", ["fathom", *words])
-        stream = None if typed is None else io.TextIOWrapper(io.BytesIO(typed))
-        monkeypatch.setattr(sys, "stdin", stream)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed)))
         capsys.readouterr()
         # A command that is stopped ignores further signals until its process ends.
         handlers = {number: signal.getsignal(number) for number in SIGNALS}

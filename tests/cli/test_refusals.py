@@ -116,6 +116,8 @@ REFUSED = [
     ("clean --yes", "no kind is named; name some of"),
     # What typer finds.
     ("trian", "no verb 'trian'; nearest valid name: 'train'"),
+    # What earlier versions had.
+    ("cluster --yes", "no verb 'cluster' any more; write the profile yourself: docs/cluster.md"),
     ("train", "fathom: train: missing argument 'run'; help: A run of `fathom list runs`, or"),
     (f"show {RUN} {GATED}", "fathom: show: got unexpected extra argument"),
     (f"show {RUN} --sclae tiny", "no such option: --sclae; nearest valid name: '--scale'"),

@@ -8,8 +8,12 @@ import sys
 from collections import Counter
 
 import pytest
+import yaml
+from snakemake.cli import parse_args
+from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 from fathom.workflow.plan import RULES, Plan
+from snakemake_executor_plugin_slurm_attach.request import Request
 from tests.pipeline.conftest import copy_of_the_project
 from tests.support.own_project import TABLE, targets
 from tests.support.refused import says
@@ -158,6 +162,40 @@ def test_a_cluster_computes_at_the_scale_of_its_site_and_asks_before_thousands_o
     refused = fresh.run(*PROFILE, "all", code=1).strip().split("\n")[-1]
     says("all asks for", where="gpu_hours", remedy="into slurm/site.yaml").check(refused)
     assert not (fresh.folder / "results" / "cluster").exists()
+
+
+# Of each profile of docs/cluster.md: the cores that a training asks for, and the executor's words.
+PROFILES = {
+    "one": (8, ["--partition=gpu", "--gres=gpu:h200:1"]),
+    "several": (4, [
+        *("--account=lab", "--qos=normal", "--constraint=infiniband", "--partition=gpu,gpu-long"),
+        *("--gres=gpu:a100:1", "--exclude=bad7"),
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_both_profiles_of_the_page_on_clusters_are_complete_and_start(fresh, tmp_path, name):
+    page = (fresh.folder / "docs" / "cluster.md").read_text(encoding="utf-8")
+    written = dict(re.findall(rf"```yaml\n# {name}/(\w+\.yaml)\n(.*?)```", page, re.DOTALL))
+    for file, text in written.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    cores, words = PROFILES[name]
+    printed = fresh.run("snakemake", "--profile", str(tmp_path), *LOUD, "-n", *ROW)
+    says(f"fathom: scale paper ({tmp_path}/site.yaml): ").check(printed)
+    [training] = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
+    assert f"threads: {cores}\n" in training
+    # What the executor makes of it.
+    _, arguments = parse_args(["--profile", str(tmp_path)])
+    settings = ExecutorPluginRegistry().get_plugin("slurm-attach").get_settings(arguments)
+    options = Request("train_run", "x", ("/x",), {"gpu": 1}, cores, settings).options
+    assert {*words} < {*options}
+    # Nothing is missing that the shipped profile has.
+    shipped, default = (
+        yaml.safe_load((fresh.folder / "profiles" / each / "config.yaml").read_text("utf-8"))
+        for each in ("slurm", "default")
+    )
+    assert shipped.keys() - default.keys() <= yaml.safe_load(written["config.yaml"]).keys()
 
 
 def test_a_cluster_measures_kinds_of_networks_in_one_job_with_a_gpu(fresh):

@@ -109,10 +109,8 @@ def _refuse(error: FathomError) -> None:
 
 def _refuse_mistyped(error: Exception) -> None:
     """Exit as for a user's mistake where typer finds one in the command line."""
-    from typer.exceptions import Abort, TyperException
+    from typer.exceptions import TyperException
 
-    if isinstance(error, Abort):
-        _refuse(FathomError("no answer", "standard input", "type one, or add --yes"))
     if not isinstance(error, TyperException):
         return
     context = getattr(error, "ctx", None)

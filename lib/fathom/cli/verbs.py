@@ -19,7 +19,6 @@ VERBS = {
         **dict.fromkeys(("plan", "status", "summary"), "trainings"),
         **dict.fromkeys(("validate", "contracts", "schema", "where", "params"), "ask"),
         **dict.fromkeys(("new", "adopt", "sweep"), "new"),
-        "cluster": "cluster",
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": {

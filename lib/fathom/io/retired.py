@@ -4,7 +4,9 @@ A script or a config of an earlier version is refused in one line that says what
 """
 
 # Verbs of `fathom`.
-VERBS: dict[str, str] = {}
+VERBS: dict[str, str] = {
+    "cluster": "write the profile yourself: docs/cluster.md has two that are complete",
+}
 
 # Options, by verb and option, as in "train --calibrate".
 OPTIONS: dict[str, str] = {}
