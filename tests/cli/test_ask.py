@@ -170,15 +170,6 @@ def test_a_run_has_its_full_name_its_short_name_and_its_folder(project, edit, ca
     assert f"{RUN}-" in call("show", folder).one_line.rpartition("; ")[2]
 
 
-# schema
-
-
-def test_an_editor_gets_a_schema_of_each_kind_of_file(project, call):
-    assert call("schema").code == 0
-    written = {path.stem for path in (project / "config/schemas").glob("*.json")}
-    assert {"runs", "tables", "scale", "method"} <= written
-
-
 # contracts
 
 

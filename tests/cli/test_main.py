@@ -362,7 +362,6 @@ WORDS = READING | {
     # The small corpus has no sources; test_draw.py draws pages.
     "page": ("--help",),
     "pack": (RUN,),
-    "schema": ("--help",),
     "new": ("mine",),
     "adopt": ("--help",),
     "sweep": ("--help",),

@@ -114,6 +114,8 @@ REFUSED = [
     ("unpack run.zip", "run.zip: no such file"),
     ("clean state", "no kind 'state'; nearest valid name: 'states'"),
     ("clean --yes", "no kind is named; name some of"),
+    # Verbs of earlier versions.
+    ("schema", "no verb 'schema' any more; the classes of lib/fathom/config/schema, and the page"),
     # What typer finds.
     ("trian", "no verb 'trian'; nearest valid name: 'train'"),
     # What earlier versions had.

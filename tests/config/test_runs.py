@@ -4,9 +4,14 @@ import shutil
 
 import pytest
 
+from fathom.config.check import models_in
 from fathom.config.load import load
 from fathom.config.rules import early_average
+from fathom.config.schema import dataset, source
+from fathom.config.schema.run import RunSettings
+from fathom.config.schema.scale import Scale
 from fathom.config.show import describe
+from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
 from tests.config.conftest import PROJECT
 
@@ -17,6 +22,28 @@ SMALL, LONG = "scales/small.yaml", "scales/long.yaml"
 def shown(project, name, scale):
     """Return what `fathom show` prints of each setting, by its path."""
     return {setting.path: setting for setting in describe(project, name, scale)}
+
+
+# Settings
+
+
+def without_description(kind):
+    """Yield the keys of a class that say nothing, also of the classes inside it."""
+    for name, field in kind.model_fields.items():
+        inside = [*models_in(field.annotation)]
+        # The class of a section, or of what a name chooses, says what it is.
+        if not (field.description or inside or name in ("name", "kind", "by")):
+            yield f"{kind.__name__}.{name}"
+        for each in inside:
+            yield from without_description(each)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [RunSettings, Scale, Switches, *dataset.FORMATS.values(), *source.KINDS.values()],
+)
+def test_every_setting_of_a_run_a_scale_a_data_set_and_a_source_has_a_description(kind):
+    assert not [*without_description(kind)]
 
 
 # Merging

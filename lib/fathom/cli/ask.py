@@ -24,7 +24,6 @@ from fathom.config.measurement_keys import metric_named
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, Findings, nearest, unknown
-from fathom.io.files import write_json
 
 if TYPE_CHECKING:
     from fathom.artefacts.parameters import PrintedCount
@@ -273,22 +272,6 @@ def contracts(name: Promising, as_json: Json = False) -> None:
     answer(as_json, found, lines)
     if any(found.values()):
         raise typer.Exit(1)
-
-
-def schema() -> None:
-    """Write JSON Schemas of config/ into config/schemas/.
-
-    An editor that reads config/schemas/ completes keys and shows what they mean.
-
-    Example: fathom schema
-    """
-    from fathom.artefacts import schemas
-
-    project = open_project()
-    folder = project.root / "config" / "schemas"
-    for kind, content in schemas.schemas(project).items():
-        write_json(folder / f"{kind}.json", content)
-    report(f"schemas: {folder}")
 
 
 PaperOfEquation = Annotated[

@@ -188,7 +188,7 @@ class ConfigFiles:
         # What is in a wrong folder, or called *.yml.
         config = self.root / "config"
         readable = {path for paths in self._paths.values() for path in paths.values()}
-        readable |= {*self._taken, *self.folders.values(), config / "papers", config / "schemas"}
+        readable |= {*self._taken, *self.folders.values(), config / "papers"}
         readable |= {config / folder for folder in _SHARED.values()}
         places = [config, config / "papers", *(config / folder for folder in _SHARED.values())]
         for folder in self.folders.values():

@@ -122,7 +122,7 @@ def one_or_several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-_Typed = BeforeValidator(_number_as_text, json_schema_input_type=str | int | float | None)
+_Typed = BeforeValidator(_number_as_text)
 # `--config site='{max_gpus: 8}'` gives text.
 _Number = Annotated[Count, Strict(False)]
 
@@ -159,15 +159,12 @@ class Switches(Section):
     matmul: Literal["exact", "tf32"] = Doc(
         "tf32: on CUDA, training multiplies float32 in TF32; exact: in float32.", "tf32"
     )
-    seeds: Annotated[
-        tuple[int, ...] | None,
-        BeforeValidator(read_seeds, json_schema_input_type=str | int | list[int] | None),
-    ] = Doc("Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5.", None)
+    seeds: Annotated[tuple[int, ...] | None, BeforeValidator(read_seeds)] = Doc(
+        "Seeds in place of the runs' own: 3 (1 to 3), 2-4, or 2,5.", None
+    )
     row: Annotated[Text | None, _Typed] = Doc("The row that `<table>_row` trains: 12/12.", None)
     run: Annotated[Text | None, _Typed] = Doc("Runs that `run` makes, with commas or *.", None)
-    papers: Annotated[
-        tuple[str, ...], BeforeValidator(one_or_several, json_schema_input_type=str | list[str])
-    ] = Doc(
+    papers: Annotated[tuple[str, ...], BeforeValidator(one_or_several)] = Doc(
         "Folders of papers outside config/papers, below the working folder, or else the project's.",
         (),
     )

@@ -6,6 +6,8 @@ A script or a config of an earlier version is refused in one line that says what
 # Verbs of `fathom`.
 VERBS: dict[str, str] = {
     "cluster": "write the profile yourself: docs/cluster.md has two that are complete",
+    "schema": "the classes of lib/fathom/config/schema, and the page Settings of the site, "
+    "describe each key",
 }
 
 # Options, by verb and option, as in "train --calibrate".

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator
 
 from fathom.config.check import checked
 from fathom.config.measurement_keys import NAMES, ShownValue, metric_named, parse
@@ -46,8 +46,7 @@ def _tolerance(within: Any) -> Tolerance:
     raise ValueError(f"'{brief(within)}' is not a tolerance; {remedy}")
 
 
-_AS_JSON = WithJsonSchema({"type": ["number", "string"]})
-Within = Annotated[Tolerance, BeforeValidator(_tolerance), _AS_JSON]
+Within = Annotated[Tolerance, BeforeValidator(_tolerance)]
 
 
 class Measurement(Section):

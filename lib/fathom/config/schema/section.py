@@ -25,7 +25,7 @@ def Doc(
     source: str = "",
     no_choice: bool = False,
 ) -> Any:
-    """Describe a setting; all of it also appears in the generated JSON Schema.
+    """Describe a setting, as the page *Settings* of the site prints it.
 
     Args:
         text: what the setting means.

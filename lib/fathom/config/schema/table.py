@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator
 
 from fathom.config.schema.section import AsTuple, Doc, ListOf, Section
 
@@ -12,7 +12,7 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Id = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer"]})]
+Id = Annotated[str, BeforeValidator(_text)]
 Ids = ListOf[Id]
 
 
