@@ -364,7 +364,6 @@ WORDS = READING | {
     "pack": (RUN,),
     "new": ("mine",),
     "adopt": ("--help",),
-    "sweep": ("--help",),
     "unpack": ("run.tar.gz", "--help"),
 }
 CALLS = """

@@ -36,6 +36,23 @@ def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path
     assert project.papers["mine"].about.title == "uneven and Gated on pair"
 
 
+def test_the_commented_lines_of_a_new_study_are_a_run_for_each_value_and_their_rows(new, tmp_path):
+    """As the tutorial changes the file."""
+    assert new("mine", "--like", "uneven", "--data", "pair").code == 0
+    file = tmp_path / "mine" / "study.yaml"
+    file.write_text(file.read_text().replace("# dropout", "dropout"))
+    layer = from_plain({"papers": [str(tmp_path / "mine")]}, "--config")
+    project = load(PROJECT, layers=[layer])
+    rows = {
+        cell.row: cell.source for cell in project.cells(project.papers["mine"].tables["table1"])
+    }
+    assert rows == {"uneven": "mine/uneven"} | {
+        f"dropout {dropout}": f"mine/dropout_0_{tenth}" for dropout, tenth in ((0.1, 1), (0.3, 3))
+    }
+    dropouts = [project.run(run).model.dropout for run in ("mine/dropout_0_1", "mine/dropout_0_3")]
+    assert dropouts == [0.1, 0.3]
+
+
 def test_a_new_study_says_which_run_is_trained_as_another(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(PROJECT_VARIABLE, str(ROOT))

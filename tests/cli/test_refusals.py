@@ -116,6 +116,10 @@ REFUSED = [
     ("clean --yes", "no kind is named; name some of"),
     # Verbs of earlier versions.
     ("schema", "no verb 'schema' any more; the classes of lib/fathom/config/schema, and the page"),
+    (
+        "sweep uneven",
+        "no verb 'sweep' any more; write the runs with `for` into a study (docs/study.md)",
+    ),
     # What typer finds.
     ("trian", "no verb 'trian'; nearest valid name: 'train'"),
     # What earlier versions had.

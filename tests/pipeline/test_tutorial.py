@@ -15,7 +15,7 @@ LEFT = (
     "results/tiny/latent_depth.html",
     "results/tiny/curves/latent_depth_table5.svg",
     "results/tiny/help_texts/table1.csv",
-    "results/tiny/sweep/figure1.png",
+    "results/tiny/dropout/table1.csv",
     "exported/checkpoint.pt",
     "exported/README.md",
 )
@@ -30,4 +30,4 @@ def test_the_tutorials_commands_run_in_their_order_and_leave_what_it_names(finis
     shutil.copytree(finished.folder, project.folder, symlinks=True)
     printed = project.shell(script)
     assert [name for name in LEFT if not Path(project.folder, name).is_file()] == []
-    assert "sweep: 1 of 2 trainings found, 1 to train" in printed
+    assert "dropout: 1 of 2 trainings found, 1 to train" in printed

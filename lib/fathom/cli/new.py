@@ -1,14 +1,13 @@
-"""The verbs that begin a study: new; adopt, of text files; sweep, of other values of settings."""
+"""The verbs that begin a study: new; adopt, of text files."""
 
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fathom.cli.options import Run, open_project
+from fathom.cli.options import open_project
 from fathom.cli.terminal import report, suggest
 from fathom.config.load import load
 from fathom.config.measurement_keys import long_code
@@ -16,7 +15,7 @@ from fathom.config.merge import NAME, NAME_RULE
 from fathom.config.project import Project
 from fathom.config.switches import FILE, layers
 from fathom.config.tables import runs_by_row
-from fathom.config.yaml_values import Value, as_blocks, as_yaml, from_plain, name_of
+from fathom.config.yaml_values import as_blocks, as_yaml, from_plain, name_of
 from fathom.data.adopted import KINDS, AdoptedText
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, findings_in, refuse, unknown
@@ -34,36 +33,20 @@ data: {data}
 seeds: 3
 
 # Recipes of papers. What a line adds changes the recipe; `fathom show {first}` lists all settings.
-# A run for each value: drop_<p>: {{for: {{p: [0.1, 0.2]}}, like: {first}, model: {{dropout: <p>}}}}
 runs:
 {runs}
+  # A run for each value, and a row for each run: delete the # of both lines.
+  # dropout_<p>: {{for: {{p: [0.1, 0.3]}}, like: {first}, model: {{dropout: <p>}}}}
 
 tables:
   table1:
     against: {against}  # adds difference, 95 % interval, p, and p with Holm's correction
     columns: [params, avg, tasks]
-    rows: {{{rows}}}
+    rows:
+{rows}
+      # dropout <p>: dropout_<p>
 
 # Further sections, as in the files of a paper: families, figures, claims, scales.
-"""
-SWEEP = """\
-# A value that is added to a list is a further run; finished runs stay finished.
-title: Sweep of {like}
-{data}seeds: {seeds}
-runs:
-{runs}
-tables:
-  table1:
-    against: unchanged  # adds difference, 95 % interval, p, and p with Holm's correction
-    columns: [params, avg, tasks]
-    rows: {rows}
-figures:
-  figure1: {{kind: lines, series: nll.valid, x: update, lines: {rows}}}
-"""
-MAP = """\
-  figure2:
-    {{kind: heat_map, table: table1, value: avg, rows: {0}, columns: {1}, numbers: true,
-     cells: {{"<{0}>, <{1}>": {2}}}}}
 """
 # Subwords of text with fewer pairs; an estimate.
 _PIECES = ((20_000, 2_000), (200_000, 8_000), (2_000_000, 16_000))
@@ -74,15 +57,6 @@ _HOLD_OUT = "not the numbers of pairs for validation and test", "--hold-out 500+
 Like = Annotated[
     list[str] | None,
     typer.Option(metavar="RUN", help="A run whose recipe is compared. May be given repeatedly."),
-]
-Values = Annotated[
-    list[str],
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUES",
-        help="A setting of the run and its values, such as model.dropout=0.1,0.3. May be given "
-        "repeatedly.",
-    ),
 ]
 Two = tuple[Path, Path] | None
 
@@ -116,12 +90,12 @@ def new(
     if data is None:
         write_text(file, text)
     else:
-        _write_valid(project, file, text, lambda place: f"new: {place.rpartition(': ')[2]}")
+        _write_valid(project, file, text)
     finish(project, name, "new:", [file], first="" if data else _NO_DATA)
 
 
-def _write_valid(project: Project, file: Path, text: str, typed: Callable[[str], str]) -> None:
-    """Write a study, or raise what is wrong with it; `typed` names a place in it by an option.
+def _write_valid(project: Project, file: Path, text: str) -> None:
+    """Write a study, or raise what is wrong with it, by key.
 
     Prints which of its runs are trained as others.
     """
@@ -134,13 +108,17 @@ def _write_valid(project: Project, file: Path, text: str, typed: Callable[[str],
         shutil.rmtree(file.parent)
         at = name_of(file.resolve(), project.root)
         refuse(
-            FathomError(f.what, typed(f.where) if f.where.startswith(at) else f.where, f.remedy)
-            for f in findings_in(error)
+            FathomError(each.what, _key(each.where, at), each.remedy) for each in findings_in(error)
         )
     scale = project.switches.scale
     for run in loaded.runs_of(name):
         if (same := loaded.spec(run, scale).name) != run:
             report(f"{run} is {same} at scale {scale}, and trained once")
+
+
+def _key(where: str, file: str) -> str:
+    """Return the place of a mistake; of one in a file that is deleted, the key alone."""
+    return f"new: {where.rpartition(': ')[2]}" if where.startswith(file) else where
 
 
 def new_folder(project: Project, name: str, data: str | None = None) -> Path:
@@ -161,13 +139,11 @@ def _require_name(name: str) -> None:
         raise FathomError(f"'{name}': {NAME_RULE}", "name", "choose another name")
 
 
-def finish(
-    project: Project, name: str, verb: str, written: list[Path], switches: str = "", first: str = ""
-) -> None:
+def finish(project: Project, name: str, verb: str, written: list[Path], first: str = "") -> None:
     """Name a study in a new config.yaml of the working folder, or say how to in a user's own.
 
-    Prints the files that are written, and what to type next, with more `switches`. A study that
-    lacks something is not named, or all verbs would refuse it: `first` says what to do before.
+    Prints the files that are written, and what to type next. A study that lacks something is not
+    named, or all verbs would refuse it: `first` says what to do before.
     """
     papers, hint = [*project.switches.papers], ""
     if Path(name).resolve() not in [Path(paper).resolve() for paper in papers]:
@@ -182,7 +158,7 @@ def finish(
     if hint:
         report(hint)
     shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
-    suggest(f"snakemake {name} --config {shown}{switches}")
+    suggest(f"snakemake {name} --config {shown}")
 
 
 def _study(project: Project, like: list[str] | None, dataset: str, subwords: str = "") -> str:
@@ -203,7 +179,7 @@ def _study(project: Project, like: list[str] | None, dataset: str, subwords: str
         first=lent[0],
         runs="\n".join(f"  {run}: {{like: {each}}}" for run, each in runs.items()),
         against=next(iter(runs)),
-        rows=", ".join(f"{run}: {run}" for run in runs),
+        rows="\n".join(f"      {run}: {run}" for run in runs),
     )
 
 
@@ -352,58 +328,3 @@ def _split(hold_out: str | None, pairs: int, loss: str) -> tuple[int, int]:
         remedy = f"write --hold-out {tenth}+{tenth} or fewer" if tenth else "give more text"
         raise FathomError(what, f"--hold-out {hold_out}", remedy)
     return valid, test
-
-
-def sweep(
-    run: Run,
-    changes: Values,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds of all runs: 1 to this number.")] = 3,
-    data: Annotated[str | None, typer.Option(help="The data set of all runs.")] = None,
-    name: Annotated[str, typer.Option(help="The study, and its new folder.")] = "sweep",
-) -> None:
-    """Begin a study of a run with other values of some settings.
-
-    NAME/study.yaml has a run for each combination of values, and a table that
-    compares them with the unchanged run; for two settings also a heat map. If
-    you add a value to the file later, only its runs are trained.
-
-    Example: fathom sweep m2o_diverse_ll_d_12_24 --set method.depth_weight=0.1,0.3,1
-    """
-    project = open_project()
-    like = project.run_name(run)
-    keys = [change.partition("=")[0] for change in changes]
-    for key, _, values in (change.partition("=") for change in changes):
-        if not values.strip():
-            raise FathomError("no values", f"--set {key}", f"write {key}=0.1,0.3")
-    file = new_folder(project, name, data) / "study.yaml"
-
-    def typed(place: str) -> str:
-        """Return the option that gave a place of the file."""
-        return next((f"--set {key}" for key in keys if place.endswith(f".{key}")), "--set")
-
-    _write_valid(project, file, _swept(like, changes, data, seeds), typed)
-    finish(project, name, "sweep:", [file], f" seeds={seeds}")
-
-
-def _swept(like: str, changes: list[str], data: str | None, seeds: int) -> str:
-    """Return a study of the run `like` with `key=value,value` for some settings."""
-    lists: list[tuple[str, str]] = []
-    settings = Value({})
-    for change in changes:
-        key, _, values = change.partition("=")
-        last = key.rpartition(".")[2]
-        name = key.replace(".", "_") if last in dict(lists) else last
-        settings = settings.put(tuple(key.split(".")), Value(f"<{name}>"))
-        # YAML reads 1e-3 as text.
-        lists.append((name, re.sub(r"(?<![\w.])(\d+)e-", r"\1.0e-", values)))
-    # A run's name has 64 letters at most.
-    pattern = "_".join(f"{name[: 48 // len(lists)]}_<{name}>" for name, _ in lists)
-    label = ", ".join(f"{name} <{name}>" for name, _ in lists)
-    values = ", ".join(f"{name}: [{values}]" for name, values in lists)
-    changed = str(settings.plain)[1:-1].replace("'", "")
-    runs = f"  unchanged: {{like: {like}}}\n"
-    runs += f"  {pattern}: {{for: {{{values}}}, like: {like}, {changed}}}"
-    text = "" if data is None else f"data: {data}\n"
-    rows = f'{{unchanged: unchanged, "{label}": {pattern}}}'
-    study = SWEEP.format(like=like, data=text, seeds=seeds, runs=runs, rows=rows)
-    return study + (MAP.format(*dict(lists), pattern) if len(lists) == 2 else "")

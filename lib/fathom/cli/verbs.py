@@ -18,7 +18,7 @@ VERBS = {
         **dict.fromkeys(("list", "show"), "ask"),
         **dict.fromkeys(("plan", "status", "summary"), "trainings"),
         **dict.fromkeys(("validate", "contracts", "where", "params"), "ask"),
-        **dict.fromkeys(("new", "adopt", "sweep"), "new"),
+        **dict.fromkeys(("new", "adopt"), "new"),
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
     "Runs": {

@@ -6,6 +6,7 @@ A script or a config of an earlier version is refused in one line that says what
 # Verbs of `fathom`.
 VERBS: dict[str, str] = {
     "cluster": "write the profile yourself: docs/cluster.md has two that are complete",
+    "sweep": "write the runs with `for` into a study (docs/study.md)",
     "schema": "the classes of lib/fathom/config/schema, and the page Settings of the site, "
     "describe each key",
 }
