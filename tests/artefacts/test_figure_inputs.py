@@ -51,7 +51,7 @@ def test_a_series_that_is_not_the_recorded_one_is_refused(tmp_path):
         with refused(
             "not the file that was recorded",
             where=path,
-            remedy="fathom repair paper/small-12345678",
+            remedy="cannot be made again without training",
         ):
             small.read(one)
         path.unlink()

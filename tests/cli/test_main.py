@@ -348,7 +348,6 @@ NETWORKS = {
 WORDS = READING | {
     "cluster": ("--help",),
     "statistics": ("small",),
-    "repair": ("--dry-run",),
     "subwords": ("small",),
     "encode": ("small",),
     "train": (RUN,),

@@ -54,6 +54,7 @@ REFUSED = [
     (f"translate {RUN} --seed 99999999999999999999", "--seed: "),
     (f"translate {RUN} --results 're{{x}}sults'", "results re{x}sults: "),
     (f"show {RUN} --scale ''", "--scale: no text is given; write a value, or leave the option out"),
+    ("repair", "no verb 'repair' any more; run the commands that `fathom verify` prints"),
     ("verify --results config", "results would lie between the files of"),
     ("verify --results .", "results would lie between the files of"),
     (f"translate {RUN} --seed 2", f"run `fathom run sample/{RUN} --scale small --seeds 2-2`"),

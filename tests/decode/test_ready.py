@@ -48,7 +48,7 @@ def test_the_weights_that_are_decoded_must_be_there(tmp_path):
     with refused("no such file", where="training.json"):
         ready.require_weights(SPEC, 1, paths)
     paths.training(SPEC, 1).mkdir(parents=True)
-    with refused("a folder, not a file", where="training.json", remedy="fathom repair"):
+    with refused("a folder, not a file", where="training.json", remedy="move the folder away"):
         ready.require_weights(SPEC, 1, paths)
     paths.training(SPEC, 1).rmdir()
     write_training(SPEC, paths)

@@ -8,7 +8,7 @@ import pytest
 
 from fathom.config.measurement_keys import file_name
 from fathom.config.paths import Paths
-from fathom.io.commands import again
+from fathom.io.commands import AFTER_TRAINING, again
 from tests.support.small_corpus import small_data
 from tests.support.specs import small_spec
 
@@ -34,8 +34,9 @@ COMMANDS = {
     PATHS.tensors(DATA) / "bos" / "train.source.bin": f"fathom encode {DATA.folder}",
     PATHS.training(SPEC, 3): f"fathom train {NAME}",
     RUN / "checkpoints" / "update_5.pt": f"fathom train {NAME}",
-    RUN / "metrics.tsv": f"fathom repair paper/{SPEC.folder}",
-    RUN / "diagnostics" / "alpha.gz": f"fathom repair paper/{SPEC.folder}",
+    RUN / "checkpoints" / "before_last.pt": f"fathom train {NAME}",
+    RUN / "spec.yaml": f"fathom train {NAME}",
+    RUN / "state.json": f"fathom train {NAME}",
     PATHS.top / "compare.drawn.json": "fathom compare --scale tiny",
     PATHS.top / "paper" / "page.drawn.json": "fathom page paper --scale tiny",
     PATHS.top
@@ -67,8 +68,12 @@ def test_each_file_has_the_command_of_its_stage(path):
 def test_no_command_deletes_and_a_folder_in_the_way_is_moved_first(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path.mkdir(parents=True)
-    run = f" paper/{SPEC.folder}" if path.parts[1] == "runs" else ""
-    assert again(path) == f"run `fathom repair{run}`"
+    assert again(path) == f"move the folder away, and run `{COMMANDS[path]}`"
+
+
+@pytest.mark.parametrize("name", ["metrics.tsv", "times.tsv", "diagnostics/alpha.tsv.gz"])
+def test_a_series_has_no_command(name):
+    assert again(RUN / name) == AFTER_TRAINING
 
 
 def test_a_command_names_another_folder_of_results_in_quotes(tmp_path):

@@ -11,12 +11,12 @@ import yaml
 from fathom.artefacts.rendering import write_drawn
 from fathom.config.paths import Paths
 from fathom.decode.translate import translate
+from fathom.io.commands import AFTER_TRAINING
 from fathom.io.files import write_lines, write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.nn.weights import write_checkpoint
-from fathom.results.repair import actions
 from fathom.results.run_state import State, write_state
-from fathom.results.training_record import record_loss, restore_measured
+from fathom.results.training_record import LOST, restore_measured
 from fathom.results.verify import _below, verify
 from fathom.scoring.score import score
 from tests.support.damage import flip
@@ -89,7 +89,7 @@ CHANGES = [
     ("corpora/*/kor/test.eng", edit, "fathom prepare"),
     ("runs/*/*/1/decodings/*/bel.txt", edit, "fathom translate"),
     ("runs/*/*/1/measurements/training.json", cut, "fathom train"),
-    ("runs/*/*/1/metrics.tsv", cut, "fathom repair"),
+    ("runs/*/*/1/metrics.tsv", cut, AFTER_TRAINING),
     ("subwords/*/foreign.model", put("english.model"), "fathom subwords"),
     ("tensors/*/dictionary.source.txt", cut, "fathom encode"),
     ("sources/talks/talks.txt", edit, "fathom fetch talks"),
@@ -98,13 +98,13 @@ CHANGES = [
     ("runs/*/*/1/measurements/scores.*.json", edit, "fathom score"),
     ("runs/*/*/1/measurements/training.json", os.unlink, "fathom train"),
     ("runs/*/*/1/measurements/scores.*.json", os.unlink, "fathom score"),
-    ("runs/*/*/1/state.json", cut, "fathom repair"),
+    ("runs/*/*/1/state.json", cut, "fathom train"),
     ("runs/*/*/1/decodings/*/sentences.bos.tsv.gz", flip, "fathom score"),
     ("runs/*/*/1/checkpoints/update_3.pt", os.unlink, "fathom train"),
-    ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom repair"),
-    ("runs/*/*/1/checkpoints/before_last.pt", save_of(SPEC.identity, 2), "fathom repair"),
-    ("runs/*/*/1/checkpoints/before_last.pt", save_of("0" * 64, 1), "fathom repair"),
-    ("runs/*/*/1/spec.yaml", edit, "fathom repair"),
+    ("runs/*/*/1/checkpoints/before_last.pt", flip, "fathom train"),
+    ("runs/*/*/1/checkpoints/before_last.pt", save_of(SPEC.identity, 2), "fathom train"),
+    ("runs/*/*/1/checkpoints/before_last.pt", save_of("0" * 64, 1), "fathom train"),
+    ("runs/*/*/1/spec.yaml", edit, "fathom train"),
     ("tensors/*/kor/test.source.idx", cut, "fathom encode"),
     ("sources/talks/source.json", edit, "fathom fetch talks"),
     ("runs/*/*/1/checkpoints/last.pt", put("update_3.pt"), "fathom train"),
@@ -145,9 +145,11 @@ def test_ten_changes_are_ten_findings_in_the_order_in_which_files_are_made(paths
     assert set(verified.findings) == set(planted)
     for path, command in planted.items():
         says(where=path, remedy=command).check(verified.findings[path])
-    stages = [verified.findings[path].remedy.split()[2] for path in verified.in_order()]
+    *others, last = (verified.findings[path].remedy for path in verified.in_order())
     before = ["fetch", "prepare", "subwords", "encode", "encode"]
-    assert stages == [*before, "repair", "train", "train", "translate", "score"]
+    stages = [*before, "train", "train", "translate", "score"]
+    assert [remedy.split()[2] for remedy in others] == stages
+    assert last == AFTER_TRAINING
 
 
 @pytest.mark.parametrize(("pattern", "change", "command"), CHANGES)
@@ -170,7 +172,7 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
     (path,) = paths.results.glob(pattern)
     path.unlink()
     for make, remove, what, remedy in (
-        (path.mkdir, path.rmdir, "a folder, not a file", "fathom repair"),
+        (path.mkdir, path.rmdir, "a folder, not a file", "fathom train"),
         (lambda: os.mkfifo(path), path.unlink, "not a file", command),
         (lambda: path.symlink_to("gone"), path.unlink, "a link to nothing", command),
     ):
@@ -178,7 +180,7 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
         findings = verify([paths.results]).findings
         assert set(findings) == {path}
         says(what, where=path).check(findings[path])
-        assert findings[path].remedy.startswith(f"run `{remedy}")
+        assert findings[path].remedy.startswith(remedy)
         remove()
 
 
@@ -213,18 +215,6 @@ def test_the_text_of_a_run_alone_is_compared_where_it_alone_is_given(paths):
     plant(paths, "tensors/*/dictionary.source.txt", cut)
     assert verify([paths.results / "runs", paths.results / "corpora"]).findings == {}
     assert len(verify([paths.results / "tensors"]).findings) == 1
-
-
-def test_a_training_whose_record_is_gone_goes_on_from_its_states(paths):
-    """`fathom repair` moved nothing, and did nothing."""
-    record = paths.training(SPEC, 1)
-    record.unlink()
-    (action,) = actions(verify([paths.results]), None)
-    assert action.verb[:2] == ("train", f"{SPEC.paper}/{SPEC.folder}")
-    (paths.run(SPEC, 1) / "checkpoints" / "last.pt").unlink()
-    (paths.run(SPEC, 1) / "checkpoints" / "before_last.pt").unlink()
-    verified = verify([paths.results])
-    assert (set(verified.findings), actions(verified, None)) == ({record}, [])
 
 
 def test_whole_records_of_another_seed_weights_or_decoding_are_named(paths):
@@ -266,8 +256,6 @@ def test_a_stage_that_has_not_finished_has_nothing_to_compare(paths):
     for change in (flip, save_of(SPEC.identity, 2**31 - 1)):
         last = plant(paths, "runs/*/*/1/checkpoints/last.pt", change)
         assert set(verify([paths.results]).findings) == {last}
-        # The training goes on from the state before it.
-        assert [action.aside for action in actions(verify([paths.results]), None)] == [(last,)]
 
 
 def test_a_file_that_is_gone_after_it_was_listed_is_no_finding(paths, monkeypatch):
@@ -283,16 +271,6 @@ def test_a_file_that_is_gone_after_it_was_listed_is_no_finding(paths, monkeypatc
     for name in ("checkpoints/fresh.pt", "measurements/gone.json", "state.json"):
         (run / name).unlink()
     assert verify([paths.results]).findings == {}
-
-
-def test_a_pruned_network_is_compared(tmp_path):
-    folder = tmp_path / "runs" / "paper" / "run-12345678" / "1" / "pruned" / "bos"
-    folder.mkdir(parents=True)
-    (folder / "network.pt").write_bytes(b"one")
-    write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
-    (folder / "network.pt").write_bytes(b"two")
-    training = folder.parents[1] / "training.json"
-    assert set(verify([tmp_path]).findings) == {folder / "network.pt", training}
 
 
 def test_text_and_weights_that_pack_leaves_out_are_one_line(paths):
@@ -353,11 +331,14 @@ def test_a_damaged_record_says_that_what_it_names_cannot_be_compared(paths):
     says("nothing that it names can be compared", where=record).check(findings[record])
 
 
-def test_what_is_recorded_as_lost_is_no_finding_until_it_is_there_and_damaged(paths):
+def test_what_an_earlier_version_recorded_as_lost_is_no_finding_until_it_is_there_and_damaged(
+    paths,
+):
     series = next(paths.results.glob("runs/*/*/1/metrics.tsv"))
     content = series.read_bytes()
     series.unlink()
-    record_loss(series, "the disk failed")
+    lost = {"files": {}, "lost": {series.name: "the disk failed"}}
+    write_record(series.with_name(LOST), lost)
     verified = verify([paths.results])
     assert (verified.findings, verified.lost) == ({}, {series: "the disk failed"})
     series.write_bytes(content[:-1])

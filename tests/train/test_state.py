@@ -368,7 +368,7 @@ def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, ru
     path = run / "metrics.tsv"
     path.write_bytes(path.read_bytes()[:-20])
     before = sorted(run.rglob("*"))
-    with refused("not the file that was recorded", where=path, remedy="--train-again"):
+    with refused("not the file that was recorded", where=path, remedy=f"move {run} away"):
         resume(tensors, run)
     assert sorted(run.rglob("*")) == before
 

@@ -12,7 +12,6 @@ from fathom.cli.options import (
     Seed,
     open_run,
     open_scale,
-    require_results,
 )
 from fathom.cli.terminal import answer, report, suggest
 from fathom.config.paths import Paths
@@ -79,8 +78,8 @@ def verify(
     Prints a line for each file that is not the one that was recorded, each table and
     page that is older than what it shows, and each run that was trained on other text
     than is there, with the command that makes it again; exit code 1 if there is any.
-    `fathom repair` runs these commands; what it recorded as lost is printed, but does
-    not count.
+    The series of a training cannot be made again. What an earlier version recorded as
+    lost is printed, but does not count.
 
     Example: fathom verify m2o_diverse_12_12
     """
@@ -98,65 +97,6 @@ def verify(
     known = [f"{path}: known to be lost: {reason}" for path, reason in lost.items()]
     answer(as_json, content, [*known, *map(str, findings), summary])
     if findings:
-        raise typer.Exit(1)
-
-
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
-TrainAgain = Annotated[
-    bool,
-    typer.Option(
-        "--train-again", help="Train from nothing what cannot be resumed, or has lost its series."
-    ),
-]
-
-
-def repair(
-    run: RunOrAll = None,
-    dry_run: DryRun = False,
-    train_again: TrainAgain = False,
-    scale: Scale = None,
-    results: Results = None,
-) -> None:
-    """Make damaged and lost files again; delete nothing.
-
-    What is damaged is moved to results/damaged/<date>, and the verb that writes it is
-    run: a training goes on from its newest whole state. What only a training writes
-    along the way is recorded as lost, and its weights stay; --train-again moves the
-    whole run and trains it. Exit code 1 if something is left.
-
-    Example: fathom repair m2o_diverse_12_12 --dry-run
-    """
-    from fathom.cli.verbs import build
-    from fathom.results.repair import actions
-    from fathom.results.verify import verify
-
-    project, paths = open_scale(scale, results)
-    if run is None:
-        require_results(paths)
-    folders = _folders(project, run, paths) if run else [paths.results]
-    done: set[str] = set()
-    while True:
-        verified = verify(folders)
-        # What is made again may leave what is made from it too old.
-        todo = [each for each in actions(verified, project, train_again) if str(each) not in done]
-        if not todo or dry_run:
-            break
-        for action in todo:
-            done.add(str(action))
-            report(f"repair: {action}")
-            try:
-                action.prepare(paths.results)
-                if action.verb:
-                    build(action.verb)(list(action.verb), standalone_mode=False)
-            except FathomError as error:
-                report(str(error))
-    if dry_run:
-        answer(False, None, map(str, todo))
-        return
-    for path in verified.in_order():
-        print(verified.findings[path])
-    print(f"{len(verified.files)} files compared, {len(verified.findings)} do not fit")
-    if verified.findings:
         raise typer.Exit(1)
 
 

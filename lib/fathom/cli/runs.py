@@ -49,19 +49,22 @@ def train(
 ) -> None:
     """Train one run, or resume it.
 
-    A run that was interrupted resumes from its newest checkpoint; one that has
-    ended is left as it is.
+    A run that was interrupted resumes from its newest checkpoint. One that has ended
+    is left as it is; where its weights are damaged or missing, it resumes from the
+    newest state before them, or starts afresh where no state is left. Damaged files
+    are renamed to *.damaged.
 
     Example: fathom train m2o_diverse_12_12 --scale tiny --seed 1
     """
     from fathom.results import training_record
+    from fathom.results.restore import restore
 
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches
     stale = switches.retrain == "stale"
     record = paths.training(spec, seed)
     if not stale and (ended := training_record.already_ended(record)):
-        training_record.restore_measured(record, spec, seed)
+        restore(record, spec, seed, report)
         report(f"{spec.folder}: {ended}")
         return
     enter_job()

@@ -1,7 +1,7 @@
 """The command that makes a file under results/ again; messages about damaged files end with it.
 
-No command deletes anything. What only a training writes along the way, and a folder in the place of
-a file, need `fathom repair`, which moves what is damaged aside.
+No command deletes anything: `fathom train` renames what is damaged, and a user moves a folder that
+is in the place of a file.
 """
 
 import shlex
@@ -15,7 +15,6 @@ from fathom.io.files import read_json
 PROJECT_VARIABLE = "FATHOM_PROJECT"
 # The end of the names of records of tables, figures and pages.
 DRAWN = ".drawn.json"
-BEFORE = "before_last.pt"
 PAGE, LISTS = "page", ("compare", "claims")
 # The folder of learning curves, whose records have the names that were drawn under this key; and
 # the record of the report that Snakemake writes.
@@ -27,6 +26,9 @@ _DATA = {
     "subwords.json": "subwords",
     "tensors.json": "encode",
 }
+# What a training writes along the way: files and folders of a run.
+_SERIES = ("metrics.tsv", "times.tsv", "diagnostics")
+AFTER_TRAINING = "it cannot be made again without training; curves leave this run out"
 DATA_FOLDERS = {"corpora": "corpus.json", "subwords": "subwords.json", "tensors": "tensors.json"}
 # The verbs of measurement files by rule; any other rule is a metric.
 _RULES = {"scores": "score", "window": "best-window", "training": "train"}
@@ -34,7 +36,7 @@ _RULES |= {rule: rule for rule in ("likelihood", "gates", "sharing")}
 _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 # In the order in which each verb finds what it reads; metrics score what is translated.
 VERBS = (
-    "fetch", "prepare", "statistics", "subwords", "encode", "repair", "train", "translate",
+    "fetch", "prepare", "statistics", "subwords", "encode", "train", "translate",
     "score", "likelihood", "gates", "sharing", "best-window",
     "table", "figure", "curves", "compare", "claims", "page",
 )  # fmt: skip
@@ -45,9 +47,7 @@ class Stage:
     """What makes a file again."""
 
     results: Path  # the folder of results that the file is in
-    words: tuple[str, ...]  # verb and options; `repair` for what only a training writes
-    run: str = ""  # `<paper>/<folder>` of a run's file
-    seed: str = ""
+    words: tuple[str, ...]  # verb and options
 
     @property
     def rank(self) -> int:
@@ -60,13 +60,6 @@ class Stage:
         results = str(self.results)
         return self.words if results == "results" else (*self.words, "--results", results)
 
-    @property
-    def repairs(self) -> "Stage":
-        """What moves aside whatever is in the place of a file, and makes the file again."""
-        return Stage(
-            self.results, ("repair", self.run) if self.run else ("repair",), self.run, self.seed
-        )
-
 
 def again(path: Path, record: Path | None = None) -> str:
     """Return what a user does to make a file of `Paths` again, as messages say it.
@@ -76,15 +69,18 @@ def again(path: Path, record: Path | None = None) -> str:
     `record` is that of a file that was drawn, whose place does not say what draws it.
     """
     stage = stage_of(record or path)
+    if stage is None and {path.name, path.parent.name} & {*_SERIES}:
+        return AFTER_TRAINING
     if stage is None:
         if (record or path).name == f"{REPORT}{DRAWN}":
             return "run `snakemake --report` again"
         return "make it with the stage that writes it"
-    return f"run `{shlex.join(('fathom', *(stage.repairs if path.is_dir() else stage).typed))}`"
+    run = f"run `{shlex.join(('fathom', *stage.typed))}`"
+    return f"move the folder away, and {run}" if path.is_dir() else run
 
 
 def stage_of(path: Path) -> Stage | None:
-    """Return what makes a file of `Paths` again; None for a file of nobody."""
+    """Return what makes a file of `Paths` again; None for a series, and for a file of nobody."""
     parts = path.parts
     if path.name in _DATA:
         return Stage(path.parents[2], (_DATA[path.name], path.parent.name))
@@ -109,7 +105,7 @@ def record_of(drawn: Path) -> Path:
     return folder / f"{'compare' if name == 'deviations' else name}{DRAWN}"
 
 
-def _of_artefact(record: Path) -> Stage:
+def _of_artefact(record: Path) -> Stage | None:
     """Return what draws a table, figure, page or list of a scale again, by the place of its record.
 
     The record of a list lies in the folder of the scale, that of all others in the paper's folder
@@ -119,10 +115,9 @@ def _of_artefact(record: Path) -> Stage:
     if name in LISTS:
         return Stage(folder.parent, (name, "--scale", folder.name))
     if folder.name == CURVES:
-        # Without names they are only moved aside.
         names = _names(record)
-        words = (CURVES, *names) if names else ("repair",)
-        return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
+        words = (CURVES, *names, "--scale", folder.parent.name)
+        return Stage(folder.parents[1], words) if names else None
     if name == PAGE:
         words = (PAGE, folder.name)
     else:
@@ -143,17 +138,14 @@ def _names(record: Path) -> list[str]:
     return [name for name in listed if isinstance(name, str) and not name.startswith("-")]
 
 
-def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
+def _of_run(results: Path, rest: tuple[str, ...]) -> Stage | None:
     """Return what makes a file of a run again; `rest` is its path below runs/."""
     paper, folder, seed, place, *inner = rest
     run = f"{paper}/{folder}"
 
     def verb(name: str, *options: str) -> Stage:
-        return Stage(results, (name, run, "--seed", seed, *options), run, seed)
+        return Stage(results, (name, run, "--seed", seed, *options))
 
-    # Of before_last.pt a training that has ended makes no other.
-    if place == "training.json" or (place == "checkpoints" and inner[:1] != [BEFORE]):
-        return verb("train")
     if place == "measurements":
         rule, *words = inner[0].removesuffix(".json").split(".")
         metric = [] if rule in _RULES else ["--metric", rule]
@@ -165,7 +157,7 @@ def _of_run(results: Path, rest: tuple[str, ...]) -> Stage:
         return verb(made, *_options(inner[0].split(".")), *metric)
     if place == "window" and len(inner) > 1:
         return verb("best-window", *_options([inner[0]]))
-    return Stage(results, ("repair", run), run, seed)
+    return None if place in _SERIES else verb("train")
 
 
 def _options(words: list[str]) -> list[str]:

@@ -89,6 +89,15 @@ def leftovers(folder: Path) -> Iterator[Path]:
     return folder.rglob(_PARTS)
 
 
+def set_aside(path: Path, suffix: str = ".damaged") -> str:
+    """Rename a file that cannot be used, or that is made again; return its new name."""
+    aside = path.with_suffix(suffix)
+    # Another process of the same run may have renamed it.
+    with suppress(FileNotFoundError):
+        os.replace(path, aside)
+    return aside.name
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text, all of it or nothing."""
     with replacing(path) as stream:

@@ -9,6 +9,7 @@ VERBS: dict[str, str] = {
     "sweep": "write the runs with `for` into a study (docs/study.md)",
     "schema": "the classes of lib/fathom/config/schema, and the page Settings of the site, "
     "describe each key",
+    "repair": "run the commands that `fathom verify` prints",
 }
 
 # Options, by verb and option, as in "train --calibrate".

@@ -31,7 +31,7 @@ from fathom.results.recipe import RECIPE
 
 NATS = "nats"
 SETTINGS = "spec.yaml"
-LOST = "lost.json"  # which files of a training are lost, and why
+LOST = "lost.json"  # of an earlier version: which files of a training are lost, and why
 # What to do about text that is not that of a training, whose weights stay as they are.
 OTHER_TEXT = "bring that text back, or train the run in another folder: --results"
 # Folders of a run: its weights, and copies of the files of the plugin that brings its method.
@@ -130,19 +130,6 @@ class TrainingRecord(BaseModel):
 def settings_text(spec: Spec) -> str:
     """Return the content of a run's spec.yaml."""
     return as_blocks(spec.described)
-
-
-def record_loss(path: Path, reason: str) -> None:
-    """Record that a file that a training wrote along the way is lost."""
-    folder = next(each for each in path.parents if each.name.isdigit())  # its seed
-    known = lost_files(folder)
-    lost = known | {path.relative_to(folder).as_posix(): reason}
-    write_record(folder / LOST, {"files": {}, "lost": lost})
-
-
-def lost_files(folder: Path) -> dict[str, str]:
-    """Return why files of a training are lost, by their path from its folder."""
-    return read_record(folder / LOST)["lost"] if is_there(folder / LOST) else {}
 
 
 def read(path: Path) -> TrainingRecord:

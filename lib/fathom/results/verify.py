@@ -20,9 +20,9 @@ TENSORS, CORPUS, TRAINING = "tensors.json", "corpus.json", "training.json"
 DECODING, SCORING = "decoding.json", "scoring.json"
 RECORDS = (
     "first.json", "source.json", "task.json", CORPUS, "statistics.json", "subwords.json", TENSORS,
-    TRAINING, DECODING, SCORING, "pruned.json", LOST,
+    TRAINING, DECODING, SCORING, LOST,
 )  # fmt: skip
-# The folder of results into which `fathom repair` moves what is damaged.
+# The folder of results into which earlier versions moved what was damaged.
 SET_ASIDE = "damaged"
 # The key of a decoding's record: SHA-256 of the files of the weights that it used, by name.
 USED = "weights_sha256"
@@ -44,9 +44,6 @@ class Verified:
     findings: dict[Path, FathomError] = field(default_factory=dict)  # what does not fit, by path
     lost: dict[Path, str] = field(default_factory=dict)  # what a user knows to be lost, and why
     drawn: dict[Path, Path] = field(default_factory=dict)  # by what was drawn, its record
-    older: set[Path] = field(default_factory=set)  # records that are whole, and too old
-    # Findings that no command mends: text that is not that of a training, what was not packed.
-    beyond: set[Path] = field(default_factory=set)
 
     def in_order(self) -> list[Path]:
         """Return the paths of findings so that the command of each finds what it reads."""
@@ -111,7 +108,6 @@ def _compare_files(records: _Records, verified: Verified) -> None:
         for name in recorded.files:
             path = recorded.path(name)
             if path in records and recorded.unfit(name):
-                verified.older.add(record)
                 verified.findings[record] = FathomError(
                     f"older than {name}", str(record), again(record)
                 )
@@ -137,7 +133,6 @@ def _compare_drawn(records: _Records, verified: Verified) -> None:
         if changed:
             more = f" and {len(changed) - 1} more of its inputs" if len(changed) > 1 else ""
             what = f"older than {inputs.path(changed[0])}{more}"
-            verified.older.add(record)
             verified.findings[record] = FathomError(what, str(record), again(record))
 
 
@@ -169,7 +164,6 @@ def _compare_folders(folders: list[Path], records: _Records, verified: Verified)
             elif text and path.name == TENSORS and path in records and sha256(path) != text:
                 what = f"the run was trained on other encoded text than that in {path.parent}"
                 verified.findings[record] = FathomError(what, str(record), OTHER_TEXT)
-                verified.beyond.add(record)
 
 
 def _foreign(record: Path, content: dict[str, Any], records: _Records) -> str:
@@ -235,7 +229,7 @@ def _needed_by_training(
 
 def _training_of(record: Path) -> Path:
     """Return the training.json of a run's file; of any other record, that record itself."""
-    places = ("decodings", "window", "pruned", "measurements", WEIGHTS[:-1])
+    places = ("decodings", "window", "measurements", WEIGHTS[:-1])
     inside = (folder for folder in record.parents if folder.name in places)
     return next((folder.with_name(TRAINING) for folder in inside), record)
 
@@ -262,7 +256,6 @@ def _gather_left_out(records: _Records, verified: Verified) -> None:
         what = f"{len(all_paths)} files of text or weights are missing{more}"
         what = f"{what}; `fathom pack` leaves them out"
         findings[all_paths[0]] = FathomError(what, str(first), again(all_paths[0]))
-        verified.beyond.add(all_paths[0])
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:

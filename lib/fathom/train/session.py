@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from fathom.io.errors import FathomError
-from fathom.io.files import read_json, write_json
+from fathom.io.files import read_json, set_aside, write_json
 from fathom.io.locks import HOLDER, LOCK, Held
 from fathom.io.machine import is_out_of_memory
 from fathom.io.records import Recorded
@@ -32,10 +32,10 @@ from fathom.results.run_state import (
     read_state,
     write_state,
 )
-from fathom.results.training_record import CODE, WEIGHTS, unfit_weights
+from fathom.results.training_record import CODE, SETTINGS, WEIGHTS, unfit_weights
 from fathom.train.environment import host_facts
 from fathom.train.ranks import PeerLost, Ranks
-from fathom.train.state import REPLACED, set_aside, set_aside_after
+from fathom.train.state import REPLACED, set_aside_after
 from fathom.train.stopping import CANCELLED, LIMIT, NEAR, PREEMPTED, STOPPED, end_of_job
 
 ATTEMPTS, DAMAGED = "attempts.json", "attempts.damaged"
@@ -169,15 +169,17 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
         report(f"{error.where}: {error.what}; resuming")
         set_aside(path)
         return
-    series = [name for name in ended.files if not name.startswith((WEIGHTS, CODE))]
+    series = [name for name in ended.files if not name.startswith((WEIGHTS, CODE, SETTINGS))]
     recorded = Recorded(path, ended.files)
     try:
         recorded.require(*series)
     except FathomError as error:
-        raise FathomError(error.what, error.where, f"{error.remedy} --train-again") from None
+        remedy = f"to train it from nothing, move {folder} away"
+        raise FathomError(error.what, error.where, remedy) from None
     unfit = unfit_weights(path, ended)
-    code = (name for name in ended.files if name.startswith(CODE) and (folder / name).exists())
-    damaged = {name: reason for name in code if (reason := recorded.unfit(name))}
+    written_first = (name for name in ended.files if name.startswith((CODE, SETTINGS)))
+    found = (name for name in written_first if (folder / name).exists())
+    damaged = {name: reason for name in found if (reason := recorded.unfit(name))}
     for name, reason in (unfit | damaged).items():
         there = (folder / name).exists()
         what = f"{reason}; renamed to {set_aside(folder / name)}" if there else reason

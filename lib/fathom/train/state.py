@@ -9,8 +9,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from fathom.config.spec import StartSpec
-from fathom.io.commands import BEFORE
 from fathom.io.errors import FathomError
+from fathom.io.files import set_aside
 from fathom.io.seals import OF
 from fathom.nn.weights import (
     LAST,
@@ -23,7 +23,7 @@ from fathom.nn.weights import (
 from fathom.results import training_record
 from fathom.results.training_record import Ended
 
-FRESH, NEWEST = "fresh.pt", LAST
+FRESH, NEWEST, BEFORE = "fresh.pt", LAST, "before_last.pt"
 # The end of the names of files that are whole, and are made again.
 REPLACED = ".replaced"
 # Part of the names of all parameters that belong to a method.
@@ -69,15 +69,6 @@ def load(folder: Path, report: Callable[[str], None], of: object = None) -> dict
             what = error.what
         report(f"{path}: {what}; renamed to {set_aside(path)}")
     return None
-
-
-def set_aside(path: Path, suffix: str = ".damaged") -> str:
-    """Rename a file that cannot be used, or that is made again; return its new name."""
-    aside = path.with_suffix(suffix)
-    # Another process of the same run may have renamed it.
-    with suppress(FileNotFoundError):
-        os.replace(path, aside)
-    return aside.name
 
 
 def set_aside_after(folder: Path, update: int) -> None:

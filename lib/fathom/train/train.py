@@ -13,7 +13,6 @@ from fathom.config.spec import Spec
 from fathom.config.switches import Switches, require_even_shares
 from fathom.data.tensors import load
 from fathom.io import signals
-from fathom.io.commands import BEFORE
 from fathom.io.files import write_text
 from fathom.io.locks import Alive, Held, job_state_unknown, only_writer
 from fathom.io.records import hashes
@@ -29,7 +28,7 @@ from fathom.train.loop import Training, TrainPaths
 from fathom.train.progress import Reporter
 from fathom.train.ranks import PeerLost, Ranks
 from fathom.train.session import Attempt, Session, delete_stale, prepare_to_resume
-from fathom.train.state import complete_save
+from fathom.train.state import BEFORE, complete_save
 from fathom.train.stopping import Stopping
 
 # What a training that has ended recorded along the way.

@@ -40,7 +40,7 @@ class SeriesLost(FathomError):
     @property
     def note(self) -> str:
         """What a reader is told."""
-        return f"{Path(self.where).name} is damaged or lost ({self.remedy})"
+        return f"{Path(self.where).name} is damaged or lost"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import shutil
 from collections import Counter
 from fnmatch import fnmatch
 from itertools import cycle
@@ -11,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from fathom.io.commands import AFTER_TRAINING
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256
-from fathom.io.records import hashes, write_record
+from fathom.io.records import read_record, write_record
 from fathom.io.seals import checked_seal
 from tests.cli.conftest import invoke
 from tests.support.damage import empty, flip, replace_by_folder
@@ -84,18 +84,23 @@ def whole_weights(results):
 
 
 def run_remedies(call):
-    """Run what `verify` prints until it prints nothing new; return its last answer."""
-    typed = set()
+    """Do what `verify` prints until it prints nothing new; return its last answer."""
+    done = set()
     while True:
         found = json.loads(call("verify", "--json").out)
-        remedies = dict.fromkeys(finding["remedy"] for finding in found["unfit"])
-        if not (new := [remedy for remedy in remedies if remedy not in typed]):
+        unfit = {finding["remedy"]: Path(finding["path"]) for finding in found["unfit"]}
+        if not (new := [remedy for remedy in unfit if remedy not in done]):
             return found
         for remedy in new:
-            typed.add(remedy)
-            [command] = re.findall("^run `fathom (.*)`$", remedy)
-            words = shlex.split(command)
-            answer = call(*words)
+            done.add(remedy)
+            if remedy == AFTER_TRAINING:
+                continue
+            moved, command = re.fullmatch(
+                "(move the folder away, and )?run `fathom (.*)`", remedy
+            ).groups()
+            if moved:
+                unfit[remedy].rename(unfit[remedy].with_suffix(".moved"))
+            answer = call(*shlex.split(command))
             assert answer.code in (0, 1), answer
             assert "rm " not in answer.out + answer.err
 
@@ -122,25 +127,10 @@ def test_what_is_printed_mends_the_results_and_keeps_whole_weights(own, drawn, c
     damage(path)
     before = whole_weights(results)
     found = run_remedies(call)
-    assert found["unfit"] == []
-    lost = "metrics.tsv" in kind or "diagnostics" in kind
-    assert [*found["lost"]] == ([str(path.relative_to(results.parent))] if lost else [])
+    of_series = "metrics.tsv" in kind or "diagnostics" in kind
+    left = [str(path.relative_to(results.parent))] if of_series else []
+    assert [finding["path"] for finding in found["unfit"]] == left
     assert before - whole_weights(results) == Counter()
-
-
-@pytest.mark.slow
-def test_layers_that_an_earlier_version_wrote_for_one_task_cost_no_training(own, drawn, call):
-    """With --train-again the whole training was moved aside for them."""
-    results = own(drawn) / "results"
-    [record] = results.glob("runs/*/gated*/1/training.json")
-    folder = record.parent / "pruned" / "bos"
-    folder.mkdir(parents=True)
-    (folder / "checkpoint.pt").write_bytes(b"layers")
-    write_record(folder / "pruned.json", {"files": hashes(folder, "*.pt")})
-    flip(folder / "checkpoint.pt")
-    assert call("repair", GATED, "--train-again").code == 0
-    assert record.exists()
-    assert not folder.exists()
 
 
 @pytest.mark.slow
@@ -158,29 +148,11 @@ def test_damages_at_once_are_each_named_and_those_of_records_too_are_mended(own,
     for path in records:
         flip(path)
     assert "nothing that it names can be compared" in call("verify").out
-    # No state is left from which the training could go on.
-    assert call("repair").code == 1
-    assert call("repair", "--train-again").code == 0
-    assert call("verify").code == 0
+    assert run_remedies(call)["unfit"] == []
     (last,) = results.glob("runs/*/gated*/1/checkpoints/last.pt")
     assert last.exists()
     flipped = sum(path.suffix == ".pt" for path in named)
     assert sum((before - whole_weights(results)).values()) == flipped
-
-
-def test_a_dry_run_prints_what_would_be_done_and_changes_nothing(own, drawn, call):
-    results = own(drawn) / "results"
-    (series,) = results.glob(f"runs/sample/{GATED}-*/1/metrics.tsv")
-    (scores,) = results.glob(f"runs/sample/{RUN}-*/1/decodings/*/scores.tsv")
-    flip(series)
-    flip(scores)
-    before = {path: path.stat().st_mtime_ns for path in results.rglob("*")}
-    answer = call("repair", "--dry-run")
-    first, second = answer.lines
-    assert answer.code == 0
-    assert first == f"move {series.relative_to(results.parent)}; record the loss"
-    assert second.startswith(f"move {scores.relative_to(results.parent)}; fathom score sample/")
-    assert before == {path: path.stat().st_mtime_ns for path in results.rglob("*")}
 
 
 def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own, drawn, call):
@@ -188,33 +160,32 @@ def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own
     results = own(drawn) / "results"
     (series,) = results.glob(f"runs/sample/{GATED}-*/1/metrics.tsv")
     flip(series)
-    for repaired in (False, True):
-        if repaired:
-            assert call("repair", GATED).code == 0
-            (aside,) = results.glob(f"damaged/*/runs/sample/{GATED}-*/1/metrics.tsv")
-            assert str(aside.parents[5].relative_to(results.parent)) in call("clean", "parts").out
-        answer = call("curves", f"sample/{RUN}", GATED)
-        assert answer.code == 0
-        note = f"left out: {GATED}, seed 1: metrics.tsv is damaged or lost (run `fathom repair "
-        assert note in answer.err
-        assert f"{GATED}:" not in answer.out
-        assert "metrics.tsv is damaged or lost" in call("curves", GATED).one_line
+    answer = call("curves", f"sample/{RUN}", GATED)
+    assert answer.code == 0
+    assert f"left out: {GATED}, seed 1: metrics.tsv is damaged or lost" in answer.err
+    assert f"{GATED}:" not in answer.out
+    assert "metrics.tsv is damaged or lost" in call("curves", GATED).one_line
+    assert f"metrics.tsv: not the file that was recorded; {AFTER_TRAINING}" in call("verify").out
 
 
 @pytest.mark.slow
-def test_a_lost_series_is_trained_again_only_where_the_user_asks(own, drawn, call):
+def test_a_run_that_lost_weights_and_a_series_is_trained_where_the_user_moves_it(own, drawn, call):
     results = own(drawn) / "results"
     (run,) = results.glob(f"runs/sample/{GATED}-*/1")
     flip(run / "metrics.tsv")
     (run / "checkpoints" / "last.pt").unlink()
-    answer = call("repair", GATED)
-    assert answer.code == 1
-    assert "last.pt: no such file; run `fathom train" in answer.out
-    assert "--train-again" in call("train", GATED).one_line
-    assert call("repair", GATED, "--train-again").code == 0
-    assert (run / "metrics.tsv").exists()
-    assert not (run / "lost.json").exists()
-    assert [*results.glob(f"damaged/*/runs/sample/{GATED}-*/1.1/training.json")]
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*.*")}
+    assert (
+        f"to train it from nothing, move {run.relative_to(Path.cwd())} away"
+        in call("train", GATED).one_line
+    )
+    run.rename("moved")
+    assert before == {
+        run / path.relative_to("moved"): path.stat().st_mtime_ns
+        for path in Path("moved").rglob("*.*")
+    }
+    assert call("train", GATED).code == 0
+    assert call("curves", GATED).code == 0
 
 
 @pytest.mark.slow
@@ -222,13 +193,18 @@ def test_spec_yaml_is_written_again_only_where_config_still_has_its_settings(own
     folder = own(drawn)
     (settings,) = folder.glob(f"results/runs/sample/{GATED}-*/1/spec.yaml")
     content = settings.read_bytes()
-    shutil.copy(settings, "kept")
     flip(settings)
-    assert call("repair").code == 0
+    damaged = settings.read_bytes()
+    answer = call("train", GATED)
+    assert "spec.yaml: not the file that was recorded; renamed to spec.damaged" in answer.err
+    assert "already finished" in answer.err
     assert settings.read_bytes() == content
-    flip(settings)
-    runs = Path("config/papers/sample/runs.yaml")
-    runs.write_text(runs.read_text(encoding="utf-8").replace("updates: 4 ", "updates: 5 "))
-    assert call("repair").code == 0
-    assert not settings.exists()
-    assert "spec.yaml: known to be lost" in call("verify").out
+    aside = settings.with_name("spec.damaged")
+    assert aside.read_bytes() == damaged
+    assert str(aside.relative_to(folder)) in call("clean", "parts").out
+    record = settings.with_name("training.json")
+    with_others = read_record(record)
+    with_others["files"]["spec.yaml"] = "0" * 64
+    write_record(record, with_others)
+    assert "config no longer has what was recorded" in call("train", GATED).err
+    assert settings.read_bytes() == content
