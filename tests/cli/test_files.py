@@ -1,16 +1,18 @@
-"""`fathom diff`, `verify`, `pack`, `unpack`, `clean`."""
+"""`fathom diff`, `verify`, `clean`, and a run in a file of tar."""
 
 import json
 import shutil
-import tarfile
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from fathom.io.records import read_record, write_record
 from fathom.results.clean import KINDS
+from fathom.results.recipe import RECIPE
 from fathom.workflow import starts
 from tests.support.damage import flip
-from tests.support.small_project import GATED, RUN
+from tests.support.small_project import RUN
 from tests.support.small_trees import edit as edit_tree
 from tests.support.small_trees import write_tree
 
@@ -35,26 +37,6 @@ def test_equal_trees_end_with_0_and_others_with_1(tmp_path, call):
 def place(own, summarised):
     """The results of a project with two runs."""
     return own(summarised) / "results"
-
-
-def test_what_is_packed_names_no_host_no_process_and_no_folder_of_the_packer(place, call, tmp_path):
-    """attempts.json, state.json and training.json had the host, the job and the process."""
-    results = ("--results", str(place.resolve()))
-    for words in (("table", "sample_table1"), ("compare",), ("claims",)):
-        assert call(*words, *results).code == 0
-    trained = json.loads(next(place.glob("runs/sample/static*/1/training.json")).read_bytes())
-    assert {"start", "end", "ended_as"} < {*trained["attempts"][0]}
-    for words in ((RUN,), ()):
-        archive = tmp_path / f"{len(words)}.tar.gz"
-        assert call("pack", *words, "--out", str(archive), *results).code == 0
-        with tarfile.open(archive) as tar:
-            files = {entry.name: tar.extractfile(entry).read() for entry in tar}
-        assert not {"attempts.json", "state.json", "train.log"} & {
-            Path(name).name for name in files
-        }
-        for name, content in files.items():
-            for private in (b'"host"', b'"pid"', b'"job"', bytes(tmp_path)):
-                assert private not in content, (name, private)
 
 
 def test_results_that_fit_are_counted(place, call):
@@ -87,63 +69,74 @@ def test_results_without_a_record_are_refused(project, call):
     assert "results: no records; name a folder with runs by --results" in call("verify").one_line
 
 
-@pytest.mark.slow
-def test_all_results_are_read_from_one_file(own, summarised, call):
-    folder = own(summarised)
-    assert call("table", "sample_table1", "--partial").code == 0
-    (gated,) = folder.glob(f"results/runs/sample/{GATED}-*/1")
-    (gated / "training.json").rename(gated / "moved")
-    place = gated.relative_to(folder / "results")
-    assert f"left out, not ended: {place}" in call("pack", "--out", "one.tar.gz").err
-    (gated / "moved").rename(gated / "training.json")
-    answer = call("pack")
-    assert (answer.code, "results-small.tar.gz" in answer.err) == (0, True)
-    assert "left out" not in answer.err
-    assert "results-small.tar.gz: there is such a file" in call("pack").one_line
-    (folder / "results").rename(folder / "own")
-    assert call("unpack", "results-small.tar.gz").code == 0
-    read = folder / "results-small"
-    assert not [*read.rglob("*.pt"), *read.glob("tensors"), *read.glob("corpora/*/*/")]
-    for name in ("table1.csv", "table1.md"):
-        (read / f"small/sample/{name}").unlink()
-    assert call("table", "sample_table1", "--partial", "--results", "results-small").code == 0
-    assert call("diff", "own", "results-small").code == 0
-    line, last = call("verify", "--results", "results-small").lines
-    assert "files of text or weights are missing here and in " in line
-    assert last.endswith("1 do not fit")
-    assert "results-small: there is such" in call("unpack", "results-small.tar.gz").one_line
+def tar(*words):
+    """Run tar as docs/output.md prints it; return its exit code."""
+    return subprocess.run(["tar", *words], check=False, stderr=subprocess.DEVNULL).returncode
 
 
-@pytest.mark.slow
-def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(own, trained, call):
+@pytest.fixture
+def in_a_file(own, trained):
+    """A project that has the text of a run, and run.tar.gz with the run in the place of it."""
     folder = own(trained)
-    answer = call("pack", RUN)
-    (archive,) = folder.glob(f"{RUN}-*.1.tar.gz")
-    assert (answer.code, archive.name in answer.err) == (0, True)
-    assert f"{archive.name}: there is such a file" in call("pack", RUN).one_line
-    assert call("pack", RUN, "--out", "run.tar.gz").code == 0
+    (run,) = folder.glob(f"results/runs/sample/{RUN}-*/1")
+    name = str(run.relative_to(folder / "results"))
+    assert tar("czf", "run.tar.gz", "-C", "results", name) == 0
     shutil.rmtree(folder / "results/runs")
-    assert call("unpack", "run.tar.gz").code == 0
+    return folder
+
+
+@pytest.mark.slow
+def test_a_run_of_another_tree_counts_as_finished_and_can_be_translated(in_a_file, call):
+    assert tar("xzkf", "run.tar.gz", "-C", "results") == 0
+    assert call("verify", RUN).code == 0
     assert call("status", "--runs").lines[0] == f"sample/{RUN}  finished"
     # Nothing is trained, and weights are there.
-    assert call("train", RUN).code == 0
+    assert "already finished" in call("train", RUN).err
     assert call("translate", RUN).code == 0
-    assert "the run is here already" in call("unpack", "run.tar.gz").one_line
+    # Nothing is overwritten.
+    (series,) = in_a_file.glob("results/runs/sample/*/1/metrics.tsv")
+    series.write_text("mine", encoding="utf-8")
+    assert tar("xzkf", "run.tar.gz", "-C", "results") != 0
+    assert series.read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.slow
-def test_several_archives_are_unpacked_all_or_none(own, trained, call):
-    """Runs were written before the place of all results was refused."""
+def test_a_file_without_what_docs_leave_out_names_no_host_and_is_whole(own, trained, call):
+    """training.json had the host, the job and the process."""
     folder = own(trained)
-    assert call("pack", RUN, "--out", "run.tar.gz").code == 0
-    assert call("pack", "--out", "all.tar.gz").code == 0
-    content = (folder / "run.tar.gz").read_bytes()
-    (folder / "cut.tar.gz").write_bytes(content[: len(content) // 2])
-    for archives in (("run", "all"), ("all", "run"), ("run", "run"), ("all", "cut")):
-        words = [f"{name}.tar.gz" for name in archives]
-        assert call("unpack", *words, "--results", "new").code == 1
-        assert not (folder / "new").exists()
-    assert not [*folder.glob(".*.part")]
+    names = ("before_last.pt", "attempts.json", "state.json", "train.log")
+    left_out = [f"--exclude={name}" for name in names]
+    assert tar("czf", "run.tar.gz", *left_out, "-C", "results", "runs") == 0
+    shutil.rmtree("results/runs")
+    assert tar("xzkf", "run.tar.gz", "-C", "results") == 0
+    assert call("verify", RUN).code == 0
+    (run,) = folder.glob(f"results/runs/sample/{RUN}-*/1")
+    trained = read_record(run / "training.json")
+    assert {"start", "end", "ended_as"} < {*trained["attempts"][0]}
+    for path in filter(Path.is_file, run.rglob("*")):
+        for private in (b'"host"', b'"pid"', b'"job"', bytes(folder)):
+            assert private not in path.read_bytes(), (path, private)
+
+
+@pytest.mark.slow
+def test_a_run_of_other_settings_text_or_recipe_is_named(in_a_file, call, edit, monkeypatch):
+    assert tar("xzkf", "run.tar.gz", "-C", "results") == 0
+    (folder,) = in_a_file.glob("results/runs/sample/*")
+    with monkeypatch.context() as patch:
+        patch.setitem(RECIPE, "training", RECIPE["training"] + 1)
+        line, last = call("verify", RUN).lines
+    assert "training.json: recipe 2 is older than 3; use the version of fathom that" in line
+    assert last.endswith("1 do not fit")
+    (text,) = in_a_file.glob("results/tensors/*/tensors.json")
+    write_record(text, read_record(text) | {"unigram_nll": 1.0})
+    answer = call("verify", RUN)
+    assert answer.code == 1
+    assert "the run was trained on other encoded text than that in results/tensors/" in answer.out
+    edit("papers/sample/runs.yaml", "updates: 4 ", "updates: 5 ")
+    assert (
+        f"{folder.name} has other settings than the run at scale small"
+        in call("verify", RUN).one_line
+    )
 
 
 @pytest.mark.slow
@@ -199,7 +192,4 @@ def test_the_page_of_a_clone_in_its_results_is_nobodys_file(own, trained, call):
     assert call("diff", "results", "copy").code == 0
     assert call("verify").code == 0
     assert "README" not in call("clean", "unused", "parts", "--yes").out
-    assert call("pack").code == 0
-    assert call("unpack", "results-small.tar.gz").code == 0
-    assert not (folder / "results-small" / "README.md").exists()
     assert page.exists()

@@ -360,10 +360,8 @@ WORDS = READING | {
     "run": ("--help",),
     # The small corpus has no sources; test_draw.py draws pages.
     "page": ("--help",),
-    "pack": (RUN,),
     "new": ("mine",),
     "adopt": ("--help",),
-    "unpack": ("run.tar.gz", "--help"),
 }
 CALLS = """
 import sys

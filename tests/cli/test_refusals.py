@@ -54,6 +54,8 @@ REFUSED = [
     (f"translate {RUN} --seed 99999999999999999999", "--seed: "),
     (f"translate {RUN} --results 're{{x}}sults'", "results re{x}sults: "),
     (f"show {RUN} --scale ''", "--scale: no text is given; write a value, or leave the option out"),
+    (f"pack {RUN}", "no verb 'pack' any more; write a run to a file by `tar czf run.tar.gz -C "),
+    ("unpack run.tar.gz", "no verb 'unpack' any more; type `tar xzkf run.tar.gz -C results`"),
     ("repair", "no verb 'repair' any more; run the commands that `fathom verify` prints"),
     ("verify --results config", "results would lie between the files of"),
     ("verify --results .", "results would lie between the files of"),

@@ -216,3 +216,16 @@ def test_results_may_be_far_away_under_any_name_and_for_one_user_alone(project, 
     [record] = far_folder.glob("runs/latent_depth/m2o_diverse_12_12-*/1/training.json")
     assert record.stat().st_mode & 0o077 == 0
     assert far_folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_run_that_came_from_another_tree_by_tar_is_not_trained(project):
+    """docs/output.md prints these two lines of tar."""
+    run = one(project, "training.json").parent.relative_to(project.folder / "results")
+    other = "--config", "row=12/12", "results=other"
+    for kind in ("sources", "corpora", "subwords", "tensors"):
+        shutil.copytree(project.folder / "results" / kind, project.folder / "other" / kind)
+    assert "train_run" in project.run("snakemake", "-n", f"{TABLE}_row", *other)
+    project.shell(f"tar czf run.tar.gz -C results {run} && tar xzkf run.tar.gz -C other")
+    printed = project.run("snakemake", "-n", f"{TABLE}_row", *other)
+    assert "train_run" not in printed
+    assert "Nothing to be done" in printed

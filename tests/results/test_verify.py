@@ -273,21 +273,6 @@ def test_a_file_that_is_gone_after_it_was_listed_is_no_finding(paths, monkeypatc
     assert verify([paths.results]).findings == {}
 
 
-def test_text_and_weights_that_pack_leaves_out_are_one_line(paths):
-    """Each file of text was a line."""
-    corpus, training = (next(paths.results.glob(f)) for f in ("corpora/*/", "runs/*/*/1/"))
-    for folder in (*filter(os.path.isdir, corpus.iterdir()), training / "checkpoints"):
-        shutil.rmtree(folder)
-    (finding,) = verify([corpus, training]).findings.values()
-    says(f"files of text or weights are missing here and in {training}; `fathom pack`").check(
-        finding
-    )
-    says(where=corpus, remedy="fathom prepare").check(finding)
-    # Where some are here, the others are lost.
-    write_text(training / "checkpoints/last.pt", "lost")
-    assert len(verify([training]).findings) == 2
-
-
 def test_what_was_drawn_is_compared_with_its_record_and_with_its_inputs(paths):
     (scores,) = paths.results.glob("runs/*/*/1/measurements/scores.*.json")
     table = paths.artefact("paper", "table1", "md")

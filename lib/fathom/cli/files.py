@@ -1,4 +1,4 @@
-"""The verbs of trees of results: diff, verify, pack, unpack, clean."""
+"""The verbs of trees of results: diff, verify, clean."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +9,6 @@ from fathom.cli.options import (
     Json,
     Results,
     Scale,
-    Seed,
-    open_run,
     open_scale,
 )
 from fathom.cli.terminal import answer, report, suggest
@@ -78,6 +76,7 @@ def verify(
     Prints a line for each file that is not the one that was recorded, each table and
     page that is older than what it shows, and each run that was trained on other text
     than is there, with the command that makes it again; exit code 1 if there is any.
+    Of a run that is named, also trainings with other settings or of another recipe.
     The series of a training cannot be made again. What an earlier version recorded as
     lost is printed, but does not count.
 
@@ -86,7 +85,8 @@ def verify(
     from fathom.results.verify import verify
 
     project, paths = open_scale(scale, results, of_results=True)
-    verified = verify(_folders(project, run, paths) if run else [paths.results])
+    folders = _folders(project, run, paths) if run else [paths.results]
+    verified = verify(folders, recipe=run is not None)
     findings = [verified.findings[path] for path in verified.in_order()]
     if not (verified.files or findings):
         raise FathomError("no records", str(paths.results), "name a folder with runs by --results")
@@ -106,99 +106,14 @@ def _folders(project: Project, run: str, paths: Paths) -> list[Path]:
     trained = paths.run(spec, 0).parent
     if not trained.is_dir():
         remedy = f"train it with `{paths.run_command(spec.name)}`"
+        if others := sorted(trained.parent.glob(f"{trained.name[:-8]}{'?' * 8}")):
+            named = ", ".join(each.name for each in others)
+            what = f"{named} has other settings than the run at scale {paths.scale}"
+            remedy = f"give --scale, use the config it was trained with, or {remedy}"
+            raise FathomError(what, str(trained.parent), remedy)
         raise FathomError("no training of this run", str(trained), remedy)
     data = (paths.corpus, paths.pieces_corpus, paths.subwords, paths.tensors)
     return [trained, *dict.fromkeys(folder(spec.data) for folder in data)]
-
-
-_NAMED = 3  # trainings that are left out, in a line
-RunOrScale = Annotated[
-    str | None,
-    typer.Argument(metavar="[RUN]", help="A run. Default: all results of the scale."),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="The file. Default, here: <run>-<hash>.<seed>.tar.gz, or results-<scale>.tar.gz."
-    ),
-]
-
-
-def pack(
-    run: RunOrScale = None,
-    out: Out = None,
-    scale: Scale = None,
-    results: Results = None,
-    seed: Seed = 1,
-) -> None:
-    """Write a finished run, or all of a scale, to one file.
-
-    Of a run: weights, series, translations and measurements, for `fathom
-    unpack`. Of a scale: all that can be read without running anything, and neither
-    weights nor text; trainings that have not ended are left out.
-
-    Example: fathom pack m2o_diverse_12_12
-    """
-    from fathom.results.archive import SUFFIX, files_of_scale, pack_results, pack_run
-
-    not_ended: list[str] = []
-    if run is not None:
-        opened = open_run(run, scale, results)
-        archive = _free(out or Path(f"{opened.spec.folder}.{seed}{SUFFIX}"))
-        record = pack_run(opened.spec, seed, opened.paths, archive)
-    else:
-        project, paths = open_scale(scale, results, check=True)
-        archive = _free(out or Path(f"results-{paths.scale}{SUFFIX}"))
-        names, not_ended = files_of_scale(project, paths)
-        if not any(file.startswith(("runs/", f"{paths.scale}/")) for file in names):
-            remedy = f"train first: snakemake all --config scale={paths.scale}"
-            raise FathomError(f"no results of scale {paths.scale}", paths.searched, remedy)
-        record = pack_results(paths.results, names, paths.scale, archive)
-    megabytes = archive.stat().st_size / 1e6
-    report(f"{archive}: {len(record.files)} files, {megabytes:.1f} MB; read it with fathom unpack")
-    if not_ended:
-        more = f" and {len(not_ended) - _NAMED} more" if len(not_ended) > _NAMED else ""
-        report(f"left out, not ended: {', '.join(not_ended[:_NAMED])}{more}")
-
-
-def _free(archive: Path) -> Path:
-    """Return the place of an archive, where nothing may be yet."""
-    if archive.is_dir():
-        raise FathomError("this is a folder", str(archive), "add the name of a file: --out FILE")
-    if archive.exists():
-        raise FathomError("there is such a file", str(archive), "delete it, or give --out")
-    return archive
-
-
-Archives = Annotated[list[Path], typer.Argument(help="Files of `fathom pack`.")]
-
-
-def unpack(archives: Archives, scale: Scale = None, results: Results = None) -> None:
-    """Import runs that were trained elsewhere, or unpack results.
-
-    A run is accepted where its settings, its text and the recipe of the code are
-    the same, and every file is the one that was packed. All results of a scale are
-    written to a new folder, named as the file or by --results. Nothing is overwritten,
-    and where one file is refused nothing is written.
-
-    Example: fathom unpack m2o_diverse_12_12-19e7bb95.1.tar.gz
-    """
-    from fathom.results import archive as packed
-
-    records = [packed.read(archive) for archive in archives]
-    opened = open_scale(scale, results) if any(record.run for record in records) else None
-    places = []
-    for archive, record in zip(archives, records, strict=True):
-        if opened and record.run:
-            folder = packed.place(*opened, archive, record)
-        else:
-            folder = packed.new_folder(Path(results or archive.name.removesuffix(packed.SUFFIX)))
-        places.append((archive, record, folder))
-    packed.unpack(places)
-    for _, record, folder in places:
-        options = f"--scale {record.scale} --results {folder}"
-        read_by = "" if record.run else f"; read them with fathom compare {options}"
-        report(f"{folder}: {len(record.files)} files{read_by}")
 
 
 Kinds = Annotated[

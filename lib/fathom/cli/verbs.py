@@ -30,7 +30,7 @@ VERBS = {
     ),
     "Results": {
         **dict.fromkeys(("table", "figure", "curves", "compare", "claims", "test", "page"), "draw"),
-        **dict.fromkeys(("diff", "verify", "pack", "unpack", "clean"), "files"),
+        **dict.fromkeys(("diff", "verify", "clean"), "files"),
     },
 }
 

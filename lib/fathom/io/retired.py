@@ -9,6 +9,9 @@ VERBS: dict[str, str] = {
     "sweep": "write the runs with `for` into a study (docs/study.md)",
     "schema": "the classes of lib/fathom/config/schema, and the page Settings of the site, "
     "describe each key",
+    "pack": "write a run to a file by "
+    "`tar czf run.tar.gz -C results runs/<paper>/<folder>/<seed>` (docs/output.md)",
+    "unpack": "type `tar xzkf run.tar.gz -C results`, then `fathom verify <run>` (docs/output.md)",
     "repair": "run the commands that `fathom verify` prints",
 }
 

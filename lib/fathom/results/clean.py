@@ -49,7 +49,7 @@ def parts(_: Project, results: Path) -> Iterator[Path]:
     yield from sorted({*leftovers(results), *aside, *results.glob(f"{SET_ASIDE}/*")})
 
 
-def folders_in_use(project: Project, paths: Paths) -> list[Path]:
+def _folders_in_use(project: Project, paths: Paths) -> list[Path]:
     """Return the folders of runs and of text that config has at a scale, and of all data sets."""
     sources, datasets = project.sources, project.datasets.values()
     places = [paths.corpus_named(dataset.corpus_folder(sources)) for dataset in datasets]
@@ -62,8 +62,8 @@ def folders_in_use(project: Project, paths: Paths) -> list[Path]:
 
 def unused(project: Project, results: Path) -> Iterator[Path]:
     """Yield runs and text that no run of today's config has, at any scale."""
-    scales = project.scales
-    places = {place for scale in scales for place in folders_in_use(project, Paths(results, scale))}
+    scales = (Paths(results, scale) for scale in project.scales)
+    places = {place for paths in scales for place in _folders_in_use(project, paths)}
     for pattern in ("runs/*/*", "tensors/*", "subwords/*", "corpora/*"):
         yield from sorted(path for path in results.glob(pattern) if path not in places)
 

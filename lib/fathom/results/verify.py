@@ -9,10 +9,11 @@ from typing import Any
 
 from fathom.config.yaml_values import read
 from fathom.io.commands import DATA_FOLDERS, DRAWN, VERBS, again, record_of, stage_of
-from fathom.io.errors import FathomError, shortened
+from fathom.io.errors import FathomError
 from fathom.io.files import MISSING, is_there, sha256
 from fathom.io.records import CHANGED, Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal, owner
+from fathom.results.recipe import stale
 from fathom.results.run_state import STATE_FILE, read_state
 from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS
 
@@ -31,8 +32,6 @@ INPUTS = "inputs"
 NOT_DRAWN = "not the file that was drawn"
 # Of files that people read.
 PUBLISHED = (".csv", ".md", ".tex", ".html", ".png", ".pdf", ".svg")
-# What `fathom pack` leaves out of all results, by record: the beginning of files' names.
-_LEFT_OUT = {CORPUS: "", TRAINING: WEIGHTS}
 _Records = dict[Path, dict[str, Any]]
 
 
@@ -55,8 +54,12 @@ class Verified:
         return sorted(self.findings, key=place)
 
 
-def verify(folders: Iterable[Path]) -> Verified:
-    """Compare every record, every file that a record names, and every checkpoint."""
+def verify(folders: Iterable[Path], recipe: bool = False) -> Verified:
+    """Compare every record, every file that a record names, and every checkpoint.
+
+    Args:
+        recipe: whether trainings must have today's recipe, as those that came from elsewhere.
+    """
     folders, verified = list(folders), Verified()
     files, findings = verified.files, verified.findings
     records: _Records = {}
@@ -81,7 +84,8 @@ def verify(folders: Iterable[Path]) -> Verified:
     _compare_drawn(records, verified)
     _find_unrecorded(records, verified)
     _compare_folders(folders, records, verified)
-    _gather_left_out(records, verified)
+    if recipe:
+        _compare_recipes(records, verified)
     for path in {*_below(folders, "checkpoints/*.pt")} - files:
         files.add(path)
         with suppress(FileNotFoundError):
@@ -166,6 +170,16 @@ def _compare_folders(folders: list[Path], records: _Records, verified: Verified)
                 verified.findings[record] = FathomError(what, str(record), OTHER_TEXT)
 
 
+def _compare_recipes(records: _Records, verified: Verified) -> None:
+    """Find trainings of another recipe than today's."""
+    for record, content in records.items():
+        made = content.get("recipe")
+        if record.name == TRAINING and isinstance(made, int):
+            for what in stale({"training": made}).values():
+                remedy = "use the version of fathom that trained it, or start with retrain=stale"
+                verified.findings.setdefault(record, FathomError(what, str(record), remedy))
+
+
 def _foreign(record: Path, content: dict[str, Any], records: _Records) -> str:
     """Return of which other run, seed or weights a whole file is; empty if of its folder's."""
     training = _training_of(record)
@@ -232,30 +246,6 @@ def _training_of(record: Path) -> Path:
     places = ("decodings", "window", "measurements", WEIGHTS[:-1])
     inside = (folder for folder in record.parents if folder.name in places)
     return next((folder.with_name(TRAINING) for folder in inside), record)
-
-
-def _gather_left_out(records: _Records, verified: Verified) -> None:
-    """Make one finding of the text and weights of which nothing is here, as in a packed tree."""
-    findings = verified.findings
-    missing = {path for path, finding in findings.items() if finding.what == MISSING}
-    left_out: dict[Path, list[Path]] = {}
-    for record, content in records.items():
-        if record.name in _LEFT_OUT:
-            names = (
-                name for name in content.get("files", {}) if name.startswith(_LEFT_OUT[record.name])
-            )
-            paths = [record.parent / name for name in names]
-            if paths and missing.issuperset(paths):
-                left_out[record.parent] = paths
-    all_paths = [path for paths in left_out.values() for path in paths]
-    if len(all_paths) > 1:
-        for path in all_paths:
-            del findings[path]
-        first, *others = left_out
-        more = f" here and in {shortened(map(str, others))}" if others else ""
-        what = f"{len(all_paths)} files of text or weights are missing{more}"
-        what = f"{what}; `fathom pack` leaves them out"
-        findings[all_paths[0]] = FathomError(what, str(first), again(all_paths[0]))
 
 
 def _below(folders: Iterable[Path], pattern: str) -> Iterator[Path]:
