@@ -145,11 +145,7 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
     kind, value, location = error["type"], error["input"], error["loc"]
     context = error.get("ctx", {})
     if kind == "extra_forbidden":
-        *above, key = location
-        for each in _models_at(model, tuple(above)):
-            if instead := KEYS.get(f"{each.__name__}.{key}"):
-                return f"no key '{key}' any more", instead
-        return f"unknown key '{key}'", nearest(key, field_names(model, tuple(above)))
+        return _unknown_key(location, model)
     if kind in _MISSING:
         return "no value is given", _choices(model, location) or "add the key"
     if kind in ("literal_error", "union_tag_invalid") and not isinstance(value, bool):
@@ -172,6 +168,14 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
         return f"{brief(value)} is not a number", "write a finite number"
     what, _, remedy = error["msg"].removeprefix("Value error, ").partition("; ")
     return what, remedy or "change the value"
+
+
+def _unknown_key(location: Key, model: type[BaseModel]) -> tuple[str, str]:
+    *above, key = location
+    for each in _models_at(model, tuple(above)):
+        if instead := KEYS.get(f"{each.__name__}.{key}"):
+            return f"no key '{key}' any more", instead
+    return f"unknown key '{key}'", nearest(key, field_names(model, tuple(above)))
 
 
 def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
