@@ -1,14 +1,15 @@
 """`fathom list`, `show`, `validate`, `where`, `params`."""
 
 import json
+import os
 import re
 import shutil
 
 import pytest
 
-from fathom.artefacts.needs import Needs
 from fathom.config.paths import Paths
-from fathom.io.files import write_json
+from fathom.io.files import write_text
+from fathom.workflow.targets import Targets
 from tests.support.html_page import parsed
 from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
 from tests.support.refused import refused, says
@@ -64,19 +65,27 @@ def test_what_is_trained_and_drawn_is_said(own, summarised, call, edit):
     assert "sample: 0 of 1 tables" in call("status").out
 
 
-def test_a_table_of_text_that_has_changed_since_or_of_a_damaged_record_is_not_drawn(tmp_path):
-    project, paths = own_project(), Paths(tmp_path, "tiny")
-    needs, paper = Needs(project, "tiny"), project.papers["latent_depth"]
-    table = paper.tables["table12"]
-    corpus = needs.of(paper, table).corpora[0]
-    folder = project.datasets[needs.dataset(corpus)].corpus_folder(project.sources)
-    record = paths.drawn("latent_depth", "table12")
-    assert not needs.is_drawn(paper, table, paths)
-    for name, drawn in ((folder, True), (f"{folder[:-8]}00000000", False)):
-        write_json(record, {"inputs": [f"../../corpora/{name}/statistics.json"]})
-        assert needs.is_drawn(paper, table, paths) == drawn
-    record.write_text("{", encoding="utf-8")
-    assert not needs.is_drawn(paper, table, paths)
+def test_a_table_is_drawn_where_all_that_it_shows_is_there_and_older(tmp_path):
+    targets = Targets(own_project(), "tiny", Paths(tmp_path, "tiny"))
+    table = targets.artefact("latent_depth_table12")
+    (counted,) = targets.measured(table)
+    files = targets.artefact_files(table)
+    for path in files:
+        write_text(path, "")
+    assert not targets.is_drawn(table)
+    write_text(counted, "")
+    os.utime(counted, (1, 1))
+    assert targets.is_drawn(table)
+    os.utime(files[0], (0, 0))
+    assert not targets.is_drawn(table)
+    assert [error.where for error in targets.outdated()] == [str(files[0])]
+    os.utime(files[0])
+    files[-1].unlink()
+    assert not targets.is_drawn(table)
+    # The text has changed: its counts have another folder.
+    write_text(files[-1], "")
+    counted.parent.rename(f"{str(counted.parent)[:-8]}00000000")
+    assert not targets.is_drawn(table)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """What is printed of damaged results is run; no file with whole weights is lost or changed."""
 
 import json
+import os
 import re
 import shlex
 from collections import Counter
@@ -39,19 +40,19 @@ KINDS = (
     "runs/mine/*/1/checkpoints/update_6.pt", "runs/mine/*/1/checkpoints/before_last.pt",
     "runs/mine/*/1/window/*/test.6/decoding.json", "runs/mine/*/1/window/*/test.6/bos.txt",
     "runs/mine/*/1/measurements/window.*.json", "runs/mine/*/1/measurements/likelihood.*.json",
-    "small/sample/table1.csv", "small/sample/table1_seeds.csv", "small/sample/table1.md",
-    "small/sample/table1.tex", "small/sample/table1.html", "small/sample/table1.drawn.json",
-    "small/sample/figure1.*", "small/compare.*", "small/claims.*", "small/deviations.md",
-    "small/mine.html", "small/mine/page.drawn.json", "small/curves/*.svg",
-    "small/curves/*.csv", "small/curves/*.drawn.json",
 )  # fmt: skip
 OF_TEXT = ("prepare", "statistics", "subwords", "encode")
 OF_RUN = ("train", "translate", "score", "best-window", "likelihood")
-# What nobody needs, or only the training itself; text, which the small project cannot prepare; and
-# what is there twice, of another run.
+# What nobody needs, or only the training itself; text, which the small project cannot prepare; what
+# is there twice, of another run; and what is drawn, which is compared by its age.
+DRAWN = (
+    "small/sample/table1.*", "small/sample/table1_seeds.csv", "small/sample/figure1.*",
+    "small/compare.csv", "small/deviations.md", "small/claims.csv", "small/mine.html",
+    "small/curves/*",
+)  # fmt: skip
 HARMLESS = (
     "*/lock", "*/train.log", "*/attempts.json", "*/times.tsv", "*/asked-*.json",
-    "*/window/*/scores.tsv", "corpora/small-*", "runs/mine/*", "small/mine/*",
+    "*/window/*/scores.tsv", "corpora/small-*", "runs/mine/*",
 )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def test_each_kind_of_file_is_damaged_below(drawn):
     results = drawn / "results"
     files = (path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file())
     static = f"runs/sample/{RUN}-*"
-    known = (*KINDS, *HARMLESS, static)
+    known = (*KINDS, *HARMLESS, *DRAWN, static)
     assert [name for name in files if not any(fnmatch(name, each) for each in known)] == []
 
 
@@ -131,6 +132,33 @@ def test_what_is_printed_mends_the_results_and_keeps_whole_weights(own, drawn, c
     left = [str(path.relative_to(results.parent))] if of_series else []
     assert [finding["path"] for finding in found["unfit"]] == left
     assert before - whole_weights(results) == Counter()
+
+
+@pytest.mark.slow
+def test_what_is_older_than_results_is_named_and_drawn_again(own, drawn, call):
+    folder = own(drawn)
+    assert call("verify").code == 0
+    (scores,) = folder.glob(f"results/runs/sample/{RUN}-*/1/measurements/scores.*.json")
+    os.utime(scores)
+    *lines, last = call("verify").lines
+    shown = scores.relative_to(folder)
+    table = f"results/small/sample/table1.csv: older than {shown}; run `fathom table sample_table1"
+    assert any(line.startswith(table) for line in lines)
+    for name in ("compare.csv", "claims.csv"):
+        assert any(line.startswith(f"results/small/{name}: older than {shown}") for line in lines)
+    assert last.endswith(f"{len(lines)} do not fit")
+    assert "  drawn\n" not in call("list", "tables").out
+    assert run_remedies(call)["unfit"] == []
+    assert "  drawn\n" in call("list", "tables").out
+
+
+@pytest.mark.slow
+def test_records_of_what_was_drawn_of_earlier_versions_are_ignored_and_listed(own, drawn, call):
+    results = own(drawn) / "results"
+    record = results / "small/sample/table1.drawn.json"
+    record.write_text("{", encoding="utf-8")
+    assert call("verify").code == 0
+    assert "table1.drawn.json" in call("clean", "parts").out
 
 
 @pytest.mark.slow

@@ -47,7 +47,6 @@ def test_partial_draws_what_exists(tmp_path, capsys):
     written = {path.name for path in (tmp_path / "tiny/latent_depth").iterdir()}
     assert {name for name in written if name.startswith("table5")} == {
         *("table5.csv", "table5_seeds.csv", "table5.html", "table5.md", "table5.tex"),
-        "table5.drawn.json",
     }
     assert {"figure6.csv", "figure6.pdf", "figure6.png"} <= written
     printed = capsys.readouterr()
@@ -159,7 +158,7 @@ def test_every_reported_cell_of_every_table_has_a_line(tmp_path, capsys):
     assert {line["reproduced"] for line in runs if line["verdict"] == "not run"} == {""}
     assert "not run" in capsys.readouterr().err
     written = sorted(path.name for path in (tmp_path / "paper").iterdir())
-    assert written == ["compare.csv", "compare.drawn.json", "deviations.md"]
+    assert written == ["compare.csv", "deviations.md"]
 
 
 @pytest.mark.usefixtures("verbs_use_it")
@@ -181,10 +180,7 @@ def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
         lines = [line for line in csv.DictReader(stream) if line["paper"] in PAPERS]
     assert len(lines) == 119
     assert {line["answer"] for line in lines} == {"not run"}
-    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == [
-        "claims.csv",
-        "claims.drawn.json",
-    ]
+    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["claims.csv"]
     # What was not run is a line for each paper, unless it is asked for.
     printed = capsys.readouterr()
     first, *_, last = printed.out.splitlines()

@@ -37,11 +37,6 @@ COMMANDS = {
     RUN / "checkpoints" / "before_last.pt": f"fathom train {NAME}",
     RUN / "spec.yaml": f"fathom train {NAME}",
     RUN / "state.json": f"fathom train {NAME}",
-    PATHS.top / "compare.drawn.json": "fathom compare --scale tiny",
-    PATHS.top / "paper" / "page.drawn.json": "fathom page paper --scale tiny",
-    PATHS.top
-    / "paper"
-    / "figure1.drawn.json": "fathom figure paper_figure1 --partial --scale tiny",
     DECODING / "bos.txt": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "decoding.json": f"fathom translate {NAME} --split valid --gates plain",
     DECODING / "scores.tsv": f"fathom score {NAME} --split valid --gates plain",

@@ -8,7 +8,6 @@ import pytest
 import torch
 import yaml
 
-from fathom.artefacts.rendering import write_drawn
 from fathom.config.paths import Paths
 from fathom.decode.translate import translate
 from fathom.io.commands import AFTER_TRAINING
@@ -172,9 +171,14 @@ def test_what_is_not_a_file_in_the_place_of_a_record_is_named(paths, pattern, co
     (path,) = paths.results.glob(pattern)
     path.unlink()
     for make, remove, what, remedy in (
-        (path.mkdir, path.rmdir, "a folder, not a file", "fathom train"),
-        (lambda: os.mkfifo(path), path.unlink, "not a file", command),
-        (lambda: path.symlink_to("gone"), path.unlink, "a link to nothing", command),
+        (
+            path.mkdir,
+            path.rmdir,
+            "a folder, not a file",
+            f"move the folder away, and run `{command}",
+        ),
+        (lambda: os.mkfifo(path), path.unlink, "not a file", f"run `{command}"),
+        (lambda: path.symlink_to("gone"), path.unlink, "a link to nothing", f"run `{command}"),
     ):
         make()
         findings = verify([paths.results]).findings
@@ -271,40 +275,6 @@ def test_a_file_that_is_gone_after_it_was_listed_is_no_finding(paths, monkeypatc
     for name in ("checkpoints/fresh.pt", "measurements/gone.json", "state.json"):
         (run / name).unlink()
     assert verify([paths.results]).findings == {}
-
-
-def test_what_was_drawn_is_compared_with_its_record_and_with_its_inputs(paths):
-    (scores,) = paths.results.glob("runs/*/*/1/measurements/scores.*.json")
-    table = paths.artefact("paper", "table1", "md")
-    write_text(table, "20.5")
-    write_drawn(table.with_suffix(""), [table], [scores])
-    assert verify([paths.results]).findings == {}
-    edit(table)
-    (finding,) = verify([paths.results]).findings.values()
-    command = "fathom table paper_table1 --partial --scale tiny"
-    says("not the file that was drawn", where=table, remedy=command).check(finding)
-    write_text(table, "20.5")
-    write_record(scores, read_record(scores) | {"reason": "scored again"})
-    (finding,) = verify([paths.results]).findings.values()
-    says(f"older than {scores}", where="table1.drawn.json", remedy=command).check(finding)
-
-
-def test_a_record_of_what_was_drawn_that_is_missing_is_named(paths):
-    """Nothing compared the files that it had."""
-    table, page = paths.artefact("paper", "table1", "md"), paths.page("paper")
-    for path in (table, table.with_name("figure1.csv"), page, paths.top / "compare.csv"):
-        write_text(path, "20.5")
-    for stem, file in (("figure1", table.with_name("figure1.csv")), ("page", page)):
-        write_drawn(table.with_name(stem), [file], [])
-    write_drawn(paths.top / "compare", [paths.top / "compare.csv"], [])
-    (finding,) = verify([paths.results]).findings.values()
-    command = "fathom table paper_table1 --partial --scale tiny"
-    says("nothing says what table1.md", where="table1.drawn.json", remedy=command).check(finding)
-    write_drawn(table.with_suffix(""), [table], [])
-    assert verify([paths.results]).findings == {}
-    table.with_name("page.drawn.json").unlink()
-    (finding,) = verify([paths.results]).findings.values()
-    says(where="page.drawn.json", remedy="fathom page paper --scale tiny").check(finding)
 
 
 def test_a_damaged_record_says_that_what_it_names_cannot_be_compared(paths):

@@ -64,8 +64,7 @@ def outputs(targets: Targets, target: str) -> dict[str, list[str]]:
                 path = paths.measurements(spec, seed, file_name("likelihood", spec, "valid", gates))
                 files[f"likelihood {of_run} --split valid --gates {gates}"] = [path]
     verb = f"{artefact.verb} {target} --scale {targets.scale}"
-    drawn = paths.artefact(artefact.paper.name, artefact.spec.name, "drawn.json")
-    files[verb] = [*targets.artefact_files(artefact), drawn]
+    files[verb] = targets.artefact_files(artefact)
     files[f"compare --scale {targets.scale}"] = [paths.compare]
     return {call: [str(path) for path in paths] for call, paths in files.items()}
 

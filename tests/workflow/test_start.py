@@ -13,16 +13,14 @@ import pytest
 
 from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
-from fathom.io.files import write_json, write_text
+from fathom.io.files import write_json
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
-from fathom.results.verify import verify
 from fathom.workflow import start, starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.start import found, left_out, set_back, title
 from fathom.workflow.targets import READING
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
-from tests.support.refused import says
 
 RUN = "latent_depth/m2o_diverse_6_6"
 ROW = f"{TABLE}_row"
@@ -238,31 +236,6 @@ def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
     future = [f"{path}: dated" for path in (task, training, done, scores)]
     assert [line[: len(start)] for line, start in zip(lines, future, strict=True)] == future
     assert list(set_back(tmp_path)) == []
-
-
-def test_a_report_that_snakemake_wrote_is_recorded_with_what_it_shows(tmp_path, monkeypatch):
-    top, at_end = tmp_path / "tiny", []
-    monkeypatch.setattr("atexit.register", at_end.append)
-    for name in ("paper/table1.html", "paper/table2.html"):
-        write_text(top / name, "numbers")
-    report = top / "report.html"
-    write_text(report, "of an earlier day")
-    start.record_report(top)
-    at_end[0]()
-    assert not [*top.glob("*.json")], "a start without --report"
-    write_text(report, f"{top}/paper/table1.html: data")
-    os.utime(report, (1, 1))
-    at_end[0]()
-    assert verify([tmp_path]).findings == {}
-    write_text(top / "paper/table2.html", "others")
-    assert verify([tmp_path]).findings == {}
-    write_text(top / "paper/table1.html", "others")
-    older = says("older than", where="report.drawn.json", remedy="run `snakemake --report` again")
-    older.check([*verify([tmp_path]).findings.values()])
-    write_text(report, "changed")
-    says("not the file that was drawn", where="report.html").check(
-        [*verify([tmp_path]).findings.values()]
-    )
 
 
 def test_a_broken_link_has_no_date(tmp_path):

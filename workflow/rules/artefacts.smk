@@ -15,7 +15,7 @@ rule draw_table:
             labels=labels_of,
         ),
         others=multiext(
-            f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex", ".drawn.json"
+            f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex"
         ),
     log:
         f"{SCALE}/logs/draw_table/{{paper}}_{{artefact}}.log",
@@ -49,7 +49,7 @@ rule draw_figure:
             subcategory="Figures",
             labels=labels_of,
         ),
-        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf", ".drawn.json"),
+        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf"),
     log:
         f"{SCALE}/logs/draw_figure/{{paper}}_{{artefact}}.log",
     wildcard_constraints:

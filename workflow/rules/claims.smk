@@ -33,7 +33,6 @@ rule claims_all:
             category="Comparison",
             labels={"artefact": "All claims"},
         ),
-        record=SCALE / "claims.drawn.json",
     log:
         f"{SCALE}/logs/claims_all.log",
     localrule: True

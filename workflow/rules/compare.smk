@@ -35,7 +35,6 @@ rule compare_all:
             labels={"artefact": "All reported cells"},
         ),
         deviations=SCALE / "deviations.md",
-        record=SCALE / "compare.drawn.json",
     log:
         f"{SCALE}/logs/compare_all.log",
     localrule: True

@@ -28,7 +28,6 @@ rule paper_page:
         printed=page_config_of,
     output:
         f"{SCALE}/{{paper}}.html",
-        f"{SCALE}/{{paper}}/page.drawn.json",
     log:
         f"{SCALE}/logs/paper_page/{{paper}}.log",
     wildcard_constraints:

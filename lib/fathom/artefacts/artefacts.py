@@ -61,7 +61,7 @@ class Artefacts:
 
     @property
     def files_read(self) -> list[Path]:
-        """The files of results that tables and figures were drawn from so far."""
+        """The measurement files that tables and figures were drawn from so far."""
         return [path for source in self._sources.values() for path in source.files_read]
 
     @property

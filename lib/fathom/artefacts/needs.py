@@ -1,6 +1,5 @@
 """What each table and figure depends on: runs, measurements, decodings, corpora."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,10 +14,8 @@ from fathom.config.schema.source import ByHand, Source
 from fathom.config.spec import full_name
 from fathom.config.tables import Cell, Table, runs_by_row
 from fathom.io.errors import FathomError
-from fathom.io.files import read_json
 
 _WINDOW = "window"
-_WITH_HASH = re.compile(r"(?<=/)[^/]+-[0-9a-f]{8}(?=/)")  # the folder of a run or text
 
 
 @dataclass(frozen=True)
@@ -126,23 +123,6 @@ class Needs:
                 for name in {run, self.project.spec(run, self.scale).name}:
                     keys.setdefault(name, {}).update(dict.fromkeys(needed))
         return {run: tuple(needed) for run, needed in keys.items()}
-
-    def is_drawn(self, paper: Paper, spec: Table | Figure, paths: Paths) -> bool:
-        """Return whether an artefact was drawn, of no run or text that has changed since."""
-        record = paths.drawn(paper.name, spec.name)
-        if not record.exists():
-            return False
-        artefact = self.of(paper, spec)
-        texts = (self.project.datasets[self.dataset(name)] for name in artefact.corpora)
-        folders = [self.project.spec(run, self.scale).folder for run in artefact.runs]
-        folders += [text.corpus_folder(self.project.sources) for text in texts]
-        try:
-            inputs = f"/{'/'.join(read_json(record).get('inputs', ()))}/"
-        except FathomError:
-            return False  # damaged, which `verify` says
-        names = {folder.rpartition("-")[0] for folder in folders}
-        others = {*_WITH_HASH.findall(inputs)} - {*folders}  # or of a run that the scale watches
-        return not any(folder.rpartition("-")[0] in names for folder in others)
 
     def decodings(self, run: str) -> tuple[tuple[str, str], ...]:
         """Return the decodings of a run that config asks for, as split and gates.

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import os
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.io.commands import DRAWN, NAMES
-from fathom.io.files import sha256, write_text
-from fathom.io.records import write_record
-from fathom.results.measurements import SCHEMA
-from fathom.results.recipe import PACKAGE, commit
-from fathom.results.verify import INPUTS
+from fathom.io.files import write_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -80,19 +74,3 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, An
     writer.writeheader()
     writer.writerows(rows)
     write_text(path, text.getvalue())
-
-
-def write_drawn(
-    stem: Path, files: Iterable[Path], inputs: Iterable[Path], names: Sequence[str] = ()
-) -> None:
-    """Write the record of what was drawn, from which files of results, to `stem` with a suffix.
-
-    `names` are what a user named, where the record's place does not say it.
-    """
-    record = stem.with_name(f"{stem.name}{DRAWN}")
-    content: dict[str, Any] = {"schema": SCHEMA, "commit": commit(PACKAGE)}
-    for key, paths in (("files", files), (INPUTS, inputs)):
-        places = {Path(os.path.relpath(path, record.parent)).as_posix(): path for path in paths}
-        content[key] = {name: sha256(places[name]) for name in sorted(places)}
-    content |= {NAMES: names} if names else {}
-    write_record(record, content)

@@ -90,12 +90,12 @@ def _text(fields: Mapping[str, Any]) -> tuple[str, str]:
 
 def _artefacts(project: Project, paths: Paths, kind: str) -> tuple[Rows, str | None]:
     """Return tables and figures, and the first with the run that the scale watches, if any."""
-    from fathom.artefacts.needs import Needs
+    from fathom.workflow.targets import Targets
 
-    needs = Needs(project, paths.scale)
+    targets = Targets(project, paths.scale, paths)
     watched = project.scale(paths.scale).check_learning
     rows: Rows = {}
-    for target, artefact in needs.artefacts.items():
+    for target, artefact in targets.artefacts.items():
         if kind not in ("artefacts", f"{artefact.verb}s"):
             continue
         trainings = [
@@ -105,12 +105,12 @@ def _artefacts(project: Project, paths: Paths, kind: str) -> tuple[Rows, str | N
         ]
         rows[target] = {
             "title": artefact.spec.settings.title,
-            "drawn": needs.is_drawn(artefact.paper, artefact.spec, paths),
+            "drawn": targets.is_drawn(artefact),
             "trainings": len(trainings),
             "ended": sum(path.exists() for path in trainings),
-            "not_built": needs.not_built(artefact) or None,
+            "not_built": targets.not_built(artefact) or None,
         }
-    runs = {name: needs.artefacts[name].runs for name in rows}
+    runs = {name: targets.artefacts[name].runs for name in rows}
     return rows, next((name for name in rows if watched and watched.run in runs[name]), None)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fathom.artefacts.rendering import write_csv, write_drawn
+from fathom.artefacts.rendering import write_csv
 from fathom.cli.options import (
     Gates,
     HeldOut,
@@ -26,7 +26,6 @@ from fathom.cli.terminal import answer, report, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import METRICS, ShownValue
 from fathom.decode.ready import require_decoder, require_name
-from fathom.io.commands import PAGE
 from fathom.io.errors import FathomError, nearest
 from fathom.io.files import write_text
 from fathom.io.screen import duration
@@ -80,7 +79,7 @@ def table(
         print_table(laid_out)
     else:
         stem = artefacts.stem(paper, drawn)
-        write_drawn(stem, formats.write(laid_out, compared, stem), artefacts.files_read)
+        formats.write(laid_out, compared, stem)
         report(f"table: {stem}.md, csv, tex, html")
     further = ["page", paper.name] if paper.is_study else ["compare", "--table", target]
     if all(not item.result.shown or item.result.words for item in compared.cells):
@@ -136,8 +135,6 @@ def figure(
     stem = artefacts.stem(paper, spec)
     inputs = artefacts.inputs(paper, spec)
     lost = kinds.draw(spec, inputs, stem)
-    files = [stem.with_suffix(suffix) for suffix in (".csv", ".png", ".pdf")]
-    write_drawn(stem, files, artefacts.files_read)
     for note in lost:
         report(f"figure: left out: {note}")
     report(f"figure: {stem}.png, pdf, csv")
@@ -187,10 +184,6 @@ def curves(
     path = artefacts.paths.curves(stem)
     write_csv(path.with_suffix(".csv"), COLUMNS, rows(started))
     write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", started))
-    files = [path.with_suffix(suffix) for suffix in (".csv", ".svg")]
-    # In full, so that a name that comes later makes none of them ambiguous.
-    in_full = [title] if title in names else [*labels]
-    write_drawn(path, files, artefacts.files_read, in_full)
     report(f"curves: {path}.svg, csv")
 
 
@@ -261,8 +254,6 @@ def compare(
         chosen = deviations.page(papers)
         write_csv(path, COLUMNS, lines(every))
         write_text(path.with_name("deviations.md"), chosen)
-        files = (path, path.with_name("deviations.md"))
-        write_drawn(path.with_suffix(""), files, artefacts.files_read)
         shown = shown or every
     answer(as_json, lines(shown), average_lines(shown))
     summary = ", ".join(f"{count} {words}" for words, count in counts(shown).items())
@@ -330,7 +321,6 @@ def claims(
     with _of_all_papers(path, required=len(named) == len(papers)):
         of_all = [claim for name in papers for claim in answers.get(name) or judge(name)]
         write_csv(path, COLUMNS, lines(of_all))
-        write_drawn(path.with_suffix(""), [path], artefacts.files_read)
     shown = [
         claim
         for of_paper in answers.values()
@@ -434,7 +424,6 @@ def page(
         path = artefacts.paths.page(name)
         today, making = judged_today(artefacts, [name]), _making(artefacts, name)
         write_text(path, page(artefacts, shown, tables, judged(artefacts, shown), today, making))
-        write_drawn(artefacts.paths.top / name / PAGE, [path], artefacts.files_read)
         report(f"page: {path}")
         if is_shown and not webbrowser.open(path.absolute().as_uri()):
             report("no browser was found here; open this file in one")

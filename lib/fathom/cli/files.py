@@ -1,5 +1,6 @@
 """The verbs of trees of results: diff, verify, clean."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -88,6 +89,8 @@ def verify(
     folders = _folders(project, run, paths) if run else [paths.results]
     verified = verify(folders, recipe=run is not None)
     findings = [verified.findings[path] for path in verified.in_order()]
+    if run is None:
+        findings += _outdated(project, paths)
     if not (verified.files or findings):
         raise FathomError("no records", str(paths.results), "name a folder with runs by --results")
     unfit = [{"path": f.where, "what": f.what, "remedy": f.remedy} for f in findings]
@@ -98,6 +101,16 @@ def verify(
     answer(as_json, content, [*known, *map(str, findings), summary])
     if findings:
         raise typer.Exit(1)
+
+
+def _outdated(project: Project, paths: Paths) -> Iterator[FathomError]:
+    """Yield the tables, figures, lists and pages of all scales that are older than results."""
+    from fathom.workflow.targets import Targets
+
+    for scale in project.scales:
+        of_scale = Paths(paths.results, scale)
+        if of_scale.top.is_dir():
+            yield from Targets(project, scale, of_scale).outdated()
 
 
 def _folders(project: Project, run: str, paths: Paths) -> list[Path]:

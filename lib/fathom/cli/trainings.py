@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.needs import Artefact, Needs
+from fathom.artefacts.needs import Artefact
 from fathom.cli.options import (
     Json,
     NewSeeds,
@@ -32,6 +32,7 @@ from fathom.results.training_record import TrainingRecord
 if TYPE_CHECKING:
     from fathom.workflow.job_sizes import Sizes
     from fathom.workflow.plan import DeviceJob, Planned
+    from fathom.workflow.targets import Targets
 
 _HEADINGS = (
     "", "trainings", "ended", "10¹⁵ operations", "time in all", "time left", "GB left",
@@ -255,12 +256,14 @@ def summary(scale: Scale = None, results: Results = None, as_json: Json = False)
 
     Example: fathom summary --scale tiny
     """
+    from fathom.workflow.targets import Targets
+
     artefacts = open_artefacts(scale, results, None)
     project, paths = artefacts.project, artefacts.paths
-    needs = Needs(project, paths.scale)
+    targets = Targets(project, paths.scale, paths)
     places = {
         (name, seed): paths.training(project.spec(name, paths.scale), seed)
-        for name in needs.runs
+        for name in targets.runs
         for seed in artefacts.seeds_of(name)
         if not project.not_built(name, paths.scale)
     }
@@ -278,7 +281,7 @@ def summary(scale: Scale = None, results: Results = None, as_json: Json = False)
         },
         "seconds": sum(record.totals.seconds for record in ended.values()),
     }
-    answer(as_json, content, _lines(artefacts, needs, ended, content["seconds"]))
+    answer(as_json, content, _lines(artefacts, targets, ended, content["seconds"]))
     if required := project.scale(paths.scale).check_learning:
         key = (project.run_name(required.run), 1)
         if key in below and (below[key] or 0.0) < required.nats_below_unigram:
@@ -296,7 +299,7 @@ def _below(record: TrainingRecord) -> float | None:
     return record.unigram_nll - record.validation.nll
 
 
-def _lines(artefacts: Artefacts, needs: Needs, ended: Ended, seconds: float) -> Iterator[str]:
+def _lines(artefacts: Artefacts, targets: "Targets", ended: Ended, seconds: float) -> Iterator[str]:
     learned = sorted(nats for nats in map(_below, ended.values()) if nats is not None and nats > 0)
     line = f"{len(learned)} of {len(ended)} trainings learned"
     if learned:
@@ -309,9 +312,8 @@ def _lines(artefacts: Artefacts, needs: Needs, ended: Ended, seconds: float) -> 
             yield f"{run} seed {seed}: {record.outcome.words} at update {ended_at}"
     drawn = {
         name: artefact
-        for name, artefact in needs.artefacts.items()
-        if _share(artefact, ended)
-        and needs.is_drawn(artefact.paper, artefact.spec, artefacts.paths)
+        for name, artefact in targets.artefacts.items()
+        if _share(artefact, ended) and targets.is_drawn(artefact)
     }
     for name, artefact in drawn.items():
         for outcome, rows in _failed_there(artefacts, artefact, ended).items():

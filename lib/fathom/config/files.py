@@ -12,8 +12,8 @@ from typing import Generic, TypeVar
 
 from fathom.config import measurement_keys, plugins
 from fathom.config.merge import NAME, NAME_RULE, combinations, entry_name, fill_text
+from fathom.config.paths import CURVES
 from fathom.config.yaml_values import Value, name_of, read
-from fathom.io.commands import CURVES
 from fathom.io.errors import FathomError, findings_in, nearest
 
 _SHARED = {"scale": "scales", "source": "sources", "dataset": "datasets", "method": "methods"}

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathom.config.spec import DataSpec, Spec
-from fathom.io.commands import CURVES, DRAWN
 from fathom.io.records import identity, short
+
+CURVES = "curves"  # the folder of learning curves
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,6 @@ class Paths:
     def artefact(self, paper: str, artefact: str, suffix: str) -> Path:
         """Return one file of a table or figure."""
         return self.top / paper / f"{artefact}.{suffix}"
-
-    def drawn(self, paper: str, name: str) -> Path:
-        """Return the record of a table or figure, which is written when all its files are."""
-        return self.top / paper / f"{name}{DRAWN}"
 
     def page(self, paper: str) -> Path:
         """Return the page of one paper."""

@@ -8,17 +8,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathom.io.errors import FathomError
-from fathom.io.files import read_json
-
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
-# The end of the names of records of tables, figures and pages.
-DRAWN = ".drawn.json"
-PAGE, LISTS = "page", ("compare", "claims")
-# The folder of learning curves, whose records have the names that were drawn under this key; and
-# the record of the report that Snakemake writes.
-CURVES, NAMES, REPORT = "curves", "names", "report"
 # By the record of a folder of data.
 _DATA = {
     "corpus.json": "prepare",
@@ -38,7 +29,6 @@ _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 VERBS = (
     "fetch", "prepare", "statistics", "subwords", "encode", "train", "translate",
     "score", "likelihood", "gates", "sharing", "best-window",
-    "table", "figure", "curves", "compare", "claims", "page",
 )  # fmt: skip
 
 
@@ -61,19 +51,15 @@ class Stage:
         return self.words if results == "results" else (*self.words, "--results", results)
 
 
-def again(path: Path, record: Path | None = None) -> str:
+def again(path: Path) -> str:
     """Return what a user does to make a file of `Paths` again, as messages say it.
 
     The folder of a run or of data names its scale, too.
-
-    `record` is that of a file that was drawn, whose place does not say what draws it.
     """
-    stage = stage_of(record or path)
+    stage = stage_of(path)
     if stage is None and {path.name, path.parent.name} & {*_SERIES}:
         return AFTER_TRAINING
     if stage is None:
-        if (record or path).name == f"{REPORT}{DRAWN}":
-            return "run `snakemake --report` again"
         return "make it with the stage that writes it"
     run = f"run `{shlex.join(('fathom', *stage.typed))}`"
     return f"move the folder away, and {run}" if path.is_dir() else run
@@ -84,8 +70,6 @@ def stage_of(path: Path) -> Stage | None:
     parts = path.parts
     if path.name in _DATA:
         return Stage(path.parents[2], (_DATA[path.name], path.parent.name))
-    if path.name.endswith(DRAWN):
-        return None if path.name == f"{REPORT}{DRAWN}" else _of_artefact(path)
     for at in range(len(parts) - 1, -1, -1):
         rest = parts[at + 1 :]
         if parts[at] == "runs" and len(rest) > 3:
@@ -95,47 +79,6 @@ def stage_of(path: Path) -> Stage | None:
         if parts[at] in DATA_FOLDERS and len(rest) > 1:
             return stage_of(Path(*parts[: at + 1], rest[0], DATA_FOLDERS[parts[at]]))
     return None
-
-
-def record_of(drawn: Path) -> Path:
-    """Return the record of a file that people read; that of a page is in the paper's folder."""
-    name, folder = drawn.stem.removesuffix("_seeds"), drawn.parent
-    if folder.name != CURVES and (folder / name).is_dir():
-        return folder / name / f"{PAGE}{DRAWN}"
-    return folder / f"{'compare' if name == 'deviations' else name}{DRAWN}"
-
-
-def _of_artefact(record: Path) -> Stage | None:
-    """Return what draws a table, figure, page or list of a scale again, by the place of its record.
-
-    The record of a list lies in the folder of the scale, that of all others in the paper's folder
-    below it. A table has files that a figure has not.
-    """
-    name, folder = record.name.removesuffix(DRAWN), record.parent
-    if name in LISTS:
-        return Stage(folder.parent, (name, "--scale", folder.name))
-    if folder.name == CURVES:
-        names = _names(record)
-        words = (CURVES, *names, "--scale", folder.parent.name)
-        return Stage(folder.parents[1], words) if names else None
-    if name == PAGE:
-        words = (PAGE, folder.name)
-    else:
-        of_tables = (record.with_name(name + end) for end in (".md", ".tex", "_seeds.csv"))
-        verb = "table" if any(map(Path.exists, of_tables)) else "figure"
-        words = (verb, f"{folder.name}_{name}", "--partial")
-    return Stage(folder.parents[1], (*words, "--scale", folder.parent.name))
-
-
-def _names(record: Path) -> list[str]:
-    """Return the names that learning curves were drawn for; none where the record is damaged."""
-    try:
-        names = read_json(record).get(NAMES)
-    except (FathomError, OSError):
-        names = None
-    listed = names if isinstance(names, list) else []
-    # An option in a record from elsewhere would be run.
-    return [name for name in listed if isinstance(name, str) and not name.startswith("-")]
 
 
 def _of_run(results: Path, rest: tuple[str, ...]) -> Stage | None:

@@ -55,7 +55,7 @@ def read_record(path: Path) -> dict[str, Any]:
     if recorded != computed:
         what = "checksum mismatch: the file changed after it was written"
         raise FathomError(what, str(path), again(path))
-    for key in ("files", "inputs", "lost"):
+    for key in ("files", "lost"):
         if not isinstance(content.get(key, {}), dict):
             raise FathomError(f"`{key}` is no mapping", str(path), again(path))
     return content

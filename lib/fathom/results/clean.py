@@ -14,7 +14,8 @@ from fathom.results import training_record
 from fathom.results.training_record import WEIGHTS
 from fathom.results.verify import SET_ASIDE
 
-_ASIDE = ("*.damaged", "*.replaced")
+# The last are records of tables and pages that earlier versions wrote.
+_ASIDE = ("*.damaged", "*.replaced", "*.drawn.json")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def states(_: Project, results: Path) -> Iterator[Path]:
 
 
 def parts(_: Project, results: Path) -> Iterator[Path]:
-    """Yield what killed writers left, and files that were set aside."""
+    """Yield what killed writers left, files that were set aside, and what nothing reads."""
     aside = {path for pattern in _ASIDE for path in results.rglob(pattern)}
     yield from sorted({*leftovers(results), *aside, *results.glob(f"{SET_ASIDE}/*")})
 

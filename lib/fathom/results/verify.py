@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.yaml_values import read
-from fathom.io.commands import DATA_FOLDERS, DRAWN, VERBS, again, record_of, stage_of
+from fathom.io.commands import DATA_FOLDERS, VERBS, again, stage_of
 from fathom.io.errors import FathomError
 from fathom.io.files import MISSING, is_there, sha256
-from fathom.io.records import CHANGED, Recorded, identity, read_record, short
+from fathom.io.records import Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal, owner
 from fathom.results.recipe import stale
 from fathom.results.run_state import STATE_FILE, read_state
@@ -27,11 +27,6 @@ RECORDS = (
 SET_ASIDE = "damaged"
 # The key of a decoding's record: SHA-256 of the files of the weights that it used, by name.
 USED = "weights_sha256"
-# The key of a record of what was drawn: SHA-256 of files of results, by path from its folder.
-INPUTS = "inputs"
-NOT_DRAWN = "not the file that was drawn"
-# Of files that people read.
-PUBLISHED = (".csv", ".md", ".tex", ".html", ".png", ".pdf", ".svg")
 _Records = dict[Path, dict[str, Any]]
 
 
@@ -42,13 +37,12 @@ class Verified:
     files: set[Path] = field(default_factory=set)  # everything, records included
     findings: dict[Path, FathomError] = field(default_factory=dict)  # what does not fit, by path
     lost: dict[Path, str] = field(default_factory=dict)  # what a user knows to be lost, and why
-    drawn: dict[Path, Path] = field(default_factory=dict)  # by what was drawn, its record
 
     def in_order(self) -> list[Path]:
         """Return the paths of findings so that the command of each finds what it reads."""
 
         def place(path: Path) -> tuple[int, Path]:
-            stage = stage_of(self.drawn.get(path, path))
+            stage = stage_of(path)
             return stage.rank if stage else len(VERBS), path
 
         return sorted(self.findings, key=place)
@@ -65,7 +59,7 @@ def verify(folders: Iterable[Path], recipe: bool = False) -> Verified:
     records: _Records = {}
     for path in _below(folders, "*.json"):
         name = path.name
-        if name in RECORDS or path.parent.name == "measurements" or name.endswith(DRAWN):
+        if name in RECORDS or path.parent.name == "measurements":
             files.add(path)
             try:
                 records[path] = read_record(path)
@@ -81,8 +75,6 @@ def verify(folders: Iterable[Path], recipe: bool = False) -> Verified:
             what = "not what a training writes"
             findings[path] = FathomError(what, str(path), again(path))
     _compare_files(records, verified)
-    _compare_drawn(records, verified)
-    _find_unrecorded(records, verified)
     _compare_folders(folders, records, verified)
     if recipe:
         _compare_recipes(records, verified)
@@ -121,33 +113,7 @@ def _compare_files(records: _Records, verified: Verified) -> None:
                 if reason == MISSING and name in lost:
                     verified.lost[path] = lost[name]
                 elif reason:
-                    drawn = record.name.endswith(DRAWN)
-                    what = NOT_DRAWN if drawn and reason == CHANGED else reason
-                    remedy = again(path, record if drawn else None)
-                    if drawn:
-                        verified.drawn[path] = record
-                    verified.findings[path] = FathomError(what, str(path), remedy)
-
-
-def _compare_drawn(records: _Records, verified: Verified) -> None:
-    """Find what was drawn from files that have changed since."""
-    for record, content in records.items():
-        inputs = Recorded(record, content.get(INPUTS, {}))
-        changed = [name for name in inputs.files if inputs.unfit(name)]
-        if changed:
-            more = f" and {len(changed) - 1} more of its inputs" if len(changed) > 1 else ""
-            what = f"older than {inputs.path(changed[0])}{more}"
-            verified.findings[record] = FathomError(what, str(record), again(record))
-
-
-def _find_unrecorded(records: _Records, verified: Verified) -> None:
-    """Find records that are missing of what was drawn in a folder where others are."""
-    for folder in {record.parent for record in records if record.name.endswith(DRAWN)}:
-        for path in folder.iterdir():
-            record = record_of(path)
-            if path.suffix in PUBLISHED and path not in verified.files and not record.exists():
-                what = f"{MISSING}; nothing says what {path.name} was drawn from"
-                verified.findings[record] = FathomError(what, str(record), again(record))
+                    verified.findings[path] = FathomError(reason, str(path), again(path))
 
 
 def _compare_folders(folders: list[Path], records: _Records, verified: Verified) -> None:

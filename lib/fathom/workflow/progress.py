@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.needs import Needs
 from fathom.config.check import check
 from fathom.config.paths import Paths
 from fathom.config.schema.section import AsTuple, Section
@@ -21,6 +20,7 @@ from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, 
 from fathom.results.training_record import changed_code
 from fathom.results.tree import rows
 from fathom.workflow import starts
+from fathom.workflow.targets import Targets
 
 WAITING, QUEUED = "waiting", "queued"
 # Shown also where not every training is: what runs, and where a user may have to do something.
@@ -211,22 +211,23 @@ class Overview:
     def __init__(self, artefacts: Artefacts, papers: list[str]):
         self._papers = papers
         self._progresses = Progresses(artefacts.paths)
-        needs = Needs(artefacts.project, artefacts.scale, papers=tuple(papers))
+        project, paths = artefacts.project, artefacts.paths
+        targets = Targets(project, artefacts.scale, paths, papers=tuple(papers))
         # Whether each table and figure is drawn, by paper, and verb and target.
         self._drawn: dict[str, dict[str, bool]] = {}
-        for paper in (artefacts.project.papers[name] for name in papers):
-            self._drawn[paper.name] = {
-                f"{verb} {paper.name}_{spec.name}": needs.is_drawn(paper, spec, artefacts.paths)
-                for verb, specs in (("table", paper.tables), ("figure", paper.figures))
-                for spec in specs.values()
+        for name in papers:
+            self._drawn[name] = {
+                f"{artefact.verb} {target}": targets.is_drawn(artefact)
+                for target, artefact in targets.artefacts.items()
+                if artefact.paper.name == name
             }
         # How each training goes, by paper, and the run's name and seed.
         self._trained: dict[str, dict[str, Progress]] = {
             name: {} for name in artefacts.project.papers
         }
-        for name in needs.runs:
+        for name in targets.runs:
             spec = artefacts.project.spec(name, artefacts.scale)
-            awaited = artefacts.awaited(needs.texts(name))
+            awaited = artefacts.awaited(targets.texts(name))
             for seed in artefacts.seeds_of(name):
                 label = name if seed == 1 else f"{name} seed {seed}"
                 self._trained[spec.paper][label] = self._progresses.of(spec, seed, awaited)

@@ -3,7 +3,6 @@
 And what Snakemake is kept from: jobs that run at every start, and looks for jobs without end.
 """
 
-import atexit
 import os
 import re
 import shutil
@@ -15,12 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fathom.artefacts.rendering import write_drawn
 from fathom.config.demand import kind_of
 from fathom.config.spec import Spec
 from fathom.config.switches import require_even_shares
 from fathom.io import screen
-from fathom.io.commands import REPORT
 from fathom.io.errors import FathomError
 from fathom.io.machine import installed_torch
 from fathom.workflow import starts
@@ -52,29 +49,6 @@ def title(targets: Targets) -> str:
     # Whoever meant the papers' trainings shall see it before hours have passed.
     shown = f"SCALE {name.upper()}" if scale.cuts_down else f"scale {name}"
     return f"{shown} ({place}): {scale.title.removeprefix(f'{name}: ')}"
-
-
-def record_report(top: Path) -> None:
-    """Record the report in a scale's folder when this process ends, if it has written it.
-
-    Snakemake calls nothing after `--report`.
-    """
-    report = top / f"{REPORT}.html"
-    before = _changed(report)
-
-    def record() -> None:
-        if _changed(report) not in (None, before):
-            text = report.read_text(encoding="utf-8")
-            # It has a copy of each file that it names.
-            shown = (path for path in top.rglob("*.*") if str(path) in text and path != report)
-            write_drawn(report.with_suffix(""), [report], filter(Path.is_file, shown))
-
-    atexit.register(record)
-
-
-def _changed(path: Path) -> int | None:
-    """Return when a file was written; None where there is none."""
-    return path.stat().st_mtime_ns if path.is_file() else None
 
 
 def found(targets: Targets, target: str) -> list[str]:

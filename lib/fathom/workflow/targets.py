@@ -339,6 +339,31 @@ class Targets(Needs):
         files += [self.statistics(name) for name in artefact.corpora]
         return list(dict.fromkeys(files))
 
+    def is_drawn(self, artefact: Artefact) -> bool:
+        """Return whether a table or figure was drawn of all that it shows, as that is now."""
+        files, shown = self.artefact_files(artefact), self.measured(artefact)
+        return all(map(is_there, [*files, *shown])) and not newer(shown, files)
+
+    def outdated(self) -> Iterator[FathomError]:
+        """Yield what was drawn or listed from files of results that are newer, with its command."""
+        drawn = {
+            (artefact.verb, name, "--partial"): (
+                self.artefact_files(artefact),
+                self.measured(artefact),
+            )
+            for name, artefact in self.artefacts.items()
+        }
+        drawn[(COMPARE,)] = [self.paths.compare], self.all_results
+        drawn[(CLAIMS,)] = [self.paths.claims], self.all_results
+        for paper in self.project.papers:
+            drawn[PAGE, paper] = [self.paths.page(paper)], self.page_results(paper)
+        for words, (files, shown) in drawn.items():
+            if changed := newer(shown, files):
+                more = f" and {len(changed) - 1} more of its inputs" if len(changed) > 1 else ""
+                what = f"older than {changed[0]}{more}"
+                command = self.paths.fathom(*words, "--scale", self.scale)
+                yield FathomError(what, str(files[0]), f"run `{command}`")
+
     @cached_property
     def table_names(self) -> str:
         """A pattern of the names of all tables."""
@@ -398,6 +423,13 @@ class Targets(Needs):
             for path in (self.project.root / "config" / "columns.yaml", *files)
             if path.exists()
         ]
+
+
+def newer(inputs: Iterable[Path], files: Iterable[Path]) -> list[Path]:
+    """Return the inputs that are newer than the oldest of some files, as far as both are there."""
+    oldest = min((path.stat().st_mtime_ns for path in files if path.exists()), default=None)
+    there = filter(Path.exists, inputs if oldest is not None else ())
+    return [path for path in there if path.stat().st_mtime_ns > (oldest or 0)]
 
 
 def _by_folder(kind: str, folder: str, places: Mapping[str, T]) -> T:

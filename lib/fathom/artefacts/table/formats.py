@@ -51,15 +51,14 @@ NUMBERS = (
 BY_SEED = ("block", "row", "column", "seed", "value", "measurement", "run")
 
 
-def write(table: TableView, compared: ComparedTable, stem: Path) -> list[Path]:
-    """Write a table in every format: files with the path `stem` and a suffix each; return them."""
+def write(table: TableView, compared: ComparedTable, stem: Path) -> None:
+    """Write a table in every format: files with the path `stem` and a suffix each."""
     lines, by_seed = numbers(compared), stem.with_name(f"{stem.name}{SEEDS}")
     write_csv(by_seed, BY_SEED, seed_numbers(compared))
     write_csv(stem.with_suffix(".csv"), [*dict.fromkeys(chain(NUMBERS, *lines))], lines)
     write_text(stem.with_suffix(".md"), markdown(table))
     write_text(stem.with_suffix(".tex"), tex(table))
     write_text(stem.with_suffix(".html"), html(table))
-    return [by_seed, *(stem.with_suffix(suffix) for suffix in (".csv", ".md", ".tex", ".html"))]
 
 
 def numbers(compared: ComparedTable) -> list[dict[str, Any]]:

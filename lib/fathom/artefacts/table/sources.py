@@ -128,7 +128,6 @@ class ResultSource:
                     files.require(name)
                 except FathomError as error:
                     raise SeriesLost(error.what, error.where, error.remedy) from None
-            self._cache[record] = record
         return record.parent / name
 
     def sentences(self, key: str, seed: int, task: str) -> "SentenceCounts | None":
@@ -149,7 +148,7 @@ class ResultSource:
 
     @property
     def files_read(self) -> list[Path]:
-        """The measurement files that were read, and the records of series that were."""
+        """The measurement files that were read."""
         return [path for path, file in self._cache.items() if isinstance(path, Path) and file]
 
     def kept(self, key: object, make: Callable[[], T]) -> T:
