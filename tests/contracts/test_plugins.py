@@ -18,7 +18,8 @@ from fathom.config.yaml_values import from_plain
 from fathom.decode.contracts import check
 from fathom.io.errors import Findings
 from fathom.io.files import read_json, read_lines, sha256
-from fathom.results.training_record import changed_code
+from fathom.io.records import read_record, write_record
+from fathom.results.training_record import stale_code
 from fathom.scoring import contracts
 from fathom.scoring.contracts import check_metric
 from fathom.scoring.metrics import named
@@ -305,51 +306,46 @@ def trained(mine, tmp_path):
     return train
 
 
-def test_a_training_keeps_the_code_and_a_changed_one_is_noted(mine, trained):
+def test_numbers_of_a_training_with_other_code_are_marked_as_stale(mine, trained):
     project_with(mine)
     plugins.load("readers", "lines")
     record = trained() / "training.json"
-    assert {name for name in read_json(record)["files"] if name.startswith("code/")} == {
-        "code/shared.py",
-        f"code/methods/{NAME}.py",
+    assert read_json(record)["code"] == {
+        name: sha256(mine / name) for name in ("shared.py", f"methods/{NAME}.py")
     }
     source = ResultSource("mine/skipped", {1: record.parent / "measurements"}, rule_of, method=NAME)
     write(mine, {"not_used.py": "x = 1\n", "readers/lines.py": f"{READER}x = 1\n"})
     ((_, reading),) = source.readings("parameters")
-    assert changed_code(record, NAME) == reading.stale == ""
+    assert reading.stale == ""
     write(mine, {"shared.py": "def kept(p):\n    return 1.0 - p\n"})
-    assert f"the code of {NAME} has changed since; raise `recipe`" in changed_code(record, NAME)
     source = replace(source, _cache={})
     ((_, reading),) = source.readings("parameters")
-    assert reading.stale == changed_code(record, NAME)
+    assert reading.stale == f"training: the code of {NAME} has changed since"
 
 
-def test_a_training_is_not_resumed_with_other_code(trained, monkeypatch):
+def test_copies_of_an_earlier_version_say_the_same(mine, trained):
+    record = trained() / "training.json"
+    content = read_record(record)
+    copies = {f"code/{name}": digits for name, digits in content.pop("code").items()}
+    write_record(record, content | {"files": content["files"] | copies})
+    assert stale_code(record, NAME) == ""
+    write(mine, {"shared.py": "def kept(p):\n    return 1.0 - p\n"})
+    assert stale_code(record, NAME) == f"training: the code of {NAME} has changed since"
+
+
+def test_a_training_is_not_resumed_with_other_code(mine, trained, monkeypatch):
     run = trained()
     (run / "training.json").unlink()
-    (code,) = (run / "code" / "methods").iterdir()
+    code = mine / "methods" / f"{NAME}.py"
     kept = code.read_text(encoding="utf-8")
-    code.write_text(f"{kept}# before an edit\n", encoding="utf-8")
+    code.write_text(f"{kept}# after an edit\n", encoding="utf-8")
     # Before its state is read, which other parameters would not fit.
-    with monkeypatch.context() as patch, refused(f"{NAME}.py of the plugin has changed since"):
-        patch.setattr("fathom.train.loop.Training.resume", None)
-        trained()
+    for _ in range(2):
+        with monkeypatch.context() as patch, refused(f"{NAME}.py of the plugin has changed since"):
+            patch.setattr("fathom.train.loop.Training.resume", None)
+            trained()
     code.write_text(kept, encoding="utf-8")
     assert (trained() / "training.json").exists()
-
-
-def test_weights_are_made_again_where_a_copy_of_the_code_is_lost_too(trained):
-    run = trained()
-    (code,) = (run / "code" / "methods").iterdir()
-    # A copy that is damaged is no edit of the plugin.
-    code.write_text("", encoding="utf-8")
-    (run / "checkpoints" / "last.pt").unlink()
-    trained()
-    assert code.read_text(encoding="utf-8")
-    code.unlink()
-    (run / "checkpoints" / "last.pt").unlink()
-    trained()
-    assert code.exists()
 
 
 def test_an_installed_package_brings_the_same_folder_without_being_imported(mine, monkeypatch):

@@ -48,16 +48,6 @@ def test_text_and_network_are_read_once(run, monkeypatch):
     assert run.tasks == TASKS
 
 
-def test_a_network_whose_method_has_other_code_than_at_its_training_says_so(
-    run, monkeypatch, capsys
-):
-    """tests/contracts/test_plugins.py has when it does."""
-    monkeypatch.setattr(trained_run, "changed_code", lambda path, method: f"{method} has changed")
-    for gates in ("soft", "hard"):
-        run.network(gates)
-    assert capsys.readouterr().err == f"{run.name}, seed 1: latent_layers has changed\n"
-
-
 def test_the_weights_after_an_update_replace_the_final_ones_and_come_back(run):
     final = {name: value.clone() for name, value in run.network("soft").state_dict().items()}
     later = run.network("soft", update=6).state_dict()

@@ -163,7 +163,6 @@ def show(
     Example: fathom show m2o_diverse_12_12 --scale tiny
     """
     from fathom.config.show import describe
-    from fathom.results.training_record import changed_code
 
     project, paths = open_scale(scale, results)
     spec = project.run_named(run, paths.scale)
@@ -177,14 +176,10 @@ def show(
         for setting in settings
     }
     reason = project.not_built(spec.name, paths.scale)
-    notes = [f"not built yet: {reason}"] if reason else []
-    notes += [
-        changed_code(paths.training(spec, seed), spec.method.name)
-        for seed in project.seeds(spec.name, paths.scale)
-    ]
+    notes = [wrapped(f"not built yet: {reason}")] if reason else []
     title = f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
     content = {"run": spec.name, "identity": spec.identity, "settings": fields}
-    answer(as_json, content, [title, *map(wrapped, filter(None, dict.fromkeys(notes)))])
+    answer(as_json, content, [title, *notes])
     if not as_json:
         if settings:
             print_columns(_SETTING, map(_setting, settings))

@@ -8,7 +8,7 @@ relative to the folder work.
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from fathom.io.errors import FathomError, nearest
+from fathom.io.files import sha256
 
 T = TypeVar("T")
 _LIBRARY = Path(__file__).parents[1]
@@ -145,7 +146,7 @@ def imported() -> dict[tuple[str, str], Path]:
 
 
 def imported_files(kind: str, name: str) -> dict[str, str]:
-    """Return the text of each file that is imported of a module's plugin, by its path there.
+    """Return the SHA-256 of each file that is imported of a module's plugin, by its path there.
 
     Modules of other kinds are left out. Empty for a module of fathom.
     """
@@ -159,7 +160,17 @@ def imported_files(kind: str, name: str) -> dict[str, str]:
         if key.startswith(f"{package}.") and not key.startswith(others)
     ]
     files = (Path(each.__file__) for each in imported if each.__file__)
-    return {file.relative_to(folder).as_posix(): file.read_text("utf-8") for file in files}
+    return {file.relative_to(folder).as_posix(): sha256(file) for file in files}
+
+
+def has_changed(kind: str, name: str, files: Mapping[str, str]) -> bool:
+    """Return whether a module's plugin has other files than recorded; False for one of fathom.
+
+    `files` has the SHA-256 of each by its path in the folder of the plugin.
+    """
+    places = places_of(kind, name)
+    paths = {places[0] / path: digits for path, digits in files.items()} if places else {}
+    return any(not path.is_file() or sha256(path) != digits for path, digits in paths.items())
 
 
 @cache

@@ -22,7 +22,6 @@ from fathom.data.tensors import Tensors
 from fathom.data.vocabulary import Ids
 from fathom.decode.ready import averaged, require_decoder, require_name
 from fathom.io.errors import FathomError
-from fathom.io.screen import say
 from fathom.methods.build import build
 from fathom.nn.network import Network
 from fathom.nn.weights import (
@@ -34,7 +33,7 @@ from fathom.nn.weights import (
     weights_path,
 )
 from fathom.results import training_record
-from fathom.results.training_record import OTHER_TEXT, Ended, TrainingRecord, changed_code
+from fathom.results.training_record import OTHER_TEXT, Ended, TrainingRecord
 
 
 class TrainedRun:
@@ -168,8 +167,6 @@ class TrainedRun:
 
     @cached_property
     def _network(self) -> Network:
-        if changed := changed_code(self.folder / "training.json", self.spec.method.name):
-            say(f"{self.name}, seed {self.seed}: {changed}")
         text = self.tensors
         dictionaries = text.source_dictionary, text.target_dictionary
         network = build(self.spec.model, self.spec.method, len(text.tasks), *dictionaries)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from fathom.config.schema.section import Section
 from fathom.io import metrics
@@ -43,6 +43,8 @@ class State(Section):
     updates: int = 0  # of the run in all; 0 before that is known
     # An update has a multiple of these, which all attempts share; 0 where a process drew alone.
     micro_batches: int = 0
+    # SHA-256 of each file of the plugin that brings its method, at the first attempt.
+    code: dict[str, str] = Field(default_factory=dict)
     attempt: int  # from 1
     host: str  # where its first process runs or ran,
     pid: int  # and the number of this process

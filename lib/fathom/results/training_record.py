@@ -34,8 +34,8 @@ SETTINGS = "spec.yaml"
 LOST = "lost.json"  # of an earlier version: which files of a training are lost, and why
 # What to do about text that is not that of a training, whose weights stay as they are.
 OTHER_TEXT = "bring that text back, or train the run in another folder: --results"
-# Folders of a run: its weights, and copies of the files of the plugin that brings its method.
-WEIGHTS, CODE = "checkpoints/", "code/"
+WEIGHTS = "checkpoints/"  # the folder of a run's weights
+_COPIES = "code/"  # the folder where earlier versions kept a plugin's files, with their SHA-256
 
 
 class Ended(Section):
@@ -102,6 +102,8 @@ class TrainingRecord(BaseModel):
     corpus_sha256: str  # of the corpus.json of the text that was encoded
     tensors_sha256: str  # of tensors.json, which names and hashes the encoded text
     files: dict[str, str]  # SHA-256 of settings, series and, where it finished, weights
+    # SHA-256 of each file of the plugin that brings its method, by its path in the plugin's folder.
+    code: dict[str, str] = Field(default_factory=dict)
 
     @property
     def device_words(self) -> str:
@@ -127,6 +129,17 @@ class TrainingRecord(BaseModel):
         }
 
 
+def stale_code(path: Path, method: str) -> str:
+    """Return that a plugin's method has other code than at a training; else an empty text."""
+    if not (plugins.is_plugin("methods", method) and is_there(path)):
+        return ""
+    record = read(path)
+    files = record.files.items()
+    copies = {name.removeprefix(_COPIES): sha for name, sha in files if name.startswith(_COPIES)}
+    changed = plugins.has_changed("methods", method, record.code or copies)
+    return f"training: the code of {method} has changed since" if changed else ""
+
+
 def settings_text(spec: Spec) -> str:
     """Return the content of a run's spec.yaml."""
     return as_blocks(spec.described)
@@ -146,31 +159,6 @@ def unfit_weights(path: Path, record: TrainingRecord) -> dict[str, str]:
     recorded = Recorded(path, record.files)
     reasons = {f"{WEIGHTS}{name}": recorded.unfit(f"{WEIGHTS}{name}") for name in record.weights}
     return {name: reason for name, reason in reasons.items() if reason}
-
-
-def changed_code(path: Path, method: str) -> str:
-    """Return a note if a plugin's method has other code than at a training; else an empty text."""
-    places = plugins.places_of("methods", method)
-    if places is None:
-        return ""
-    try:
-        recorded = read(path).files
-    except FathomError:
-        return ""  # not trained yet, or damaged, which `status` and `verify` say
-    files = {n.removeprefix(CODE): sha for n, sha in recorded.items() if n.startswith(CODE)}
-    changed = any(map(Recorded(places[0] / CODE, files).unfit, files))
-    remedy = "raise `recipe` in its card if its numbers did"
-    return f"the code of {method} has changed since; {remedy}" if changed else ""
-
-
-def require_code(folder: Path, code: Mapping[str, str]) -> None:
-    """Refuse code of a plugin, text by path, that is not what a training kept of its beginning."""
-    for name, text in code.items():
-        kept = folder / CODE / name
-        if is_there(kept) and kept.read_bytes() != text.encode():
-            what = f"{name} of the plugin has changed since the training began"
-            remedy = f"bring back the files of {folder / CODE}, or raise `recipe` in its card"
-            raise FathomError(what, str(folder), f"{remedy} to train from nothing")
 
 
 def already_ended(path: Path) -> str | None:

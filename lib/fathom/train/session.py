@@ -9,7 +9,7 @@ end, and a job that its scheduler stopped and started again under its id was pre
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from fathom.results.run_state import (
     read_state,
     write_state,
 )
-from fathom.results.training_record import CODE, SETTINGS, WEIGHTS, unfit_weights
+from fathom.results.training_record import SETTINGS, WEIGHTS, unfit_weights
 from fathom.train.environment import host_facts
 from fathom.train.ranks import PeerLost, Ranks
 from fathom.train.state import REPLACED, set_aside_after
@@ -62,7 +62,9 @@ class Attempt:
         self._entry: dict[str, Any] | None = None  # of this attempt, once it trains
         host = host_facts()
         place = {key: host[key] for key in ("host", "pid", "job")}
-        self._state = State(state=TRAINING, attempt=len(self.all) + 1, **place)
+        before = read_state(folder)
+        code = before.code if before else {}
+        self._state = State(state=TRAINING, attempt=len(self.all) + 1, code=code, **place)
         self.write()
 
     @property
@@ -76,7 +78,22 @@ class Attempt:
         """The lowest recipe of the attempts: a resumed training has no later one."""
         return min(map(recipe_of, self.all))
 
-    def start(self, update: int, updates: int, micro_batches: int = 0) -> None:
+    def require_code(self, code: dict[str, str]) -> None:
+        """Refuse another code of a plugin than that of the first attempt; SHA-256 by path."""
+        kept = self._state.code
+        if kept and kept != code:
+            name, _ = min(kept.items() ^ code.items())
+            what = f"{name} of the plugin has changed since the training began"
+            remedy = "bring the file back, or raise `recipe` in its card to train from nothing"
+            raise FathomError(what, str(self.folder), remedy)
+
+    def start(
+        self,
+        update: int,
+        updates: int,
+        micro_batches: int = 0,
+        code: Mapping[str, str] | None = None,
+    ) -> None:
         """Record that the attempt trains from an update on, and what ended the one before."""
         host = host_facts()
         if self.all:
@@ -86,7 +103,9 @@ class Attempt:
         self._entry = host | started | limit | {"end": None, "ended_as": None}
         self.all.append(self._entry)
         write_json(self.folder / ATTEMPTS, {"attempts": self.all})
-        self.write(update=update, updates=updates, micro_batches=micro_batches)
+        self.write(
+            update=update, updates=updates, micro_batches=micro_batches, code=dict(code or {})
+        )
 
     def end(self, update: int, ended_as: str) -> None:
         """Record that the attempt ends after an update, and as what."""
@@ -169,7 +188,7 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
         report(f"{error.where}: {error.what}; resuming")
         set_aside(path)
         return
-    series = [name for name in ended.files if not name.startswith((WEIGHTS, CODE, SETTINGS))]
+    series = [name for name in ended.files if not name.startswith((WEIGHTS, SETTINGS))]
     recorded = Recorded(path, ended.files)
     try:
         recorded.require(*series)
@@ -177,10 +196,10 @@ def prepare_to_resume(folder: Path, report: Callable[[str], None]) -> None:
         remedy = f"to train it from nothing, move {folder} away"
         raise FathomError(error.what, error.where, remedy) from None
     unfit = unfit_weights(path, ended)
-    written_first = (name for name in ended.files if name.startswith((CODE, SETTINGS)))
-    found = (name for name in written_first if (folder / name).exists())
-    damaged = {name: reason for name in found if (reason := recorded.unfit(name))}
-    for name, reason in (unfit | damaged).items():
+    damaged = dict(unfit)
+    if SETTINGS in ended.files and (reason := recorded.unfit(SETTINGS)):
+        damaged[SETTINGS] = reason
+    for name, reason in damaged.items():
         there = (folder / name).exists()
         what = f"{reason}; renamed to {set_aside(folder / name)}" if there else reason
         report(f"{folder / name}: {what}; resuming")

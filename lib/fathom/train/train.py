@@ -1,7 +1,6 @@
 """One training, from its specification to training.json."""
 
 import math
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
@@ -22,7 +21,7 @@ from fathom.nn.weights import LAST
 from fathom.results import training_record
 from fathom.results.recipe import sources
 from fathom.results.run_state import SAVED
-from fathom.results.training_record import CODE, SETTINGS, WEIGHTS
+from fathom.results.training_record import SETTINGS, WEIGHTS
 from fathom.train import environment
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.progress import Reporter
@@ -32,7 +31,7 @@ from fathom.train.state import BEFORE, complete_save
 from fathom.train.stopping import Stopping
 
 # What a training that has ended recorded along the way.
-SERIES = (SETTINGS, "metrics.tsv", "diagnostics/*.tsv.gz", f"{CODE}**/*.py")
+SERIES = (SETTINGS, "metrics.tsv", "diagnostics/*.tsv.gz")
 FINAL = (LAST, "update_*.pt")
 # What the first process sends to the others before they train.
 _ENDED, _GO, _WAIT, _REFUSED = 1, 2, 3, 4
@@ -115,10 +114,8 @@ def _train(
     log = Reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, switches, log)
     code = plugins.imported_files("methods", spec.method.name)
-    if training.ranks.is_main and any(
-        (folder / WEIGHTS / name).exists() for name in (LAST, BEFORE)
-    ):
-        training_record.require_code(folder, code)
+    if attempt and any((folder / WEIGHTS / name).exists() for name in (LAST, BEFORE)):
+        attempt.require_code(code)
     training.resume()
     with signals.deferred() as signal:
         stopping = Stopping(signal, reads=training.ranks.is_main)
@@ -126,12 +123,8 @@ def _train(
             training.run(stopping)
             return
         write_text(folder / SETTINGS, training_record.settings_text(spec))
-        shutil.rmtree(folder / CODE, ignore_errors=True)
-        for name, text in code.items():
-            (folder / CODE / name).parent.mkdir(parents=True, exist_ok=True)
-            write_text(folder / CODE / name, text)
         training.attempt = attempt
-        attempt.start(training.update, training.updates, training.batches.multiple)
+        attempt.start(training.update, training.updates, training.batches.multiple, code)
         try:
             outcome = training.run(stopping)
         except Stopped as stopped:
@@ -144,7 +137,7 @@ def _train(
             training.save()
         patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
         content = described(training) | origin | {"files": hashes(folder, *patterns)}
-        content |= {"attempts": attempt.published, "recipe": attempt.recipe}
+        content |= {"attempts": attempt.published, "recipe": attempt.recipe, "code": code}
         content |= {"outcome": outcome.model_dump()}
         training_record.write_ended(folder / "training.json", content, spec, seed)
         # After training.json: whoever reads that a training has ended finds how.

@@ -17,7 +17,6 @@ from fathom.config.yaml_values import from_plain
 from fathom.io.screen import duration
 from fathom.results import run_state
 from fathom.results.run_state import FAILED, NOT_STARTED, RUNNING, STALE, Pace, RunState
-from fathom.results.training_record import changed_code
 from fathom.results.tree import rows
 from fathom.workflow import starts
 from fathom.workflow.targets import Targets
@@ -83,7 +82,6 @@ class Progress:
     pace: Pace | None = None  # how fast it goes, of a training that runs
     job: Queued | None = None  # on a cluster
     log: Path | None = None  # what it printed, of a training that failed or is stale
-    note: str = ""  # that a plugin's code has changed since it ended
     needs: str = ""  # the file that only the user can get, where nothing was trained without it
 
     @property
@@ -127,7 +125,6 @@ class Progress:
             text += f": {state.holder} has ended without a word; the next start resumes it"
         elif self.kind not in (RUNNING, WAITING, "finished") and self.reason not in ("", self.kind):
             text += f": {self.reason}"
-        text += f"; {self.note}" if self.note else ""
         return f"{text}; its lines: {self.log}" if self.log else text
 
     @property
@@ -143,7 +140,6 @@ class Progress:
             "seconds_left": self.seconds_left,
             "reason": self.reason,
             "remark": state.remark,
-            "note": self.note,
             "process": str(state.holder) if state.holder else None,
             "seconds_silent": state.silent,
             "job": job and job.number,
@@ -185,13 +181,12 @@ class Progresses:
         updates = state.updates or (setting if isinstance(setting, int) else None)
         kind = self._kind(state, job, file)
         pace = run_state.pace(folder) if kind == RUNNING else None
-        note = changed_code(file, spec.method.name) if state.ended else ""
         logs = [folder / "train.log", self.paths.train_log(spec, seed)]
         logs += [Path(job.lines)] if job else []
         logs = [path for path in logs if kind in (FAILED, STALE) and path.is_file()]
         log = max(logs, key=lambda path: path.stat().st_mtime, default=None)
         needs = needs if kind == NOT_STARTED else ""
-        return Progress(kind, state, updates, pace, job, log, note, needs)
+        return Progress(kind, state, updates, pace, job, log, needs)
 
     def _kind(self, state: RunState, job: Queued | None, file: Path) -> str:
         if state.ended or state.kind == RUNNING:
@@ -240,7 +235,7 @@ class Overview:
         lines = []
         for paper in self._papers:
             for run, progress in self._trained[paper].items():
-                if runs or progress.note or progress.kind in _ALWAYS:
+                if runs or progress.kind in _ALWAYS:
                     lines.append(f"{run}  {progress.words}")
                     lines += [f"    {line}" for line in progress.last_lines]
             lines.append(f"{paper}: {self._summary(paper)}")

@@ -14,7 +14,7 @@ from fathom.io.files import is_there
 from fathom.io.records import Recorded, read_record
 from fathom.results.measurements import FINISHED, Measurements, Number, Record, mean_words, read
 from fathom.results.recipe import stale
-from fathom.results.training_record import changed_code, in_tf32
+from fathom.results.training_record import in_tf32, stale_code
 
 if TYPE_CHECKING:
     from fathom.scoring.sentences import SentenceCounts
@@ -162,7 +162,7 @@ class ResultSource:
         words = [f"{stage}: {words}" for stage, words in stale(file.recipe).items()]
         if file.seed and self.method:
             record = self.folders[file.seed].parent / "training.json"
-            words.append(self.kept(("code", record), lambda: changed_code(record, self.method)))
+            words.append(self.kept(("code", record), lambda: stale_code(record, self.method)))
         return "; ".join(filter(None, words))
 
     def _reading(self, seed: int, path: Path, key: str) -> Reading:
