@@ -204,6 +204,35 @@ MANY = (20, 3, 17, 9, 9, 30, 1, 2)
 
 
 @pytest.mark.parametrize("causal", [True, False])
+def test_gradients_of_packed_attention_with_dropout_are_those_of_finite_differences(causal):
+    rows, columns = packings((3, 1, 4), causal)
+
+    def seeded(q, k, v):
+        torch.manual_seed(5)
+        return real(block_attention(q, k, v, HEADS, rows, columns, causal, 0.3), rows)
+
+    inputs = drawn(rows, columns, torch.float64)
+    without = real(block_attention(*inputs, HEADS, rows, columns, causal), rows)
+    assert not torch.allclose(seeded(*inputs), without)
+    torch.autograd.gradcheck(seeded, inputs)
+
+
+def test_dropout_of_the_weights_of_packed_attention_keeps_the_mean():
+    rows, columns = packings((5, 2, 7), False)
+    q, k, v = drawn(rows, columns, torch.float64)
+    torch.manual_seed(3)
+    with torch.no_grad():
+        exact = real(block_attention(q, k, v, HEADS, rows, columns), rows)
+        draws = torch.stack(
+            [real(block_attention(q, k, v, HEADS, rows, columns, p=0.3), rows) for _ in range(400)]
+        )
+    # Five standard deviations of a mean of these draws.
+    torch.testing.assert_close(
+        (draws.mean(0) - exact).abs() / draws.std(0), torch.zeros_like(exact), rtol=0, atol=5 / 20
+    )
+
+
+@pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("multiple", [1, 8])
 @pytest.mark.parametrize("exact", EXACT)
 def test_sentences_attend_to_themselves_alone(causal, multiple, exact):

@@ -183,6 +183,22 @@ def test_the_probability_is_a_multiple_of_one_over_65536_and_the_scale_is_exact(
     assert abs(1 - 1 / kept - 0.1) <= 1 / 131072
 
 
+@pytest.mark.parametrize("p", SHARES)
+def test_neighbouring_values_and_calls_are_independent(p):
+    torch.manual_seed(1)
+    n = 2**18
+    first, second = (
+        torch.fft.rfft((dropout(torch.ones(n), p) - 1).double() * ((1 - p) / p) ** 0.5)
+        for _ in range(2)
+    )
+    # The correlations of each value with those at all distances, in the same and the next call.
+    same, next_call = (torch.fft.irfft(first * other.conj()) / n for other in (first, second))
+    assert same[0].item() == pytest.approx(1, abs=0.05)
+    # Seven standard deviations: the largest of 2**18 is below it but once in a million times.
+    assert same[1:].abs().max() < 7 / n**0.5
+    assert next_call.abs().max() < 7 / n**0.5
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_the_gradient_has_the_same_mask(dtype):
     x = torch.randn(5, 7).to(dtype).requires_grad_()
