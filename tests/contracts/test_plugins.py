@@ -310,7 +310,7 @@ def test_numbers_of_a_training_with_other_code_are_marked_as_stale(mine, trained
     project_with(mine)
     plugins.load("readers", "lines")
     record = trained() / "training.json"
-    assert read_json(record)["code"] == {
+    assert read_json(record)["plugin"] == {
         name: sha256(mine / name) for name in ("shared.py", f"methods/{NAME}.py")
     }
     source = ResultSource("mine/skipped", {1: record.parent / "measurements"}, rule_of, method=NAME)
@@ -326,7 +326,7 @@ def test_numbers_of_a_training_with_other_code_are_marked_as_stale(mine, trained
 def test_copies_of_an_earlier_version_say_the_same(mine, trained):
     record = trained() / "training.json"
     content = read_record(record)
-    copies = {f"code/{name}": digits for name, digits in content.pop("code").items()}
+    copies = {f"code/{name}": digits for name, digits in content.pop("plugin").items()}
     write_record(record, content | {"files": content["files"] | copies})
     assert stale_code(record, NAME) == ""
     write(mine, {"shared.py": "def kept(p):\n    return 1.0 - p\n"})

@@ -108,7 +108,7 @@ def test_a_damaged_row_is_dropped_and_counted_and_the_others_stay(metrics, damag
 )
 def test_a_row_that_is_not_a_row_of_numbers_is_named_with_its_line(metrics, damage, what):
     add(metrics, damage)
-    with refused(what, where=f"{metrics.path}:2", remedy="make it with the stage that writes it"):
+    with refused(what, where=f"{metrics.path}:2", remedy="cannot be made again without training"):
         read(metrics.path)
 
 

@@ -44,7 +44,7 @@ class State(Section):
     # An update has a multiple of these, which all attempts share; 0 where a process drew alone.
     micro_batches: int = 0
     # SHA-256 of each file of the plugin that brings its method, at the first attempt.
-    code: dict[str, str] = Field(default_factory=dict)
+    plugin: dict[str, str] = Field(default_factory=dict)
     attempt: int  # from 1
     host: str  # where its first process runs or ran,
     pid: int  # and the number of this process

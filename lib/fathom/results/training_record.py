@@ -103,7 +103,7 @@ class TrainingRecord(BaseModel):
     tensors_sha256: str  # of tensors.json, which names and hashes the encoded text
     files: dict[str, str]  # SHA-256 of settings, series and, where it finished, weights
     # SHA-256 of each file of the plugin that brings its method, by its path in the plugin's folder.
-    code: dict[str, str] = Field(default_factory=dict)
+    plugin: dict[str, str] = Field(default_factory=dict)
 
     @property
     def device_words(self) -> str:
@@ -136,7 +136,7 @@ def stale_code(path: Path, method: str) -> str:
     record = read(path)
     files = record.files.items()
     copies = {name.removeprefix(_COPIES): sha for name, sha in files if name.startswith(_COPIES)}
-    changed = plugins.has_changed("methods", method, record.code or copies)
+    changed = plugins.has_changed("methods", method, record.plugin or copies)
     return f"training: the code of {method} has changed since" if changed else ""
 
 
@@ -185,7 +185,8 @@ def write_ended(path: Path, content: dict[str, Any], spec: Spec, seed: int) -> N
     """
     record = checked(TrainingRecord, content | {"schema": SCHEMA}, path, "report this")
     measurements.write(_measured_path(path), measured(record, spec, seed))
-    write_record(path, record.model_dump(by_alias=True))
+    without = set() if record.plugin else {"plugin"}
+    write_record(path, record.model_dump(by_alias=True, exclude=without))
 
 
 def restore_measured(path: Path, spec: Spec, seed: int) -> None:

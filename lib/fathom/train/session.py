@@ -63,8 +63,8 @@ class Attempt:
         host = host_facts()
         place = {key: host[key] for key in ("host", "pid", "job")}
         before = read_state(folder)
-        code = before.code if before else {}
-        self._state = State(state=TRAINING, attempt=len(self.all) + 1, code=code, **place)
+        plugin = before.plugin if before else {}
+        self._state = State(state=TRAINING, attempt=len(self.all) + 1, plugin=plugin, **place)
         self.write()
 
     @property
@@ -78,11 +78,11 @@ class Attempt:
         """The lowest recipe of the attempts: a resumed training has no later one."""
         return min(map(recipe_of, self.all))
 
-    def require_code(self, code: dict[str, str]) -> None:
-        """Refuse another code of a plugin than that of the first attempt; SHA-256 by path."""
-        kept = self._state.code
-        if kept and kept != code:
-            name, _ = min(kept.items() ^ code.items())
+    def require_plugin(self, files: Mapping[str, str]) -> None:
+        """Refuse other files of a plugin than those of the first attempt; SHA-256 by path."""
+        recorded = self._state.plugin
+        if recorded and recorded != files:
+            name, _ = min(recorded.items() ^ files.items())
             what = f"{name} of the plugin has changed since the training began"
             remedy = "bring the file back, or raise `recipe` in its card to train from nothing"
             raise FathomError(what, str(self.folder), remedy)
@@ -92,7 +92,7 @@ class Attempt:
         update: int,
         updates: int,
         micro_batches: int = 0,
-        code: Mapping[str, str] | None = None,
+        plugin: Mapping[str, str] | None = None,
     ) -> None:
         """Record that the attempt trains from an update on, and what ended the one before."""
         host = host_facts()
@@ -104,7 +104,7 @@ class Attempt:
         self.all.append(self._entry)
         write_json(self.folder / ATTEMPTS, {"attempts": self.all})
         self.write(
-            update=update, updates=updates, micro_batches=micro_batches, code=dict(code or {})
+            update=update, updates=updates, micro_batches=micro_batches, plugin=dict(plugin or {})
         )
 
     def end(self, update: int, ended_as: str) -> None:

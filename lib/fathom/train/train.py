@@ -113,9 +113,9 @@ def _train(
     origin = sources()
     log = Reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, switches, log)
-    code = plugins.imported_files("methods", spec.method.name)
+    plugin = plugins.imported_files("methods", spec.method.name)
     if attempt and any((folder / WEIGHTS / name).exists() for name in (LAST, BEFORE)):
-        attempt.require_code(code)
+        attempt.require_plugin(plugin)
     training.resume()
     with signals.deferred() as signal:
         stopping = Stopping(signal, reads=training.ranks.is_main)
@@ -124,7 +124,7 @@ def _train(
             return
         write_text(folder / SETTINGS, training_record.settings_text(spec))
         training.attempt = attempt
-        attempt.start(training.update, training.updates, training.batches.multiple, code)
+        attempt.start(training.update, training.updates, training.batches.multiple, plugin)
         try:
             outcome = training.run(stopping)
         except Stopped as stopped:
@@ -137,7 +137,7 @@ def _train(
             training.save()
         patterns = [*SERIES, *(WEIGHTS + name for name in FINAL if outcome.finished)]
         content = described(training) | origin | {"files": hashes(folder, *patterns)}
-        content |= {"attempts": attempt.published, "recipe": attempt.recipe, "code": code}
+        content |= {"attempts": attempt.published, "recipe": attempt.recipe, "plugin": plugin}
         content |= {"outcome": outcome.model_dump()}
         training_record.write_ended(folder / "training.json", content, spec, seed)
         # After training.json: whoever reads that a training has ended finds how.

@@ -340,9 +340,15 @@ class Targets(Needs):
         return list(dict.fromkeys(files))
 
     def is_drawn(self, artefact: Artefact) -> bool:
-        """Return whether a table or figure was drawn of all that it shows, as that is now."""
-        files, shown = self.artefact_files(artefact), self.measured(artefact)
-        return all(map(is_there, [*files, *shown])) and not newer(shown, files)
+        """Return whether a table or figure was drawn: it is there, and nothing it shows is newer.
+
+        Runs and text whose settings have changed since have other folders.
+        """
+        files = self.artefact_files(artefact)
+        folders = [self.paths.run(self.spec(name), 1).parent for name in artefact.runs]
+        folders += [self.statistics(name).parent for name in artefact.corpora]
+        are_there = all(map(is_there, [*files, *folders]))
+        return are_there and not newer(self.measured(artefact), files)
 
     def outdated(self) -> Iterator[FathomError]:
         """Yield what was drawn or listed from files of results that are newer, with its command."""
