@@ -2,10 +2,8 @@
 
 import math
 
-from pandas import DataFrame
-
 from fathom.artefacts.claims.language import truth
-from fathom.artefacts.claims.numbers import Curve, Sum, Term
+from fathom.artefacts.claims.numbers import Sum, Term
 from fathom.artefacts.claims.truths import Interval
 
 UNTESTED = -1.0
@@ -17,17 +15,17 @@ def quantity(name, value, halves=None):
     A value is a number, (number, half of its interval), an outcome, `not run`, a list of these, or
     a quantity as it is.
     """
-    if isinstance(value, Curve | Sum) or (isinstance(value, tuple) and isinstance(value[0], Sum)):
+    if isinstance(value, Sum) or (isinstance(value, tuple) and isinstance(value[0], Sum)):
         return value
     if isinstance(value, list):
         return tuple(quantity(f"{name}{at}", one, halves) for at, one in enumerate(value))
     if isinstance(value, str):
         missing = value == "not run"
         bad = math.nan if missing else -math.inf
-        return Sum({Term(name, bad, value, missing, of_table=True): 1.0})
+        return Sum({Term(name, bad, value, missing): 1.0})
     number, half = value if isinstance(value, tuple) else (value, None)
     gain = None if number == UNTESTED else number > 5
-    term = Term(name, number, of_table=True, gain=gain)
+    term = Term(name, number, gain=gain)
     if halves is not None:
         halves[term] = half
     return Sum({term: 1.0})
@@ -42,7 +40,7 @@ class Numbers:
 
     def shown(self, reference):
         """Return a number by the name of its table."""
-        return self.values[reference.artefact]
+        return self.values[reference.table]
 
     def interval(self, weights):
         """Return what was given."""
@@ -56,9 +54,3 @@ def answer(text, **values):
     for name in values:
         text = text.replace(name, f'{name}["x"]')
     return truth(text, "here", Numbers(**values))
-
-
-def curve(values, axis="update"):
-    """Return a curve of one seed."""
-    frame = DataFrame({axis: range(1, len(values) + 1), "value": values})
-    return Curve(Term("c"), (axis,), {1: frame})

@@ -2,23 +2,19 @@
 
 import math
 import random
-from itertools import count, product
+from itertools import count
 from statistics import fmean
 from types import SimpleNamespace
 
 import pytest
-from pandas import DataFrame
 from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
-from fathom.artefacts.claims.functions import NUMBERS
 from fathom.artefacts.claims.language import truth as answer_of
-from fathom.artefacts.claims.names import Labelled, curve
-from fathom.artefacts.claims.numbers import Sum, Term
+from fathom.artefacts.claims.numbers import Term
 from fathom.artefacts.claims.worlds import EXACT, NO_INTERVAL, Results, over_seeds
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import ALONE, NO_SEEDS, OTHER_SEEDS, UNEVEN, difference
-from fathom.config.schema.figures import Drawn
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
 from fathom.scoring.bootstrap import drawn_scores
@@ -308,86 +304,3 @@ def test_what_has_no_interval_says_the_true_reason(files, terms, why):
     """Rows with several seeds were called rows of one seed."""
     interval = results_of(files).interval({terms[0]: 1.0, terms[1]: -1.0})
     assert (interval.half, interval.basis) == (None, NO_INTERVAL.format(why))
-
-
-LINES = DataFrame(
-    [
-        (panel, label, "p/run", update, update, value, value + 10, "")
-        for panel in ("Static, 24/24", "Decoder")
-        for label in ("a", "b, c")
-        for update, value in ((1, 5.0), (2, 6.0))
-    ],
-    columns=["panel", "label", "run", "update", "x", "value", "smoothed", "words"],
-)
-MAP = DataFrame(
-    [
-        ("D", "p/run", row, column, value, "")
-        for row, values in (("x", (1.0, 2.0)), ("y", (3.0, 4.0)))
-        for column, value in zip(("x", "y"), values, strict=True)
-    ],
-    columns=["panel", "run", "row", "column", "value", "words"],
-)
-NOTHING = DataFrame(
-    {"panel": ["D"], "run": ["p/run"], "row": [None], "column": [None], "words": ["diverged"]}
-)
-
-
-def shown(frames, worst=math.nan, **chosen):
-    """Return what labels of a figure name; a picture is one of tasks by tasks."""
-    axes = ("layer",) if "label" in chosen else ("task", "task_2")
-    return curve(Labelled("figure2", Drawn("D", "", axes, "run"), chosen), frames, worst)
-
-
-def test_labels_name_a_curve_as_it_is_drawn():
-    made = shown({1: LINES}, panel="Static, 24/24", label="a")
-    assert made.frames[1].to_dict("list") == {"layer": [1, 2], "value": [15.0, 16.0]}
-    assert (made.term.source, made.name) == ("p/run", "figure2")
-    # Lines that are close share a label, and a label may itself have a comma.
-    for label in ("c", "b, c"):
-        assert len(shown({1: LINES}, panel="Decoder", label=label).frames[1]) == 2
-
-
-def test_a_picture_has_rows_and_columns_and_its_field_is_a_number_of_each_seed():
-    made = shown({1: MAP}, panel="D")
-    assert list(made.frames[1].columns) == ["task", "task_2", "value"]
-    assert list(shown({1: MAP}, panel="D", row="y").frames[1]["value"]) == [3.0, 4.0]
-    other = MAP.assign(value=MAP["value"] + 1)
-    field = shown({1: MAP, 2: other}, panel="D", row="y", column="x")
-    assert isinstance(field, Sum)
-    (term,) = field.weights
-    assert (dict(term.by_seed), term.source) == ({1: 3.0, 2: 4.0}, "p/run")
-
-
-def test_a_run_without_points_says_why_and_is_the_worst_where_the_series_has_a_bad_end():
-    for words, missing in (
-        ("not run", True),
-        ("not recorded", True),
-        ("diverged at update 3", False),
-    ):
-        made = shown({1: NOTHING.assign(words=words)}, panel="D")
-        assert (made.term.words, made.term.missing, made.frames) == (words, missing, {})
-    for worst, chosen in product((math.inf, math.nan), ({}, {"row": "y", "column": "x"})):
-        (term,) = NUMBERS["max"](shown({1: NOTHING}, worst, panel="D", **chosen)).terms
-        assert term.value == pytest.approx(worst, nan_ok=True)
-        assert not term.missing
-
-
-def test_seeds_that_failed_are_counted_next_to_the_others():
-    absent = NOTHING.assign(words="not run")
-    for frames, lost, awaited in (
-        ({1: NOTHING, 2: MAP}, "1 of 2 seeds diverged", 0),
-        ({1: NOTHING, 2: MAP, 3: NOTHING}, "2 of 3 seeds diverged", 0),
-        ({1: NOTHING, 2: MAP, 3: absent}, "1 of 3 seeds diverged", 1),
-        ({1: absent, 2: MAP}, "", 1),
-    ):
-        made = shown(frames, panel="D")
-        term = made.term
-        assert ([*made.frames], term.words, term.lost, term.awaited) == ([2], "", lost, awaited)
-    (term,) = shown({1: NOTHING, 2: MAP}, panel="D", row="x", column="y").weights
-    assert (term.value, term.lost) == (2.0, "1 of 2 seeds diverged")
-    assert shown({1: NOTHING, 2: NOTHING}, panel="D").term.words == "2 of 2 seeds diverged"
-    term = shown({1: NOTHING, 2: absent}, panel="D").term
-    assert (term.words, term.missing, term.lost) == ("not run", True, "1 of 2 seeds diverged")
-    # So is a label that a scale does not have.
-    assert shown({1: MAP}, panel="D", row="z").term.missing
-    assert shown({}, panel="D").term.missing

@@ -14,8 +14,7 @@ from fathom.artefacts.check import beyond_config
 from fathom.artefacts.claims.judged import Judged, is_comparable, judged, judged_part
 from fathom.artefacts.claims.truths import TOO_FEW, Evidence, Interval
 from fathom.artefacts.claims.view import NONE, NOT_EVIDENCE, PARTLY, lines, printed, summary
-from fathom.artefacts.claims.worlds import NO_INTERVAL, Printed
-from fathom.artefacts.table.differences import ALONE
+from fathom.artefacts.claims.worlds import Printed
 from fathom.config.claims import Claim, ClaimPart
 from fathom.config.load import load
 from fathom.config.paths import Paths
@@ -23,11 +22,9 @@ from fathom.io.errors import Findings
 from fathom.scoring.students_t import half_interval
 from tests.artefacts.claim_numbers import Numbers
 from tests.support.own_project import PAPERS
-from tests.support.small_figures import end, write_series
 from tests.support.small_project import write_config
 
 TRANSPARENT = "transparent_attention"
-FIGURE = f"{TRANSPARENT}/en_de_transformer_plain_"
 
 
 @pytest.fixture(scope="module")
@@ -118,40 +115,6 @@ def test_answers_are_evidence_with_the_papers_own_settings_and_not_without_a_run
     assert not is_comparable(SimpleNamespace(cells=lambda table: ()), paper, part)
 
 
-@pytest.fixture
-def ratios(own_project, tmp_path):
-    """A function that writes curves of Figure 1 and returns a claim about them."""
-
-    def judge(name, *seeds):
-        paths = Paths(tmp_path, "tiny")
-        artefacts = Artefacts(own_project, paths, tuple(range(1, len(seeds) + 1)))
-        for layers in ("6", "20"):
-            run = artefacts.run(FIGURE + layers)
-            identity = own_project.spec(FIGURE + layers, "tiny").identity
-            for seed, values in enumerate(seeds, start=1):
-                one = run.with_seed(seed)
-                rows = [(at, (), value) for at, value in enumerate(values[layers], start=1)]
-                write_series(one, "encoder_gradient_ratio", (), rows)
-                end(one, identity=identity)
-        claims = judged(artefacts, own_project.papers[TRANSPARENT])
-        return next(one for one in claims if one.name == name)
-
-    return judge
-
-
-def test_a_curve_of_one_seed_decides_alone_and_of_several_has_an_interval(ratios):
-    one = ratios("ratio_is_small_when_deep", {"6": [0.8, 0.9, 1.0], "20": [0.1, 0.2, 0.3]})
-    assert (one.answer, one.basis, one.scale) == ("holds", NO_INTERVAL.format(ALONE), "tiny")
-    assert one.evidence[0].difference == pytest.approx(0.3 - 0.9)
-    seeds = [
-        {"6": [level] * 3, "20": [deep] * 3} for level, deep in ((0.8, 0.1), (1.0, 0.8), (0.9, 0.2))
-    ]
-    one = ratios("ratio_is_small_when_deep", *seeds)
-    assert one.answer == "inconclusive"
-    assert "3 seeds" in one.basis
-    assert one.evidence[0].low < 0 < one.evidence[0].high
-
-
 def part_of(ours, theirs, guard=""):
     """Return the answers of `A > 2` on numbers of ours and of a paper."""
     part = ClaimPart("table3", 'A["x"] > 2', guard, "holds", "here", "there", "")
@@ -228,7 +191,7 @@ def small(tmp_path):
         (' "avg"] > 20', ' "agv"] > 20', CLAIMED, "table1, row 'Static', has no column"),
         ('"<row>", "avg"] > 20', '"<row>" > 20', CLAIMED, "not an expression ("),
         ('"<row>", "avg"] > 20', "x] > 20", CLAIMED, "`x` is not an index"),
-        ('trained(table1["<row>"])', "1 > 2", ["5: better.guard"], "no cell and no curve is"),
+        ('trained(table1["<row>"])', "1 > 2", ["5: better.guard"], "no cell is compared"),
         ('table1["<row>", "avg"] > 20', 'rising(table1[["<row>"], "avg"])', CLAIMED, TOO_FEW),
     ],
 )  # fmt: skip
@@ -243,20 +206,26 @@ def test_a_wrong_claim_is_a_finding_with_its_file_and_line(small, old, new, plac
 
 def test_claims_are_checked_without_pandas_or_torch(small):
     """`fathom validate` and each start of Snakemake would load them."""
-    with (small() / PAPER / "figures.yaml").open("a", encoding="utf-8") as figures:
-        figures.write(
-            "\nfigure2:\n  kind: lines\n  title: Curves\n  section: §6\n  series: gradient_norm\n"
-            "  x: update\n  lines: {gated: gated_2_2}\n"
-        )
-    claim = 'mean(abs(0.5 * figure2["gated"] - 1)) > 0'
-    folder = small('table1["<row>", "avg"] > 20', claim)
-    path = folder / PAPER / "claims.yaml"
-    path.write_text(path.read_text().replace("Static: holds", "Static: not printed"))
     code = "import sys; from pathlib import Path; from fathom.config.load import load\n"
     code += "from fathom.artefacts.check import beyond_config\n"
     code += "load(Path(sys.argv[1]), beyond_config)\n"
     code += "assert not {'pandas', 'torch'} & {*sys.modules}"
-    subprocess.run([sys.executable, "-c", code, folder], check=True)
+    subprocess.run([sys.executable, "-c", code, small()], check=True)
+
+
+def test_a_sentence_about_figures_has_no_answer_and_stands_below_them(own_project, tmp_path):
+    artefacts = Artefacts(own_project, Paths(tmp_path, "tiny"))
+    paper = own_project.papers["latent_depth"]
+    claim = own_project.claims["latent_depth"]["families_share_layers"]
+    assert (claim.parts, [*claim.figures]) == ((), ["figure9"])
+    below = {
+        name: [text for text in artefacts.inputs(paper, figure).sentences if "same" in text]
+        for name, figure in paper.figures.items()
+    }
+    assert {name for name, sentences in below.items() if sentences} == {"figure9"}
+    (sentence,) = below["figure9"]
+    assert sentence.startswith("“we could observe qualitatively common layer selection patterns")
+    assert sentence.endswith("family” (App. D): the uniform prior does not ask languages to agree")
 
 
 FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, ">", 0.0, "paired")

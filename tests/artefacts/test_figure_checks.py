@@ -187,31 +187,3 @@ def test_only_measured_series_have_keys(tmp_path):
     assert figure(tmp_path, MASKS).settings.measurements("small") == ("masks",)
     nothing = FigureSettings(kind="lines", title="A title", section="§4")
     assert (nothing.runs, nothing.tables, nothing.measurements("a")) == ((), (), ())
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            f"{CURVES}, panels: {{A: {{}}, B: {{x: epoch}}}}",
-            [
-                ("A", "a", ("update",), "small", ()),
-                ("A", "b", ("update",), "deep", ()),
-                ("B", "a", ("epoch",), "small", ()),
-                ("B", "b", ("epoch",), "deep", ()),
-            ],
-        ),
-        (WEIGHTS, []),
-        (
-            f"{WEIGHTS}, labels: [0%, 100%]",
-            [("", label, ("update",), "small", ()) for label in ("0%", "100%")],
-        ),
-        (SIMILARITY, [("A", "", ("task", "task_2"), "small", ())]),
-        (PLACES, [("D", "", ("none", "layer"), "small", ("1%", "100%"))]),
-        (MASKS, []),
-        (CELLS, []),
-    ],
-)
-def test_claims_can_name_what_is_drawn(tmp_path, text, expected):
-    drawn = figure(tmp_path, text).settings.drawn()
-    assert [(one.panel, one.label, one.axes, one.run, one.rows) for one in drawn] == expected

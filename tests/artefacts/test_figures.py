@@ -1,6 +1,6 @@
 """Figures: their look and small print, equal files, and their points for each seed."""
 
-import math
+from dataclasses import replace
 from importlib import import_module
 
 import matplotlib
@@ -8,7 +8,6 @@ import pytest
 from pandas import read_csv
 
 from fathom.artefacts.figures import drawing, kinds
-from fathom.artefacts.figures.kinds import by_seed, worst
 from tests.support.small_disk import small_disk
 from tests.support.small_figures import (
     REFERENCE,
@@ -17,10 +16,7 @@ from tests.support.small_figures import (
     inputs,
     run,
     write_metrics,
-    write_series,
 )
-
-RATIOS = "kind: lines, series: gradient_ratio, x: update, lines: {A: small, B: deep}"
 
 
 def test_looks_differ_in_colour_and_in_grey_print_and_a_ramp_goes_from_dark_to_light():
@@ -57,6 +53,9 @@ def test_a_figure_has_its_panels_in_a_row_its_number_and_its_notes_for_which_it_
     drawing.sign(made, drawn, inputs([]))
     assert made.get_suptitle() == "Figure 4 · A title"
     assert made.texts[-1].get_text() == f"{REFERENCE}, §4. Scale: tiny."
+    said = "“the loss falls” (§4)"
+    drawing.sign(made, drawn, replace(inputs([]), sentences=(said,)))
+    assert made.texts[-1].get_text().splitlines()[1:] == [said]
 
     made, _ = drawing.panels(1)
     notes = [f"note {number} {'of many words ' * 8}" for number in range(drawing.NOTES + 2)]
@@ -124,55 +123,3 @@ def test_a_figure_is_written_as_csv_png_and_pdf_and_twice_the_same(tmp_path):
     for suffix in ("csv", "png", "pdf"):
         first, second = (tmp_path / "out" / f"{name}.{suffix}" for name in ("one", "two"))
         assert first.read_bytes() == second.read_bytes()
-
-
-def written(files, value):
-    write_series(files, "encoder_gradient_ratio", (), [(1, (), value), (2, (), value + 1)])
-    end(files)
-
-
-def test_each_seed_has_the_points_of_the_runs_that_have_it(tmp_path):
-    small, deep = run(tmp_path, seeds=(1, 2)), run(tmp_path, "deep")
-    for seed in (1, 2):
-        written(small.with_seed(seed), 10.0 * seed)
-    written(deep, 5.0)
-    frames = by_seed(figure(tmp_path, RATIOS), inputs([small, deep]))
-    points = {
-        (seed, label): list(frame.loc[frame["label"] == label, "value"])
-        for seed, frame in frames.items()
-        for label in ("A", "B")
-    }
-    assert points == {
-        (1, "A"): [10.0, 11.0],
-        (1, "B"): [5.0, 6.0],
-        (2, "A"): [20.0, 21.0],
-        (2, "B"): [],
-    }
-
-
-def test_a_training_that_has_not_ended_is_not_run(tmp_path):
-    small, deep = run(tmp_path), run(tmp_path, "deep")
-    write_series(small, "encoder_gradient_ratio", (), [(1, (), 1.0)])
-    written(deep, 5.0)
-    frame = by_seed(figure(tmp_path, RATIOS), inputs([small, deep]))[1]
-    words = frame.groupby("label")["words"].unique()
-    assert (*words["A"], *words["B"]) == ("not run", "")
-
-
-def test_a_training_without_a_result_has_its_outcome_where_its_series_has_a_bad_end(tmp_path):
-    small = run(tmp_path)
-    write_metrics(small, [(1, 0.1, 5.0, None, 2.0), (2, 0.2, 6.0, None, 3.0)])
-    end(small, "diverged")
-    for series, words in (("nll.train in bits", "diverged at update 80"), ("gradient_norm", "")):
-        text = f"kind: lines, series: {series}, x: update, lines: {{A: small}}"
-        (frame,) = by_seed(figure(tmp_path, text), inputs([small])).values()
-        assert set(frame["words"]) == {words}
-
-
-def test_a_bad_end_is_one_of_all_series(tmp_path):
-    panels = "panels: {a: {series: nll.train}, b: {series: %s}}"
-    for other, expected in (("nll.valid in bits", math.inf), ("gradient_norm", math.nan)):
-        text = f"kind: lines, x: update, lines: {{A: small}}, {panels % other}"
-        assert worst(figure(tmp_path, text)) == pytest.approx(expected, nan_ok=True)
-    text = "kind: heat_map, series: similarity, rows: task, columns: task, panels: {A: small}"
-    assert math.isnan(worst(figure(tmp_path, text)))

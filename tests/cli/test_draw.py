@@ -178,13 +178,13 @@ def test_every_part_of_every_claim_has_a_line(tmp_path, capsys):
     draw.claims(scale="tiny", results=tmp_path)
     with open(tmp_path / "tiny/claims.csv", encoding="utf-8", newline="") as stream:
         lines = [line for line in csv.DictReader(stream) if line["paper"] in PAPERS]
-    assert len(lines) == 119
+    assert len(lines) == 86
     assert {line["answer"] for line in lines} == {"not run"}
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["claims.csv"]
     # What was not run is a line for each paper, unless it is asked for.
     printed = capsys.readouterr()
     first, *_, last = printed.out.splitlines()
-    assert first == "lamgd: 32 parts of claims not run; `fathom claims lamgd` prints them"
+    assert first == "lamgd: 22 parts of claims not run; `fathom claims lamgd` prints them"
     assert last == NOT_EVIDENCE
     assert len(printed.out.splitlines()) < 10
     assert "claims.csv" in printed.err

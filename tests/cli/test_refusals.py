@@ -85,7 +85,7 @@ REFUSED = [
     ("curves static_2_3", "nearest valid name: 'static_2_2"),
     (f"curves {GATED}", f"train with `fathom run sample/{GATED} --scale small`"),
     ("compare --table sample_tabel1", "nearest valid name: 'sample_table1'"),
-    ("claims --table sample_tabel1", "no table or figure 'sample_tabel1'; nearest"),
+    ("claims --table sample_tabel1", "no table 'sample_tabel1'; nearest"),
     (f"test {RUN} gated_2_3", "no run 'gated_2_3'; nearest valid name: 'gated_2_2"),
     (f"test {RUN} 'sample_table1: Gatd'", "no row 'Gatd'; nearest valid name: 'Gated'"),
     (f"test {RUN}", f"sample/{RUN}: one run is compared with nothing; name another run"),

@@ -505,6 +505,12 @@ MISTAKES = {
         ("a claim about cells of two lengths", '["Gated", "avg"] <',
          '["Gated", ["bos", "fra"]] < table1["Static", ["bos", "fra", "kor"]] <',
          "gated_loses.claim", "2 3"),
+        ("a sentence below no figure", "figures: [figure2]", "figures: [figrue2]",
+         "curve_falls.figures.0", "figrue2 figure2"),
+        ("a sentence below figures with an answer", "[figure2]", "[figure2]\n  supports: holds",
+         "curve_falls.supports", "supports"),
+        ("an expression over a figure", "'table1[", "'figure2[",
+         "gated_loses.claim", "figure2 `figures: [figure2]`"),
     ],
     DEVIATIONS: [
         ("an unknown thing that deviates", "applies: [base,", "applies: [bsae,",

@@ -141,7 +141,7 @@ class Nowhere:
     """A paper in which nothing is printed."""
 
     def shown(self, reference):
-        raise Unfit(f"no {reference.artefact}", "write another")
+        raise Unfit(f"no {reference.table}", "write another")
 
     def interval(self, weights):
         raise AssertionError(weights)

@@ -80,7 +80,9 @@ def test_the_page_of_claims_and_the_checklists_count_them():
     claims = [claim for of_paper in load(ROOT).claims.values() for claim in of_paper.values()]
     parts = Counter((part.reading, part.supports) for claim in claims for part in claim.parts)
     text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
-    assert f"{len(claims)} claims in {parts.total()} parts" in text
+    about_figures = sum(bool(claim.figures) for claim in claims)
+    assert f"{len(claims) - about_figures} claims in {parts.total()} parts" in text
+    assert f"{about_figures} further sentences are about figures" in text
     for reading in ("printed", "ours"):
         counts = [parts[reading, answer] for answer in ("holds", "fails", "not printed")]
         row = " | ".join(map(str, (sum(counts), *counts)))

@@ -149,6 +149,18 @@ def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
     assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
 
 
+def test_a_figure_is_drawn_again_when_a_sentence_below_it_changes(tmp_path, monkeypatch):
+    made = targets(tmp_path)
+    figure, table = made.artefact("latent_depth_figure9"), made.artefact(TABLE)
+    before = made.definition(figure), made.definition(table)
+    project = type(made.project)
+    monkeypatch.setattr(
+        project, "sentences", lambda _, paper, name: ("“other”",) if name == "figure9" else ()
+    )
+    assert made.definition(figure) != before[0]
+    assert made.definition(table) == before[1]
+
+
 def test_a_row_needs_its_own_runs(tmp_path):
     made = targets(tmp_path, row="12/12")
     assert made.names_of(f"{TABLE}_row") == ["latent_depth/m2o_diverse_12_12"]

@@ -137,6 +137,7 @@ class Artefacts:
             scale=self.scale,
             runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
+            sentences=self.project.sentences(paper.name, figure.name),
             warnings=self._warnings(paper, self._needs.of(paper, figure).runs),
         )
 

@@ -15,7 +15,7 @@ from fathom.config.project import Project
 from fathom.config.reported import reported_faults
 from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import full_name
-from fathom.io.errors import FathomError
+from fathom.io.errors import FathomError, unknown
 
 
 def findings(project: Project, paper: str | None = None) -> list[FathomError]:
@@ -53,27 +53,27 @@ def beyond_config(project: Project, wrong: Collection[FathomError]) -> Iterator[
                 of_table = [*asking(reported_faults, path, table, cells, project)]
                 printed.unread |= {name} if of_table else set()
                 found += of_table
-            found += _of_claims(printed, {*paper.figures})
+            found += _of_claims(printed)
         here = (f"{folder}/claims.yaml", f"{folder}/reported/")
         yield from (finding for finding in found if finding.where.startswith(here))
 
 
 def _of_paper(project: Project, paper: Paper) -> Iterator[FathomError]:
-    """Yield what is wrong in a paper's figures, and then in the claims that show none of those."""
-    wrong = set()
+    """Yield what is wrong in a paper's figures, and then in its claims."""
     for figure in paper.figures.values():
-        faults = figures.findings(figure, project, paper.tables)
-        wrong |= {figure.name} if faults else set()
-        yield from faults
-    yield from _of_claims(Printed(project, paper), wrong)
+        yield from figures.findings(figure, project, paper.tables)
+    yield from _of_claims(Printed(project, paper))
 
 
-def _of_claims(printed: Printed, wrong: set[str]) -> Iterator[FathomError]:
-    """Yield what is wrong in claims that show no wrong figure; of unread tables no answers."""
+def _of_claims(printed: Printed) -> Iterator[FathomError]:
+    """Yield what is wrong in claims; of unread tables no answers."""
     for claim in printed.project.claims.get(printed.paper.name, {}).values():
+        for name, where in claim.figures.items():
+            if name not in printed.paper.figures:
+                yield unknown("figure", name, where, printed.paper.figures)
         for part in claim.parts:
-            shown = claims.artefacts_of(part)
-            for finding in claims.findings(claim, part, printed) if wrong.isdisjoint(shown) else ():
+            shown = claims.tables_of(part)
+            for finding in claims.findings(claim, part, printed):
                 if finding.where != part.supports_where or printed.unread.isdisjoint(shown):
                     yield finding
 

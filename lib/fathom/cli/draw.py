@@ -26,7 +26,7 @@ from fathom.cli.terminal import answer, report, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import METRICS, ShownValue
 from fathom.decode.ready import require_decoder, require_name
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.screen import duration
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
     from fathom.artefacts.claims.judged import Judged
     from fathom.artefacts.table.view import TableView
-    from fathom.config.project import Project
 
 Partial = Annotated[bool, typer.Option(help="Draw what exists; the rest says `not run`.")]
 _STYLES = {"result": "", "heading": "bold"}  # of lines; the others are dim
@@ -275,9 +274,8 @@ def _of_all_papers(path: Path, required: bool) -> Iterator[None]:
         report(f"{path} stays as it is, since it has all papers: {error}")
 
 
-TableOrFigure = Annotated[
-    str | None,
-    typer.Option(help="Print only the claims that use this table or figure, <paper>_<table>."),
+OfTable = Annotated[
+    str | None, typer.Option(help="Print only the claims that use this table, <paper>_<table>.")
 ]
 Counts = Annotated[bool, typer.Option("--counts", help="Print only how many have each answer.")]
 
@@ -287,7 +285,7 @@ def claims(
     scale: Scale = None,
     results: Results = None,
     seeds: Seeds = None,
-    table: TableOrFigure = None,
+    table: OfTable = None,
     counts: Counts = False,
     as_json: Json = False,
 ) -> None:
@@ -301,13 +299,14 @@ def claims(
     from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.claims.view import COLUMNS, lines, not_run, printed, summary
     from fathom.artefacts.table.sources import NOT_RUN
+    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     papers, path = artefacts.project.papers, artefacts.paths.claims
     named = papers_named(artefacts.project, paper, "claims")
     if table:
-        of_table = _paper_of(artefacts.project, table)
-        named = [name for name in named if name == of_table]
+        of_table, _ = find(papers, table, "table")
+        named = [name for name in named if name == of_table.name]
 
     def judge(name: str) -> "tuple[Judged, ...]":
         check_artefacts(artefacts.project, name)
@@ -333,19 +332,6 @@ def claims(
     full = () if counts else (*printed(ran), *(not_run(shown) if brief else ()))
     answer(as_json, content, (*full, *summary(shown)))
     report(f"claims: {path}")
-
-
-def _paper_of(project: "Project", target: str) -> str:
-    """Return the name of the paper that has a table or figure, `<paper>_<table>`."""
-    targets = []
-    # The paper that is named comes first: a mistake in another stops nothing.
-    for name in sorted(project.papers, key=lambda name: not target.startswith(f"{name}_")):
-        paper = project.papers[name]
-        here = [f"{name}_{each}" for each in (*paper.tables, *paper.figures)]
-        if target in here:
-            return name
-        targets += here
-    raise FathomError(f"no table or figure '{target}'", "claims", nearest(target, targets))
 
 
 def test(

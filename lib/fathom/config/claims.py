@@ -1,13 +1,13 @@
-"""Claims of a paper: claims.yaml read, each sentence with the texts of its expressions."""
+"""Claims of a paper: claims.yaml read, each sentence with its expressions or its figures."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fathom.config.check import checked
 from fathom.config.files import Parts
 from fathom.config.merge import combinations, fill_text, placeholders
-from fathom.config.schema.paper import Answer, ClaimSettings, Reading
+from fathom.config.schema.paper import Answer, ClaimSettings, FigureClaim, Reading
 from fathom.config.yaml_values import Value
 from fathom.io.errors import FathomError, nearest, refuse, unknown
 
@@ -28,15 +28,27 @@ class ClaimPart:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper as an expression, in one part for each combination of `for`."""
+    """A sentence of a paper as an expression, in one part for each combination of `for`.
+
+    A sentence about figures has no parts: readers judge it by eye.
+    """
 
     paper: str
     name: str  # its key in claims.yaml
     sentence: str
     section: str
-    parts: tuple[ClaimPart, ...]
+    parts: tuple[ClaimPart, ...] = ()
     note: str = ""  # printed with the answer
     context: str = ""  # all of the sentence, where it leaves words out
+    # The figures below which the sentence stands, each with the place that names it.
+    figures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def quotation(self) -> str:
+        """The sentence in a line, with its place and the note."""
+        place = f" ({self.section})" if self.section else ""
+        note = f": {self.note}" if self.note else ""
+        return " ".join(f"“{self.sentence}”{place}{note}".split())
 
 
 def load(file: Value, paper: str) -> Mapping[str, Claim]:
@@ -44,6 +56,11 @@ def load(file: Value, paper: str) -> Mapping[str, Claim]:
 
     def claim(name: str) -> Claim:
         values = file.at((name,))
+        if values.find("figures") is not None:
+            about = checked(FigureClaim, values)
+            places = (values.place("figures", at) for at in range(len(about.figures)))
+            figures = dict(zip(about.figures, places, strict=True))
+            return Claim(paper, name, about.sentence, about.section, (), about.note, "", figures)
         settings = checked(ClaimSettings, values)
         parts = _parts(settings, values)
         quoted = settings.sentence, settings.section

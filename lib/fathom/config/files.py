@@ -269,6 +269,8 @@ def _with(entry: Value, defaults: dict[str, str | None], study: Value) -> Value:
     given = {
         key: entry.over(study.get("title") if default is None else default)
         for key, default in defaults.items()
+        # A sentence below figures has no answer.
+        if key != "supports" or "figures" not in entry.value
     }
     return entry.over(given | _with_runs(entry, study).value)
 

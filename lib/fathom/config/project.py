@@ -112,6 +112,11 @@ class Project(Inventory):
 
         return load(self.files.read("claims", paper), paper)
 
+    def sentences(self, paper: str, figure: str) -> tuple[str, ...]:
+        """Return the sentences of a paper that stand below one of its figures."""
+        claims = self.claims.get(paper, {}).values()
+        return tuple(claim.quotation for claim in claims if figure in claim.figures)
+
     @kept
     def cells(self, table: "Table", scale: str | None = None) -> "tuple[Cell, ...]":
         """Return a table's cells, block by block and row by row, in the printed order, ours last.

@@ -385,7 +385,8 @@ class Targets(Needs):
         """Return the hash of an artefact's definition: a changed one is drawn again."""
         files = [str(path) for path in self.measured(artefact)]
         cells = [[cell.id, cell.column, cell.source, cell.key] for cell in artefact.cells]
-        return short(identity([artefact.spec.values.plain, files, cells]))
+        sentences = self.project.sentences(artefact.paper.name, artefact.spec.name)
+        return short(identity([artefact.spec.values.plain, files, cells, *sentences]))
 
     def reduced(self, artefact: Artefact) -> str:
         """Return a sentence on the runs that do not have the paper's own settings; or nothing."""

@@ -1,1 +1,1 @@
-"""Claims of a paper: sentences as expressions over its tables and figures."""
+"""Claims of a paper: sentences as expressions over its tables, or below its figures."""

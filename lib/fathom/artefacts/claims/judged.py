@@ -14,7 +14,6 @@ from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim, ClaimPart
 from fathom.config.paper import Paper
 from fathom.config.schema.paper import Reading
-from fathom.config.spec import full_name
 from fathom.io.errors import FathomError
 
 UNDECIDED = "undecided"
@@ -38,7 +37,7 @@ class Judged:
     comparable: bool  # whether all its runs have the paper's own settings
     reported_answer: Answer  # on the paper's own cells
     reported_evidence: tuple[Evidence, ...]
-    artefacts: tuple[str, ...]  # the tables and figures that it shows
+    artefacts: tuple[str, ...]  # the tables that it shows
     note: str = ""  # what a reader must know with the answer
     context: str = ""  # all of the sentence, where it leaves words out
     reading: Reading = "printed"  # `ours` where we draw it from a sentence that says less
@@ -100,7 +99,7 @@ def judged_part(
         comparable=comparable,
         reported_answer=reported_answer,
         reported_evidence=reported_evidence,
-        artefacts=artefacts_of(part),
+        artefacts=tables_of(part),
         note=" ".join(claim.note.split()),
         context=" ".join(claim.context.split()),
         reading=part.reading,
@@ -148,16 +147,16 @@ def findings(claim: Claim, part: ClaimPart, printed: Printed) -> Iterator[Fathom
 
 
 def _shown(part: ClaimPart) -> list[Reference]:
-    """Return what a part takes from tables and figures; nothing where it cannot be read."""
+    """Return what a part takes from tables; nothing where it cannot be read."""
     try:
         return [*references(part.text), *references(part.guard_text or "0")]
     except Unfit:
         return []
 
 
-def artefacts_of(part: ClaimPart) -> tuple[str, ...]:
-    """Return the names of the tables and figures that a part shows."""
-    return tuple(dict.fromkeys(reference.artefact for reference in _shown(part)))
+def tables_of(part: ClaimPart) -> tuple[str, ...]:
+    """Return the names of the tables that a part shows."""
+    return tuple(dict.fromkeys(reference.table for reference in _shown(part)))
 
 
 def is_comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
@@ -167,13 +166,9 @@ def is_comparable(artefacts: Artefacts, paper: Paper, part: ClaimPart) -> bool:
     """
     sources: set[str] = set()
     for reference in _shown(part):
-        if reference.artefact in paper.tables:
-            cells = artefacts.cells(paper.tables[reference.artefact])
-            meant = {*places(reference, cells)}
-            sources |= {cell.source for cell in cells if (cell.id, cell.column) in meant}
-        else:
-            runs = paper.figures[reference.artefact].settings.runs
-            sources |= {full_name(paper.name, run) for run in runs}
+        cells = artefacts.cells(paper.tables[reference.table])
+        meant = {*places(reference, cells)}
+        sources |= {cell.source for cell in cells if (cell.id, cell.column) in meant}
     return bool(sources) and all(artefacts.source(name).comparable for name in sources)
 
 

@@ -15,7 +15,7 @@ from inspect import Parameter, signature
 from itertools import pairwise
 from typing import Any, Protocol
 
-from fathom.artefacts.claims.functions import LABELLED, NUMBERS, TRUTHS
+from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
 from fathom.artefacts.claims.numbers import Sum, Term, Unfit, minus, plus, scaled, times
 from fathom.artefacts.claims.truths import (
     Interval,
@@ -47,9 +47,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Reference:
-    """Cells of a table, or a curve or picture of a figure, by its labels."""
+    """Cells of a table."""
 
-    artefact: str
+    table: str
     keys: tuple[Key, ...]
 
 
@@ -57,7 +57,7 @@ class World(Protocol):
     """Where numbers come from: the paper's own cells, or our results."""
 
     def shown(self, reference: Reference) -> Any:
-        """Return cells, a curve or a picture."""
+        """Return cells."""
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
         """Return what surrounds a sum of terms, each of which has a number."""
@@ -72,8 +72,7 @@ def truth(text: str, where: str, world: World) -> Truth:
         if len(intervals.comparisons) > 1:
             answer = _Evaluation(world, intervals.corrected()).truth(tree)
         if not references(text):
-            remedy = 'write table["row", "column"] or figure["line"]'
-            raise Unfit("no cell and no curve is compared", remedy)
+            raise Unfit("no cell is compared", 'write table["row", "column"]')
         return answer
     except Unfit as unfit:
         raise FathomError(unfit.what, where, unfit.remedy) from None
@@ -83,7 +82,7 @@ def truth(text: str, where: str, world: World) -> Truth:
 
 @cache
 def references(text: str) -> tuple[Reference, ...]:
-    """Return what an expression takes from tables and figures; of another language it is Unfit."""
+    """Return what an expression takes from tables; of another language it is Unfit."""
     nodes = ast.walk(_tree(text))
     return tuple(_reference(node) for node in nodes if isinstance(node, ast.Subscript))
 
@@ -136,7 +135,7 @@ class _Evaluation:
         raise _refused(node, "is not true or false", "compare it, or use trained(…)")
 
     def number(self, node: ast.expr) -> Any:
-        """Return what has a value: a number, cells, a curve or a picture."""
+        """Return what has a value: a number or cells."""
         match node:
             case ast.Constant(value=bool()):
                 pass
@@ -151,10 +150,9 @@ class _Evaluation:
             case ast.Subscript():
                 return self.world.shown(_reference(node))
             case ast.Call(func=ast.Name(id=name)) if name not in TRUTHS:
-                labelled = name in LABELLED and any(map(_is_text, node.args[1:]))
-                return self._called(node, name, LABELLED if labelled else NUMBERS)
+                return self._called(node, name, NUMBERS)
             case ast.Name(id=name):
-                raise _refused(node, "needs rows or labels", f'write {name}["row", "column"]')
+                raise _refused(node, "needs rows", f'write {name}["row", "column"]')
         raise _refused(node, "is not a number", "use + - *, cells and the functions of claims")
 
     def _called(self, node: ast.Call, name: str, functions: Mapping[str, Any], *first: Any) -> Any:
@@ -166,17 +164,12 @@ class _Evaluation:
         if node.keywords or not node.args or (len(node.args) != len(taken) and not several):
             remedy = f"give {len(taken)}{' or more' if several else ''} arguments, without names"
             raise _refused(node, "has other arguments", remedy)
-        texts = [part.annotation is str for part in taken] + [False] * len(node.args)
-        given = [
-            _label(part) if is_text else self.number(part)
-            for part, is_text in zip(node.args, texts, strict=False)
-        ]
-        return functions[name](*first, *given)
+        return functions[name](*first, *map(self.number, node.args))
 
 
 def _reference(node: ast.Subscript) -> Reference:
     if not isinstance(node.value, ast.Name):
-        raise _refused(node, "indexes no table or figure", 'write table["row", "column"]')
+        raise _refused(node, "indexes no table", 'write table["row", "column"]')
     index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     return Reference(node.value.id, tuple(map(_key, index)))
 
@@ -200,16 +193,6 @@ def _id(node: ast.expr) -> str:
         case ast.Constant(value=str() | int() as value) if not isinstance(value, bool):
             return str(value)
     return ""
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _label(node: ast.expr) -> str:
-    if not _id(node):
-        raise _refused(node, "is not an axis or a label", 'write it in quotes, as "layer"')
-    return _id(node)
 
 
 def _refused(node: ast.AST, what: str, remedy: str) -> Unfit:

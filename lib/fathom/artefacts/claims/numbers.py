@@ -1,22 +1,15 @@
-"""What claims compute with: sums of measured numbers, the largest of several, slices, curves."""
+"""What claims compute with: sums of measured numbers, the largest of several, slices."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
-from fathom.artefacts.figures.inputs import VALUE
-
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
-
     from fathom.artefacts.table.results import CellResult
 
 ROUNDING = 1e-12  # as a share of the numbers: what binary arithmetic adds to printed decimals
-SUMMARISE = "summarise it, e.g. by end(…) or mean(…)"
-PRODUCT = "two measured numbers cannot be multiplied"
-SHIFT = "a curve is computed with a written number alone"
 
 
 class Unfit(Exception):
@@ -29,7 +22,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A number that a table or a curve gives; compared by identity."""
+    """A number that a table gives; compared by identity."""
 
     name: str  # what the output calls it
     # Mean over the seeds that have one; infinite for a run without a result, at the bad end of the
@@ -44,7 +37,6 @@ class Term:
     source: str = ""  # the run or corpus; numbers of one training belong together
     by_seed: Mapping[int, float] = field(default_factory=dict)
     exact: bool = False  # whether another training gives the same number, e.g. of parameters
-    of_table: bool = False
     cell: "CellResult | None" = None  # our cell, for the counts of its sentences
     gain: bool | None = None  # the mark of a significant gain; None without a test
     mark: str = ""  # a sign that the number is in doubt
@@ -109,58 +101,6 @@ Number = Sum | Largest
 Slice = tuple[Number, ...]  # several numbers, in the order of the table
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A curve or a picture of one run, as it is drawn, of each of its seeds."""
-
-    term: Term  # its name, and what all numbers of the curve have
-    axes: tuple[str, ...]  # one of a curve, two of a picture, none of a field without points
-    # For each seed a line for each point: places on the axes, and `value`.
-    frames: "Mapping[int, DataFrame]" = field(default_factory=dict)
-    rows: tuple[str, ...] = ()  # the labels of a picture's rows, where they are known
-
-    @property
-    def name(self) -> str:
-        """What the output calls it."""
-        return self.term.name
-
-    def mapped(self, name: str, function: Callable[[Any], Any]) -> "Curve":
-        """Return the curve with a name, and a function of each value, also of the worst."""
-
-        def mapped(points: "DataFrame") -> "DataFrame":
-            return points.assign(value=function(points.loc[:, VALUE]))
-
-        return self.chosen(name, mapped, worst=function(self.term.worst))
-
-    def chosen(
-        self,
-        name: str,
-        function: "Callable[[DataFrame], DataFrame]",
-        axes: tuple[str, ...] | None = None,
-        worst: float | None = None,
-    ) -> "Curve":
-        """Return the curve with other points, chosen or computed in each seed, and with a name.
-
-        Without the same axes it has no labels of rows.
-        """
-        term = replace(self.term, name=name, worst=self.term.worst if worst is None else worst)
-        frames = {seed: function(points) for seed, points in self.frames.items()}
-        rows = self.rows if axes is None else ()
-        return Curve(term, self.axes if axes is None else axes, frames, rows)
-
-    def number(self, name: str, function: "Callable[[Series], Any]") -> Sum:
-        """Return one number of the curve, computed in each seed from its values.
-
-        It is called `mean of figure1 “a”`, or as the curve where it has no name. The worst curve
-        has the worst value everywhere, so its summary is that value, too.
-        """
-        values = {seed: points.loc[:, VALUE] for seed, points in self.frames.items()}
-        by_seed = {seed: float(function(of_seed)) for seed, of_seed in values.items()}
-        name = f"{name} of {self.name}" if name else self.name
-        value = math.fsum(by_seed.values()) / len(by_seed) if by_seed else self.term.worst
-        return Sum({replace(self.term, name=name, value=value, by_seed=by_seed): 1.0})
-
-
 def is_written(value: Any) -> bool:
     """Return whether a claim itself writes a number."""
     return isinstance(value, Sum) and not value.weights
@@ -168,8 +108,6 @@ def is_written(value: Any) -> bool:
 
 def scaled(value: Any, factor: float) -> Any:
     """Return a quantity times a factor; a negative one makes the largest the smallest."""
-    if isinstance(value, Curve):
-        return value.mapped(f"{factor:g} × {value.name}", lambda values: values * factor)
     if isinstance(value, tuple):
         return tuple(scaled(item, factor) for item in value)
     if isinstance(value, Largest):
@@ -180,13 +118,7 @@ def scaled(value: Any, factor: float) -> Any:
 
 
 def plus(first: Any, second: Any) -> Any:
-    """Return a sum: of numbers, of slices pair by pair, or of a curve and a written number."""
-    if isinstance(second, Curve):
-        first, second = second, first
-    if isinstance(first, Curve):
-        number = _written(second, SHIFT)
-        name = f"{first.name} {'-' if number < 0 else '+'} {abs(number):g}"
-        return first.mapped(name, lambda values: values + number)
+    """Return a sum: of numbers, or of slices pair by pair."""
     if isinstance(first, tuple) or isinstance(second, tuple):
         return tuple(plus(*pair) for pair in together(first, second))
     if isinstance(first, Largest):
@@ -209,14 +141,9 @@ def minus(first: Any, second: Any) -> Any:
 def times(first: Any, second: Any) -> Any:
     """Return a product, of which one factor must be a written number."""
     value, factor = (second, first) if is_written(first) else (first, second)
-    return scaled(value, _written(factor, SHIFT if isinstance(value, Curve) else PRODUCT))
-
-
-def _written(value: Any, otherwise: str) -> float:
-    """Return a written number, and refuse a measured one with what that means."""
-    if not is_written(value):
-        raise Unfit(otherwise, "take a written number, or summarise a curve, e.g. by end(…)")
-    return value.constant
+    if not is_written(factor):
+        raise Unfit("two measured numbers cannot be multiplied", "take a written number")
+    return scaled(value, factor.constant)
 
 
 def total(numbers: Iterable[float]) -> float:
@@ -232,12 +159,8 @@ def added(numbers: Iterable[Number]) -> Number:
 
 
 def items_of(value: Any) -> tuple[Number, ...]:
-    """Return the numbers of a slice, or the one number; a curve has none, but a field is one."""
-    if not isinstance(value, Curve):
-        return value if isinstance(value, tuple) else (value,)
-    if value.axes:
-        raise Unfit(f"{value.name} is a curve, and numbers are needed", SUMMARISE)
-    return (value.number("", lambda points: points.iloc[0]),)
+    """Return the numbers of a slice, or the one number."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def together(left: Any, right: Any) -> list[tuple[Number, Number]]:

@@ -10,18 +10,9 @@ from typing import Any
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.language import Reference
-from fathom.artefacts.claims.names import (
-    NO_CELL,
-    Labelled,
-    Place,
-    check_cells,
-    curve,
-    labelled,
-    places,
-)
-from fathom.artefacts.claims.numbers import Curve, Sum, Term, Unfit
+from fathom.artefacts.claims.names import Place, check_cells, places
+from fathom.artefacts.claims.numbers import Sum, Term, Unfit
 from fathom.artefacts.claims.truths import Interval
-from fathom.artefacts.figures import kinds
 from fathom.artefacts.table.comparison import ComparedCell, ComparedTable
 from fathom.artefacts.table.differences import (
     drawn_sum,
@@ -40,6 +31,7 @@ from fathom.io.errors import nearest
 from fathom.scoring.students_t import half_interval
 
 NOT_PRINTED = "not printed"
+NO_CELL = "not in this scale's table"
 DIGITS = "digits as printed"
 PRINTED = "{} interval of printed standard errors"
 EXACT = "the same for each training"
@@ -57,13 +49,13 @@ class _World(ABC):
         self._table = cache(self._read)
 
     def shown(self, reference: Reference) -> Any:
-        """Return cells, a curve or a picture; a name that does not exist is Unfit."""
-        name = reference.artefact
+        """Return cells; a name that does not exist is Unfit."""
+        name = reference.table
         if name in self.paper.figures:
-            return self._curve(labelled(reference, self.paper.figures[name], self.project), name)
+            what = f"{name} is a figure, and only cells of tables are compared"
+            raise Unfit(what, f"write `figures: [{name}]` in place of `claim` (docs/claims.md)")
         if name not in self.paper.tables:
-            valid = (*self.paper.tables, *self.paper.figures)
-            raise Unfit(f"no table or figure '{name}'", nearest(name, valid))
+            raise Unfit(f"no table '{name}'", nearest(name, self.paper.tables))
         cells, terms = self._table(name)
         meant = places(reference, cells)
         for place in meant:
@@ -78,10 +70,6 @@ class _World(ABC):
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         """Return the cells of a table, and their numbers."""
 
-    @abstractmethod
-    def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
-        """Return what labels of a figure name."""
-
 
 class Printed(_World):
     """The numbers that a paper prints; names that do not exist are refused here."""
@@ -89,9 +77,9 @@ class Printed(_World):
     unread: frozenset[str] = frozenset()  # tables whose reported cells are not asked for
 
     def shown(self, reference: Reference) -> Any:
-        """Return printed cells; of a figure, that nothing is printed."""
-        if reference.artefact in self.paper.tables:
-            check_cells(reference, self.project.outlined(self.paper.tables[reference.artefact]))
+        """Return printed cells."""
+        if reference.table in self.paper.tables:
+            check_cells(reference, self.project.outlined(self.paper.tables[reference.table]))
         return super().shown(reference)
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -101,9 +89,6 @@ class Printed(_World):
             return Interval(None, DIGITS)
         normal = NormalDist(sigma=math.hypot(*errors))
         return Interval(lambda outside: -normal.inv_cdf(outside / 2), PRINTED)
-
-    def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
-        return what.with_points(Term(figure, words=NOT_PRINTED, missing=True), {})
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         table, terms = self.paper.tables[name], {}
@@ -133,19 +118,14 @@ class Results(_World):
     """The numbers of one scale.
 
     Where all runs have several seeds, the interval is over seeds. Otherwise the test sets are drawn
-    again, in pairs where rows translate the same sentences. Numbers of tokens, checkpoints or
-    curves of one seed have no interval, and decide alone. Numbers are those of the seeds that have
-    one; how many have none is part of the term.
+    again, in pairs where rows translate the same sentences. Numbers of tokens or checkpoints of one
+    seed have no interval, and decide alone. Numbers are those of the seeds that have one; how many
+    have none is part of the term.
     """
 
     def __init__(self, artefacts: Artefacts, paper: Paper):
         super().__init__(artefacts.project, paper)
         self.artefacts = artefacts
-        figures = paper.figures
-        # The points of a figure by seed.
-        self._points = cache(
-            lambda name: kinds.by_seed(figures[name], artefacts.inputs(paper, figures[name]))
-        )
         self._sources: dict[str, ResultSource] = {}
 
     def interval(self, weights: Mapping[Term, float]) -> Interval:
@@ -155,9 +135,6 @@ class Results(_World):
             return Interval(None, EXACT)
         interval = over_seeds(weights)
         return interval if interval.half is not None else self._over_sentences(weights) or interval
-
-    def _curve(self, what: Labelled, figure: str) -> Curve | Sum:
-        return curve(what, self._points(figure), kinds.worst(self.paper.figures[figure]))
 
     def _read(self, name: str) -> tuple[list[Cell], dict[Place, Term]]:
         compared = self.artefacts.compared(self.paper, self.paper.tables[name])
@@ -205,12 +182,12 @@ def worst(cell: Cell, vocabulary: Vocabulary) -> float:
     return {"higher": -math.inf, "lower": math.inf}.get(better or "", math.nan)
 
 
-def _bare(artefact: str, place: Place, **parts: Any) -> Term:
+def _bare(table: str, place: Place, **parts: Any) -> Term:
     """Return a cell of a table without a number, which is called `table5 “12/12, avg”`."""
-    return Term(f"{artefact} “{place[0]}, {place[1]}”", of_table=True, **parts)
+    return Term(f"{table} “{place[0]}, {place[1]}”", **parts)
 
 
-def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
+def _term(name: str, item: ComparedCell, table: ComparedTable) -> Term:
     """Return one of our cells as a number of claims."""
     result, vocabulary, cell = item.result, table.table.vocabulary, item.result.cell
     bad = worst(cell, vocabulary)
@@ -219,7 +196,7 @@ def _term(artefact: str, item: ComparedCell, table: ComparedTable) -> Term:
     is_difference = bool(cell.less) or (mark is not None and mark.means == DIFFERENCE)
     by_seed = {} if is_difference else numbers_by_seed(cell, table.sources)
     term = _bare(
-        artefact,
+        name,
         (cell.id, cell.column),
         lost=result.lost,
         # A difference is as bad as can be, or as good, by the row that has no result.

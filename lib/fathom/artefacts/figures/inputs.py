@@ -63,8 +63,7 @@ class RunFiles:
     updates: int | str  # how many updates of Θ the training is to have, or `75 epochs`
 
     def with_seed(self, seed: int) -> "RunFiles":
-        """Return the training of a seed, or of the first where the run has no such seed."""
-        seed = seed if seed in self.source.folders else self.seed
+        """Return the training of a seed."""
         folders = {seed: self.source.folders[seed]}
         unused = self.source.unused if seed == self.seed else ()  # which is noted once
         return replace(self, source=replace(self.source, folders=folders, unused=unused))
@@ -303,4 +302,5 @@ class Inputs:
     scale: str  # of the runs
     runs: Mapping[str, RunFiles] = field(default_factory=dict)  # by the names that the figure uses
     tables: Mapping[str, ComparedTable] = field(default_factory=dict)  # by name
+    sentences: tuple[str, ...] = ()  # of the paper, which stand below the figure
     warnings: tuple[str, ...] = ()  # what a table says of the data of these runs

@@ -3,20 +3,17 @@
 A module has `rows` (the numbers of the csv) and `draw`.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
-from fathom.artefacts.table.sources import NOT_RUN, SERIES_LOST, outcome_words
+from fathom.artefacts.table.sources import SERIES_LOST
 from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
-from fathom.config.schema.figures import series_named
 from fathom.io.files import write_text
 
 if TYPE_CHECKING:
@@ -60,7 +57,7 @@ def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> tuple[str, 
     with _drawn(figure, frame) as picture:
         title = label(figure.name, figure.settings.title)
         shown = inline(picture, figure.name, title, links)
-    return shown, [*inputs.warnings, *_notes(figure, frame)]
+    return shown, [*inputs.sentences, *inputs.warnings, *_notes(figure, frame)]
 
 
 @contextmanager
@@ -97,34 +94,3 @@ def _notes(figure: Figure, frame: "DataFrame") -> list[str]:
 
 def _module(kind: str) -> ModuleType:
     return import_module(f"fathom.artefacts.figures.{kind}")
-
-
-def by_seed(figure: Figure, inputs: Inputs) -> "dict[int, DataFrame]":
-    """Return the numbers of a figure's csv for each seed; a training under way is not run.
-
-    A training without a result has its outcome in place of numbers, where these have a bad end.
-    Where no training was started there are no numbers, for which pandas would be loaded.
-    """
-    if not any(
-        at.parent.exists() for of in inputs.runs.values() for at in of.source.folders.values()
-    ):
-        return {}
-    frames, judged = {}, not math.isnan(worst(figure))
-    for seed in sorted({seed for run in inputs.runs.values() for seed in run.source.folders}):
-        runs = {name: run.with_seed(seed) for name, run in inputs.runs.items()}
-        points = rows(figure, replace(inputs, runs=runs))
-        for run in runs.values():
-            training = run.source.training(run.seed)
-            words = outcome_words(training) if training else NOT_RUN
-            if words and (judged or training is None):
-                points.loc[points["run"] == run.name, "words"] = words
-        frames[seed] = points.loc[points["seed"] == seed]
-    return frames
-
-
-def worst(figure: Figure) -> float:
-    """Return the bad end of what is drawn; nan unless all series of the figure have the same."""
-    settings = figure.settings
-    names = {name for run in settings.runs for name in settings.series_of(run)}
-    bounds = {series_named(name).worst for name in names}
-    return bounds.pop() if len(bounds) == 1 else math.nan

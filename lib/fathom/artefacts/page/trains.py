@@ -54,7 +54,7 @@ def trainability(claims: Sequence[Judged], tables: Iterable[PageTable]) -> Itera
     for _, group in groupby(claims, lambda part: part.name):
         parts, runs, facts = tuple(group), dict[str, PageRun](), dict[str, dict[str, str]]()
         for asked in (asked for part in parts for asked in outcomes(part.expression)):
-            if (table := by_name.get(asked.artefact)) is None:
+            if (table := by_name.get(asked.table)) is None:
                 continue
             for name, cell in _cells(table, asked):
                 run, reported = table.runs[cell.item.result.cell.source], cell.item.reported
@@ -73,7 +73,7 @@ def _cells(table: PageTable, asked: Reference) -> Iterator[tuple[str, ShownCell]
     for shown, cell in zip(table.cells, cells, strict=True):
         if (cell.id, cell.column) in meant and cell.kind == "run":
             several = len({each.source for each in cells if each.id == cell.id} - {""}) > 1
-            number = label(asked.artefact, "").partition(" · ")[0]
+            number = label(asked.table, "").partition(" · ")[0]
             yield f"{number}: {shown.name}{f', {shown.column}' if several else ''}", shown
 
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from math import inf, log, nan
+from math import log
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
@@ -52,7 +52,6 @@ class Series:
     key: str  # a column of metrics.tsv, a file of diagnostics/, or a measurement
     axes: tuple[str, ...]  # what its numbers are indexed by
     factor: float = 1.0  # a recorded number times this is in the unit that was asked for
-    worst: float = nan  # its bad end; nan where no end is better
     gates: str = ""  # the stack of whose gates it is
     sigmoid: bool = False  # whether it is σ of what was recorded
 
@@ -60,9 +59,9 @@ class Series:
 def _series() -> dict[str, Series]:
     """Return the series by name; those of a stack end in its name."""
     series = {
-        "nll.train": Series(METRICS, "nll", (UPDATE,), worst=inf),
-        "nll.valid": Series(METRICS, "valid_nll", (UPDATE,), worst=inf),
-        "nll.train_sample": Series(METRICS, "train_nll", (UPDATE,), worst=inf),
+        "nll.train": Series(METRICS, "nll", (UPDATE,)),
+        "nll.valid": Series(METRICS, "valid_nll", (UPDATE,)),
+        "nll.train_sample": Series(METRICS, "train_nll", (UPDATE,)),
         "gradient_norm": Series(METRICS, "gradient_norm", (UPDATE,)),
         "gradient_ratio": Series(DIAGNOSTICS, "encoder_gradient_ratio", (UPDATE,)),
         "mixture_weights": Series(DIAGNOSTICS, "encoder_weights", (UPDATE, "source", "memory")),
@@ -102,17 +101,6 @@ def series_named(text: str) -> Series:
     return replace(series, factor=UNITS[unit])
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A curve or a picture that a figure draws, as claims name it."""
-
-    panel: str  # the title of its panel; empty in a figure without panels
-    label: str  # of a curve; empty for a picture
-    axes: tuple[str, ...]  # of a curve its one axis; of a picture those of rows and columns
-    run: str  # as figures.yaml names it
-    rows: tuple[str, ...] = ()  # the labels of a picture's rows that are not places of the axis
-
-
 class FigureSettings(Section):
     """The keys that every figure has; all others belong to its kind."""
 
@@ -144,10 +132,6 @@ class FigureSettings(Section):
         series = [series_named(name) for name in self.series_of(run)]
         keys = [each.key for each in series if each.place == MEASUREMENT]
         return tuple(dict.fromkeys(keys))
-
-    def drawn(self) -> tuple[Drawn, ...]:
-        """Return the curves and pictures that claims can read."""
-        return ()
 
 
 def _over(panel: PartT, figure: FigureSettings) -> PartT:
@@ -198,15 +182,6 @@ class Lines(Panel, FigureSettings):
         """Return the run and the series of each line."""
         lines = [part.line(label) for part in self.parts().values() for label in part.lines]
         return [(line.run, line.series) for line in lines]
-
-    def drawn(self) -> tuple[Drawn, ...]:
-        """Return each line; those along an axis by the labels that they are given."""
-        return tuple(
-            Drawn(title, label, (part.x or "x",), part.line(line).run)
-            for title, part in self.parts().items()
-            for line in part.lines
-            for label in (part.labels if part.line_by else (line,))
-        )
 
 
 class Map(Section):
@@ -264,20 +239,6 @@ class HeatMap(Map, FigureSettings):
         masks = [MASKS] if self.range and self.range[0] == LOWEST else []
         parts = [part for part in self.parts().values() if part.run]
         return [(str(part.run), name) for part in parts for name in (part.series, *masks)]
-
-    def drawn(self) -> tuple[Drawn, ...]:
-        """Return each panel."""
-        return tuple(
-            Drawn(
-                panel=title,
-                label="",
-                axes=part.axes,
-                run=part.run or "",
-                rows=tuple(map(str, part.places)) if part.rows == NONE else (),
-            )
-            for title, part in self.parts().items()
-            if not self.table
-        )
 
 
 class GroupedBars(FigureSettings):

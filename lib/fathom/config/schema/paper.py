@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from fathom.config.schema.section import Address, Count, Doc, ListOf, NonEmpty, Section, Seeds, Text
-from fathom.config.schema.table import Marks, MetricSettings
+from fathom.config.schema.table import Id, Marks, MetricSettings
 
 # The names that tags in docstrings use, as in [<paper> Eq. 5]; what has no number is named by its
 # symbol, as in [<paper> L_K].
@@ -95,18 +95,29 @@ Answer = Literal["holds", "fails", "inconclusive", "undecided", "not printed"]
 Reading = Literal["printed", "ours"]
 
 
-class ClaimSettings(Section):
-    """An entry of claims.yaml."""
+class Quotation(Section):
+    """What each entry of claims.yaml says."""
 
     sentence: Text = Doc("As in the paper.")
-    context: str = Doc("All of the sentence; needed if words are left out (…), or cells fail.", "")
     section: str = Doc("Where it is.")
+    note: str = Doc("What a reader must know with it, such as what else differs.", "")
+
+
+class FigureClaim(Quotation):
+    """An entry of claims.yaml about figures, which readers judge by eye."""
+
+    figures: NonEmpty[Id] = Doc("The figures below which the sentence stands.")
+
+
+class ClaimSettings(Quotation):
+    """An entry of claims.yaml about cells of tables."""
+
+    context: str = Doc("All of the sentence; needed if words are left out (…), or cells fail.", "")
     for_: Annotated[Any, Field(alias="for")] = Doc("One claim for each combination.", None)
     claim: str = Doc("What must hold.")
     reading: Reading | dict[str, Reading] = Doc(
         "Whether the sentence says it (printed) or we draw it (ours); or for each part.", "printed"
     )
-    note: str = Doc("What a reader must know with the answer, such as what else differs.", "")
     guard: str | None = Doc("Where it is false, the claim is undecided.", None)
     supports: Answer | dict[str, Answer] = Doc(
         "The answer of the paper's own cells: one word, or one for each part."
