@@ -21,12 +21,12 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.made_up_text import made_up_text
 from benchmarks.peer.results import Table, machine
 from fathom.config import demand
 from fathom.config.load import load
 from fathom.config.spec import Spec
 from fathom.io.files import write_json
-from fathom.train.calibrate import made_up_text
 from fathom.train.ranks import Ranks
 from tests.cuda.test_updates import KINDS
 from tests.cuda.updates import ENTRIES, update, with_layers

@@ -127,6 +127,10 @@ REFUSED = [
     ("trian", "no verb 'trian'; nearest valid name: 'train'"),
     # What earlier versions had.
     ("cluster --yes", "no verb 'cluster' any more; write the profile yourself: docs/cluster.md"),
+    (
+        "plan --calibrate",
+        "no such option: --calibrate; leave it out: trainings here are measured after 200 updates",
+    ),
     ("train", "fathom: train: missing argument 'run'; help: A run of `fathom list runs`, or"),
     (f"show {RUN} {GATED}", "fathom: show: got unexpected extra argument"),
     (f"show {RUN} --sclae tiny", "no such option: --sclae; nearest valid name: '--scale'"),

@@ -12,7 +12,7 @@ import pytest
 from fathom.cli.options import open_project
 from fathom.cli.terminal import print_columns
 from fathom.config.paths import Paths
-from fathom.io.files import write_json, write_lines
+from fathom.io.files import write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.screen import duration
 from fathom.results.run_state import State, write_state
@@ -54,31 +54,6 @@ def test_a_table_and_a_device_can_be_named(project, call):
     assert most == pytest.approx(2 * best)
     lines = call("plan", "sample_table1", "--gpu", "a100").lines
     assert "jobs on GPUs, expected on a100, tf32; not measured:" in lines
-
-
-def test_kinds_of_networks_can_be_measured_first_on_this_device(project, call):
-    answer = call("plan", "--calibrate", "--json")
-    assert re.search(
-        r"transformer of width 16, 4 to 7 layers \(sample/\w+\): [\d,]+ target tokens/s", answer.err
-    )
-    content = json.loads(answer.out)
-    [rate] = content["rates"]
-    assert rate == json.loads((project / "results" / "rates.json").read_text())["rates"][0]
-    assert (rate["type"], rate["arithmetic"]) == ("cpu", "fp32")
-    assert rate["memory"] is None or rate["memory"] > 1e7
-    # 60 tokens of each of two tasks are asked for in an update, and there are four.
-    [static, gated] = content["trainings"]
-    assert static["seconds"] == pytest.approx(4 * 120 / rate["tokens_per_second"])
-    assert static["seconds"] == static["seconds_at_most"]
-    assert gated["seconds"] == pytest.approx(static["seconds"])
-    # The same kind on this device again replaces the rate; what else was measured stays.
-    path = project / "results" / "rates.json"
-    other = rate | {"device": "another", "tokens_per_second": 1.0}
-    write_json(path, {"rates": [other, rate | {"tokens_per_second": 1.0}]})
-    assert call("plan", "--calibrate").code == 0
-    first, second = json.loads(path.read_text())["rates"]
-    assert first == other
-    assert (second["device"], second["tokens_per_second"] > 1) == (rate["device"], True)
 
 
 def test_a_file_that_a_user_must_put_is_named_with_its_steps(project, call):
@@ -198,19 +173,6 @@ def test_a_process_that_lives_without_a_heartbeat_is_seen(project, call):
     then = time.time() - 600
     os.utime(lock, (then, then))
     assert call("status").lines[0].endswith("running, no sign of life for 10 min")
-
-
-def test_a_remark_on_a_training_that_runs_is_printed(project, call):
-    spec = open_project().spec(f"sample/{RUN}", "small")
-    folder = Paths(project / "results", "small").run(spec, 1)
-    folder.mkdir(parents=True)
-    write_holder(folder / HOLDER, Holder.here(), new=True)
-    remark = "at 11% of the planned speed (cores: 1, GPUs: 4)"
-    given = {"attempt": 1, "host": "x", "pid": 1, "job": None, "remark": remark}
-    write_state(folder, State(state="training", **given))
-    assert call("status").lines[0].endswith(f"running, {remark}")
-    fields = json.loads(call("status", "--json").out)["papers"]["sample"]["runs"]
-    assert fields[f"sample/{RUN}"]["remark"] == remark
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from benchmarks import fake_cuda
 from fathom.config import demand
 from fathom.config.load import load
 from fathom.train.ranks import Ranks
-from fathom.train.calibrate import made_up_text
+from benchmarks.made_up_text import made_up_text
 from tests.cuda.updates import ENTRIES, update, with_layers
 
 spec = load(Path("."), check=False).spec(sys.argv[1], "paper")

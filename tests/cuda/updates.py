@@ -21,6 +21,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
+from benchmarks.made_up_text import made_up_text
 from fathom.config import schedules
 from fathom.config.load import load
 from fathom.config.spec import Spec
@@ -28,7 +29,6 @@ from fathom.data.tensors import Tensors
 from fathom.methods.build import build
 from fathom.nn.cpu import choose_matmul_precision
 from fathom.nn.network import Entries
-from fathom.train.calibrate import made_up_text
 from fathom.train.ranks import Ranks
 from fathom.train.two_level import TwoLevel
 from fathom.train.update_batches import MaskedUpdateBatches, UpdateBatches

@@ -60,6 +60,12 @@ def test_a_series_of_older_code_goes_on_with_empty_fields_for_new_columns(metric
     assert [row["loss"] for row in read(metrics.path)] == [None, None, 2.0]
 
 
+def test_a_series_of_older_code_goes_on_without_columns_that_are_gone(metrics):
+    metrics.path.write_text("update\tloss\tshare\tvalid_nll\n1\t5\t0.25\t6\n2\t4.0\t\t\n")
+    assert metrics.cut(2) == 0
+    assert metrics.path.read_text() == "update\tloss\tvalid_nll\n1\t5\t6\n2\t4.0\t\n"
+
+
 @pytest.mark.parametrize("half", [b"2", b"2\t4.", b"2\t4.0\t4.5"])
 def test_a_row_that_a_kill_left_half_written_is_not_read_and_dropped_by_a_cut(metrics, half):
     metrics.append({"update": 1, "loss": 5.0})

@@ -198,12 +198,6 @@ def test_both_profiles_of_the_page_on_clusters_are_complete_and_start(fresh, tmp
     assert shipped.keys() - default.keys() <= yaml.safe_load(written["config.yaml"]).keys()
 
 
-def test_a_cluster_measures_kinds_of_networks_in_one_job_with_a_gpu(fresh):
-    printed = fresh.run(*PROFILE, *LOUD, "-n", "calibrate")
-    assert jobs(printed) == {"calibrate": 1}
-    assert re.search(r"resources: .*\bgpu=1\b", printed)
-
-
 def test_a_table_that_waits_for_a_file_by_hand_is_refused_with_the_steps(fresh):
     printed = fresh.run(*PROFILE, "-n", "latent_depth_table1", code=1)
     says("put wmt16_en_de.tar.gz into", where="latent_depth_table1").check(

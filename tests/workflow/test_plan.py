@@ -134,25 +134,6 @@ def test_a_device_is_a_name_or_a_number_and_another_is_refused(device):
         device_of(device)
 
 
-@pytest.mark.parametrize(
-    ("name", "device"),
-    [
-        ("NVIDIA H200", "h200"),
-        ("NVIDIA H100 80GB HBM3", "h100"),
-        ("NVIDIA A100-SXM4-80GB", "a100"),
-        ("Tesla V100-SXM2-16GB", "v100"),
-        ("NVIDIA L40S", "l40s"),
-        ("NVIDIA GeForce RTX 4090", "4090"),
-        ("NVIDIA H100 PCIe", None),
-        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
-        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", None),
-        ("NVIDIA L4", None),
-    ],
-)
-def test_a_board_has_the_peaks_of_its_data_sheet_and_another_has_none(name, device):
-    assert demand.device_named(name) is (DEVICES[device] if device else None)
-
-
 def test_a_training_that_runs_is_measured_after_two_hundred_updates(tmp_path):
     series = tmp_path / "times.tsv"
     assert measured_seconds(tmp_path) is None
@@ -208,50 +189,6 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
         [_, second] = plan.trainings([RUN]).values()
         seconds = 2 * 0.7 * spec.training.updates
         assert (second.job.seconds == pytest.approx(seconds)) == bool(measured)
-
-
-def test_a_rate_on_the_named_device_replaces_the_stated_one_for_its_kind_alone(tmp_path):
-    made = targets(tmp_path)
-    spec = made.spec(RUN)
-    tokens = demand.tokens_of_update(spec)
-    rate = {
-        "run": RUN,
-        "identity": spec.identity,
-        "type": "cuda",
-        "device": "NVIDIA H200",
-        "arithmetic": "tf32",
-        "kind": demand.kind_of(spec.model),
-        "tokens_per_second": tokens / 5,
-        "memory": None,
-    }
-
-    def job(run=RUN, gpu="h200", **changes):
-        write_json(made.paths.rates, {"rates": [rate | changes]})
-        plan = Plan(made, gpu)
-        return plan.trainings([run])[run, 1].job, len(plan.rates)
-
-    measured, count = job()
-    assert measured.seconds == measured.slowest == pytest.approx(5 * spec.training.updates)
-    assert count == 1
-    of_other_kind, _ = job(LARGE)
-    assert of_other_kind.slowest == SLOWEST * of_other_kind.seconds
-    for named, changes in (
-        ("a100", {}),
-        ("h200", {"arithmetic": "fp32"}),
-        (None, {"identity": ""}),
-    ):
-        stated, count = job(gpu=named, **changes)
-        assert count == 0
-        assert stated.slowest == SLOWEST * stated.seconds
-    for odd in (5, {"run": RUN}, rate | {"tokens_per_second": 0.0}, rate | {"run": []}):
-        write_json(made.paths.rates, {"rates": [odd]})
-        with pytest.raises(FathomError, match=r"rates.json: these are not rates"):
-            Plan(made, None)
-    # A training here knows better.
-    totals = {"updates": 10, "target_tokens": 1, "seconds": 7.0}
-    device = {"type": "cuda", "name": "NVIDIA H200", "threads": None, "count": 1}
-    write_training(spec, made.paths, totals=totals, device=device)
-    assert job()[0].seconds == pytest.approx(0.7 * spec.training.updates)
 
 
 def test_jobs_after_a_training_are_left_until_their_files_are_there(tmp_path):

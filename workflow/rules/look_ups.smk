@@ -112,11 +112,6 @@ def cores_of(rule):
     return lambda wildcards: size_of(wildcards, rule).cores
 
 
-def largest_memory_of(wildcards):
-    """Return the memory of the largest run, in MB."""
-    return max(demand.memory_of_run(TARGETS.spec(name)) for name in TARGETS.runs)
-
-
 def newest_save_of(wildcards):
     """Return the state from which a training is continued; it gets newer with each save."""
     return f"{RESULTS}/runs/{wildcards.run}/{wildcards.seed}/checkpoints/last.pt"

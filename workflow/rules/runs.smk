@@ -23,17 +23,3 @@ rule train_run:
         recipe=recipe_of,
     shell:
         "exec fathom-logged {log:q} fathom-ranks fathom train {wildcards.run:q} --seed {wildcards.seed:q}"
-
-
-rule calibrate:
-    """Measure how fast each kind of network trains on one device, for `fathom plan`."""
-    log:
-        f"{LOGS}/calibrate.log",
-    conda:
-        "../../envs/fathom.yaml"
-    resources:
-        gpu=TARGETS.gpus,
-        mem_mb=largest_memory_of,
-        runtime=120,
-    shell:
-        "exec fathom-logged {log:q} fathom plan --calibrate"

@@ -422,7 +422,7 @@ def _making(artefacts: "Artefacts", paper: str) -> dict[str, str]:
 
     targets = Targets(artefacts.project, artefacts.scale, artefacts.paths, papers=(paper,))
     plan, making = Plan(targets, None), {}
-    of = "from other trainings here" if plan.measured or plan.rates else f"for one {DEFAULT}"
+    of = "from other trainings here" if plan.measured else f"for one {DEFAULT}"
     for title, names in plan.groups(paper, by_table=True).items():
         left = [each.job for each in plan.trainings(names).values() if each.job.left]
         hours = [sum(ends) for ends in zip(*(job.hours_left for job in left), strict=True)]

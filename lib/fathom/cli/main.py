@@ -118,7 +118,7 @@ def _refuse_mistyped(error: Exception) -> None:
     what, remedy = error.format_message(), f"see `{command} --help`"
     verb = command.rpartition(" ")[2]
     if instead := OPTIONS.get(f"{verb} {getattr(error, 'option_name', '')}"):
-        remedy = instead
+        what, remedy = error.message, instead
     elif near := getattr(error, "possibilities", None):
         what, remedy = error.message, f"nearest valid name: '{near[0]}'"
     elif param := getattr(error, "param", None):

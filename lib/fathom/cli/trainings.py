@@ -15,7 +15,6 @@ from fathom.cli.options import (
     Results,
     Scale,
     Seeds,
-    enter_job,
     open_artefacts,
     open_scale,
     papers_named,
@@ -51,19 +50,11 @@ Gpu = Annotated[
     str | None,
     typer.Option(
         help="h200, h100, a100, l40s, v100, 4090, cpu (a core), or 10¹² operations/s. Of what was "
-        "measured, only trainings and rates on this device then count. Default: the profile's; "
+        "measured, only trainings on this device then count. Default: the profile's; "
         "without one h200, and all that was measured."
     ),
 ]
 ByTable = Annotated[bool, typer.Option("--table", help="Print a line for each table and figure.")]
-Calibrate = Annotated[
-    bool,
-    typer.Option(
-        "--calibrate",
-        help="First train each kind of network of the target for 25 updates on made-up text, on "
-        "this device; results/rates.json keeps how fast that was.",
-    ),
-]
 
 
 def plan(
@@ -74,17 +65,15 @@ def plan(
     profile: Profile = None,
     gpu: Gpu = None,
     table: ByTable = False,
-    calibrate: Calibrate = False,
     as_json: Json = False,
 ) -> None:
     """Estimate arithmetic, time, disk and downloads of a target.
 
     Hours are a range: products at 65 % of the device's peak, then memory at 75 % of
     its bandwidth, 5 µs per kernel at least, recurrent networks at 10 % of the peak;
-    and at most twice as long. Trainings that have made 200 updates, or else what
-    --calibrate measured, replace it for networks of the same kind. Translations,
-    best windows and likelihoods are counted too. With --profile it is what a start
-    asks of the cluster.
+    and at most twice as long. Trainings that have made 200 updates replace it for
+    networks of the same kind. Translations, best windows and likelihoods are counted
+    too. With --profile it is what a start asks of the cluster.
 
     Example: fathom plan latent_depth_table5 --profile slurm
     """
@@ -109,12 +98,6 @@ def plan(
     if start:
         gpu = gpu or (project.switches.site.gpu if gpus else "cpu")
     sizes = Sizes(targets, on_cluster=True, gpu=gpu)
-    if calibrate:
-        from fathom.train.calibrate import calibrate as measure
-
-        enter_job()
-        measure(sizes.plan.kinds(target), project.switches, paths.rates, report)
-        sizes = Sizes(targets, on_cluster=True, gpu=gpu)
     plan, runs = sizes.plan, targets.names_of(target)
     trainings, others, downloads = plan.trainings(runs), plan.others(target), plan.downloads(runs)
     groups = {}
@@ -126,7 +109,6 @@ def plan(
         content = {
             "groups": groups,
             "measured_trainings": len(plan.measured),
-            "rates": plan.rates,
             "downloads": [
                 {"source": each.name, "bytes": each.size, "about_bytes": each.about}
                 for each in downloads

@@ -1,6 +1,5 @@
 """What a job asks of a machine: memory, by network or text; arithmetic and time on a device."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
@@ -74,15 +73,6 @@ DEVICES = {
     "4090": Device(82.6, 82.6, 165.2, 1.008),
     "cpu": Device(0.093, launch=0.0),
 }
-# Boards of these names with other peaks than the data sheets above.
-_OTHER_BOARDS = {"pcie", "nvl", "mig", "laptop", "d"}
-
-
-def device_named(name: str) -> Device | None:
-    """Return the peaks of a CUDA device by the name that torch gives; None where not known."""
-    words = set(re.split(r"[ -]", name.lower()))
-    known = None if words & _OTHER_BOARDS else words & DEVICES.keys() - {"cpu"}
-    return DEVICES[known.pop()] if known else None
 
 
 def operations_per_token(spec: Spec, entries: int) -> float:

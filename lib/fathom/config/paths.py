@@ -37,11 +37,6 @@ class Paths:
         return self.results / "cluster"
 
     @property
-    def rates(self) -> Path:
-        """The rates that `fathom plan --calibrate` has measured."""
-        return self.results / "rates.json"
-
-    @property
     def by_hand(self) -> Path:
         """The folder where a user may put a file that cannot be fetched."""
         return self.results / "sources" / "by_hand"

@@ -74,20 +74,6 @@ def processor() -> str:
     return next(filter(None, names), "") or platform.processor() or platform.machine()
 
 
-def most_memory(reset: bool = False) -> int | None:
-    """Return the most memory that this process had, in bytes; None where the system has no number.
-
-    With `reset` it counts from now on, where the system can do that.
-    """
-    try:
-        if reset:
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").split("\n")
-    except OSError:
-        return None
-    return next((1024 * int(each.split()[1]) for each in lines if each.startswith("VmHWM")), None)
-
-
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether a device or the machine had no memory left.
 

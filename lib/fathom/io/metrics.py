@@ -23,7 +23,8 @@ class Metrics:
         """Drop the rows after an update, or start a new file.
 
         Rows that are incomplete, not numbers, or out of order are dropped, too; their count is
-        returned. A file of older code may lack columns; they become empty fields.
+        returned. A file of another version may lack columns, which become empty fields, or have
+        more, which are dropped.
         """
         rows, damaged, last = ["\t".join(self.columns)], 0, 0
         lines = self.path.read_bytes().split(b"\n") if self.path.exists() else []
@@ -41,10 +42,10 @@ class Metrics:
         return damaged + any(lines[-1:])
 
     def _columns_of(self, lines: list[bytes]) -> tuple[str, ...]:
-        """Return the columns that a file's rows have: some of this series', or all."""
+        """Return the columns that a file's rows have: this series', some of them, or more."""
         names = tuple(lines[0].decode("utf-8", "replace").split("\t")) if lines else ()
-        matches = names[:1] == self.columns[:1] and {*names} <= {*self.columns}
-        return names if matches else self.columns
+        matches = {*names} <= {*self.columns} or {*names} >= {*self.columns}
+        return names if matches and names[:1] == self.columns[:1] else self.columns
 
     def append(self, values: dict[str, float | int | None]) -> None:
         """Append a row of values by column; what is missing or not finite is an empty field."""

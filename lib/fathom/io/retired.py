@@ -15,8 +15,10 @@ VERBS: dict[str, str] = {
     "repair": "run the commands that `fathom verify` prints",
 }
 
-# Options, by verb and option, as in "train --calibrate".
-OPTIONS: dict[str, str] = {}
+# Options, by verb and option, as in "plan --calibrate".
+OPTIONS: dict[str, str] = {
+    "plan --calibrate": "leave it out: trainings here are measured after 200 updates",
+}
 
 # Keys of config, by the class of config/schema and the key, as in "DecodingSettings.decoder".
 KEYS: dict[str, str] = {}

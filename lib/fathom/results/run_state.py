@@ -30,15 +30,14 @@ SILENT = 120.0
 ROWS = 10
 
 
-class State(Section):
-    """The content of state.json."""
+class State(Section, extra="ignore"):
+    """The content of state.json; keys of other versions are not read."""
 
     # saved: it was stopped, and resumes; out_of_memory and failed: an error ended it.
     state: Literal["training", "saved", "out_of_memory", "failed"] | Outcome
     # Why it was stopped (limit, preempted, cancelled, stopped), the error's message, or what shows
     # the outcome; empty while it trains.
     reason: str = ""
-    remark: str = ""  # on a training that runs, for its user
     update: int = 0  # of the newest state on disk
     updates: int = 0  # of the run in all; 0 before that is known
     # An update has a multiple of these, which all attempts share; 0 where a process drew alone.
@@ -97,7 +96,6 @@ class RunState:
     reason: str = ""  # why it was stopped, what failed, or what shows the outcome
     holder: Holder | None = None  # the process that writes here, or did when it was killed
     silent: float | None = None  # seconds since its last sign of life, by this machine's clock
-    remark: str = ""  # of the training that runs
 
     @property
     def ended(self) -> bool:
@@ -126,8 +124,7 @@ def run_state(folder: Path) -> RunState:
     logged = last_update(folder / "metrics.tsv")
     saved = state.update if state else logged
     if held:
-        remark = state.remark if state else ""
-        return RunState(RUNNING, logged or saved, updates, "", holder, silent, remark)
+        return RunState(RUNNING, logged or saved, updates, "", holder, silent)
     if holder is None and state is None and not (folder / "attempts.json").exists():
         return RunState(NOT_STARTED)
     kind, reason = STOPPED if holder is None else STALE, ""

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from fathom.config.demand import Device, device_named
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.io.machine import job_id, processor
@@ -121,11 +120,6 @@ def bytes_per_token(model: Model, entries: int) -> int:
 def reads_at_once(device: torch.device) -> bool:
     """Return whether a number is read without waiting; elsewhere the host would run ahead."""
     return device.type == "cpu"
-
-
-def board(device: torch.device) -> Device | None:
-    """Return the peaks of a CUDA device; None of a CPU or an unknown device."""
-    return device_named(torch.cuda.get_device_name(device)) if device.type == "cuda" else None
 
 
 def versions() -> dict[str, str]:

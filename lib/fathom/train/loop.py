@@ -9,12 +9,6 @@ import numpy  # noqa: F401
 import torch
 
 from fathom.config import schedules
-from fathom.config.demand import (
-    arithmetic_of,
-    operations_per_token,
-    seconds_per_update,
-    tokens_of_update,
-)
 from fathom.config.spec import Spec
 from fathom.config.switches import Switches, require_even_shares
 from fathom.data.tensors import Tensors
@@ -42,10 +36,7 @@ COLUMNS = (
     "gradient_norm", "gradient_norm_phi", "valid_nll", "train_nll",
 )  # fmt: skip
 # In a separate file: all others are equal in bytes whether or not a run was stopped.
-CLOCK = ("update", "seconds", "tokens_per_second", "share_of_peak")
-# Updates of an attempt after which its speed is compared with the planned one, and the share of
-# that below which something is wrong.
-_ENOUGH, _SLOW = 200, 0.3
+CLOCK = ("update", "seconds", "tokens_per_second")
 
 
 @dataclass(frozen=True)
@@ -109,18 +100,7 @@ class Training:
         self.save_seconds = 0.0  # of the longest save
         self.validation: ValidationNll | None = None
         self.train_nll: float | None = None
-        board, entries = environment.board(self.device), len(tensors.target_dictionary)
-        per_token = operations_per_token(spec, entries)
-        chosen = spec.masking.chosen if spec.masking else 1
-        in_tf32 = self.network.matmul.precision == "high"
-        peak = board and board.peak(arithmetic_of(spec, in_tf32)) * self.ranks.world
-        self.speed = Speed(per_token / chosen, peak)
-        # Seconds of an update as `fathom plan` states them; None where the device is not known.
-        self._planned = board and (
-            seconds_per_update(spec, entries, tokens_of_update(spec), board, in_tf32)
-            / self.ranks.world
-        )
-        self._judged_at = _ENOUGH
+        self.speed = Speed()
         self._saved = time.monotonic()
         self.attempt: Attempt | None = None  # notes each save; the first process sets it
 
@@ -173,7 +153,6 @@ class Training:
             recorded = state.get("diagnostics", recorded)
             self._share_as_before(state.get("micro_batches", 0))
             self.reporter.line(f"{self.spec.folder}: resuming after update {self.update}")
-            self._judged_at += self.update
         self._require_one_checkpoint()
         if self.ranks.is_main:
             training_state.delete_weights_after(self.checkpoints, self.update)
@@ -291,26 +270,13 @@ class Training:
                 self.metrics.append(self._row(result))
                 self.speed.read(self.pending.tokens)
                 clock = {"update": self.update, "seconds": self.seconds}
-                self.times.append(clock | self.speed.numbers())
-                self._judge_speed()
+                self.times.append(clock | {"tokens_per_second": self.speed.rate})
             if ended is None and (reads or number):
                 self._save_if_due(now=self.validation is not None or number > 0)
             self._show(logged)
         if number and ended is None:
             raise self._stopping.stopped(number, self.update)
         return ended
-
-    def _judge_speed(self) -> None:
-        """Leave a remark in state.json, once, where an attempt is much slower than planned."""
-        if not self._planned or self.update < self._judged_at or not self.attempt:
-            return
-        self._judged_at = self.updates + 1
-        planned = self.pending.tokens / self.update / self._planned
-        if self.speed.rate < _SLOW * planned:
-            has = f"cores: {environment.cores()}, GPUs: {self.ranks.world}"
-            remark = f"at {self.speed.rate / planned:.0%} of the planned speed ({has})"
-            self.attempt.write(remark=remark)
-            self.reporter.line(f"{self.spec.folder}: {remark}")
 
     def _reads(self) -> bool:
         """Return whether this update is read from the device, with those since the last reading."""

@@ -22,8 +22,6 @@ Report = Callable[[str], None]
 class Speed:
     """Target tokens per second since the last logged update; validations and saves apart."""
 
-    operations: float  # per target token, of matrix products
-    peak: float | None  # operations/s of all devices in the arithmetic in use; None: not known
     tokens: int = 0  # of the training up to the last logged update
     seconds: float = 0.0  # of the updates since then
     rate: float = 0.0  # target tokens/s
@@ -33,15 +31,8 @@ class Speed:
         self.rate = (tokens - self.tokens) / self.seconds
         self.tokens, self.seconds = tokens, 0.0
 
-    def numbers(self) -> dict[str, float | None]:
-        """Return the columns of times.tsv."""
-        share = self.rate * self.operations / self.peak if self.peak else None
-        return {"tokens_per_second": self.rate, "share_of_peak": share}
-
     def __str__(self) -> str:
-        share = self.numbers()["share_of_peak"]
-        text = f"{self.rate:,.0f} target tokens/s"
-        return text if share is None else f"{text} ({share:.0%} of the peak)"
+        return f"{self.rate:,.0f} target tokens/s"
 
 
 class Reporter:

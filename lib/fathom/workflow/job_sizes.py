@@ -221,9 +221,8 @@ class Sizes:
         tf32 = self.targets.project.switches.matmul == "tf32"
         specs = (self.targets.spec(name) for name in {self._built[job.run] for job in jobs})
         used = {arithmetic_of(spec, tf32) for spec in specs}
-        measured = [f"{len(self.plan.measured)} trainings here"] if self.plan.measured else []
-        measured += [f"{len(self.plan.rates)} rates of --calibrate"] if self.plan.rates else []
-        by = f"by {' and '.join(measured)}" if measured else "not measured"
+        measured = len(self.plan.measured)
+        by = f"by {measured} trainings here" if measured else "not measured"
         return f"{self.gpu or DEFAULT}, {', '.join(sorted(used))}; {by}"
 
 

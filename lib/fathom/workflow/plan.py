@@ -1,7 +1,7 @@
 """What a target will cost: arithmetic, seconds on a device, disk, downloads.
 
 Hours are an estimate by what binds of arithmetic, memory and launches on a device that is named, up
-to `SLOWEST` times as much. What was measured replaces it: the trainings here, or else rates.json.
+to `SLOWEST` times as much. What the trainings here have measured replaces it.
 """
 
 import shutil
@@ -22,7 +22,6 @@ from fathom.config.schema.source import ByHand, LocalFiles, Source
 from fathom.config.spec import Spec
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
-from fathom.io.files import read_json
 from fathom.results import training_record
 from fathom.results.run_state import RunState, run_state, series
 from fathom.workflow.targets import ALL, ROW, Targets
@@ -31,7 +30,6 @@ DEFAULT = "h200"
 TRAIN, TRANSLATE = "train_run", "translate_run"
 WINDOW, LIKELIHOOD = "find_best_window", "measure_likelihood"
 RULES = (TRAIN, TRANSLATE, WINDOW, LIKELIHOOD)
-_OF_RATE = ("run", "identity", "type", "device", "arithmetic")
 # The rules of files of measurements that a network is needed for, beside scores of translations.
 _AFTER = {"window": WINDOW, "likelihood": LIKELIHOOD}
 # Two states with weights and two moments in fp32, and saved weights.
@@ -83,9 +81,9 @@ class Plan:
     """The trainings of targets, with their costs."""
 
     def __init__(self, targets: Targets, gpu: str | None):
-        self.device, self._gpu = device_of(gpu or DEFAULT), gpu
+        self.device = device_of(gpu or DEFAULT)
         self.targets = targets
-        self._tf32 = targets.project.switches.matmul == "tf32"
+        tf32 = targets.project.switches.matmul == "tf32"
         self._specs = {name: targets.spec(name) for name in targets.built}
         self._costs = {name: cost(spec, self._lines(spec)) for name, spec in self._specs.items()}
         self._kinds = {name: kind_of(spec.model) for name, spec in self._specs.items()}
@@ -95,7 +93,7 @@ class Plan:
                 entries_of(self._specs[name]),
                 demand.tokens_of_update(self._specs[name]),
                 self.device,
-                self._tf32,
+                tf32,
             )
             for name in self._specs
         }
@@ -107,35 +105,12 @@ class Plan:
             for seed in targets.seeds(name)
             if (seconds := measured_seconds(targets.paths.run(spec, seed), gpu)) is not None
         }
-        # Target tokens per second of kinds of networks, as `fathom plan --calibrate` measured them.
-        self.rates = [rate for rate in rates(targets.paths.rates) if self._fits(rate)]
         # The measured time over the estimate, by the kind of network; at "" of all.
-        self._factors = self._ratios(
-            (
-                rate["run"],
-                demand.tokens_of_update(self._specs[rate["run"]]) / rate["tokens_per_second"],
-            )
-            for rate in self.rates
-        )
-        self._factors |= self._ratios(
-            (name, seconds) for (name, _), seconds in self.measured.items()
-        )
-
-    def _ratios(self, measured: Iterable[tuple[str, float]]) -> dict[str, float]:
-        """Return measured times over estimates by kind, of runs and their seconds per update."""
         ratios: dict[str, list[float]] = {}
-        for name, seconds in measured:
+        for (name, _), seconds in self.measured.items():
             for kind in (self._kinds[name], ""):
                 ratios.setdefault(kind, []).append(seconds / self._estimates[name])
-        return {kind: median(of_kind) for kind, of_kind in ratios.items()}
-
-    def _fits(self, rate: Mapping[str, Any]) -> bool:
-        """Return whether a rate is of a run as it is now, its arithmetic, and the named device."""
-        spec = self._specs.get(rate["run"])
-        if spec is None or spec.identity != rate["identity"]:
-            return False
-        arithmetic = demand.arithmetic_of(spec, self._tf32 and rate["type"] == "cuda")
-        return rate["arithmetic"] == arithmetic and _is_on(rate, self._gpu, "type", "device")
+        self._factors = {kind: median(of_kind) for kind, of_kind in ratios.items()}
 
     def _lines(self, spec: Spec, split: str = "train") -> int | None:
         """Return the lines of a split of a run's text, as config expects them."""
@@ -240,17 +215,6 @@ class Plan:
                 sentences = saved * held_out["valid"] + inside * held_out["test"]
             seconds = demand.seconds_of_translation(spec, of_each, sentences, self.device)
         return seconds * self._factor(name)
-
-    def kinds(self, target: str) -> list[Spec]:
-        """Return a run of each kind of network that a target trains.
-
-        A run that starts from another has the kind of that one.
-        """
-        found: dict[str, Spec] = {}
-        for name, _ in self.trainings(self.targets.names_of(target)):
-            if self._specs[name].start is None:
-                found.setdefault(self._kinds[name], self._specs[name])
-        return [*found.values()]
 
     def groups(self, target: str, by_table: bool) -> dict[str, list[str]]:
         """Return the runs of a target by paper, or by table and figure."""
@@ -361,26 +325,6 @@ def gigabytes(size: float) -> str:
     return f"{number:,.3g} GB" if number < 100 else f"{number:,.0f} GB"
 
 
-def rates(path: Path) -> list[dict[str, Any]]:
-    """Return what `fathom plan --calibrate` has measured; nothing where it never ran.
-
-    Raises:
-        FathomError: If the file is damaged, or was edited.
-    """
-    measured = read_json(path).get("rates") if path.exists() else []
-    if not isinstance(measured, list) or not all(map(_is_rate, measured)):
-        remedy = "delete it, and run `fathom plan --calibrate` again"
-        raise FathomError("these are not rates of --calibrate", str(path), remedy)
-    return measured
-
-
-def _is_rate(rate: Any) -> bool:
-    """Return whether a value has the texts of a rate, and a speed."""
-    if not isinstance(rate, dict) or not isinstance(rate.get("tokens_per_second"), float):
-        return False
-    return rate["tokens_per_second"] > 0 and all(isinstance(rate.get(k), str) for k in _OF_RATE)
-
-
 def device_of(name: str) -> Device:
     """Return a device of `DEVICES`, or one of a number of 10¹² operations/s."""
     if device := DEVICES.get(name.lower()):
@@ -405,15 +349,16 @@ def measured_seconds(folder: Path, device: str | None = None) -> float | None:
         ended = training_record.read(folder / "training.json")
     except (FathomError, OSError):
         return None if device else _early_seconds(folder / "times.tsv")
-    if not _is_on(ended.device, device, "type", "name"):
+    if not _is_on(ended.device, device):
         return None
     seconds = training_record.device_seconds(ended.totals, ended.device)
     return seconds / ended.totals.updates if ended.totals.updates else None
 
 
-def _is_on(facts: Mapping[str, Any], device: str | None, *keys: str) -> bool:
-    """Return whether one of the facts names a device; any does where None is named."""
-    return device is None or any(device.lower() in str(facts.get(key)).lower() for key in keys)
+def _is_on(facts: Mapping[str, Any], device: str | None) -> bool:
+    """Return whether the type or name of a device is the named one; any is where None is named."""
+    names = (str(facts.get(key)).lower() for key in ("type", "name"))
+    return device is None or any(device.lower() in name for name in names)
 
 
 def _early_seconds(path: Path) -> float | None:

@@ -118,7 +118,6 @@ class Progress:
         if pace:
             text += f", NLL {pace.nll:.3f} nats" if pace.nll is not None else ""
             text += f", {pace.tokens_per_second:,.0f} tokens/s" if pace.tokens_per_second else ""
-        text += f", {state.remark}" if state.remark else ""
         if self.kind == RUNNING and (state.silent or 0) > run_state.SILENT:
             text += f", no sign of life for {duration(state.silent or 0)}"
         if self.kind == STALE:
@@ -139,7 +138,6 @@ class Progress:
             "tokens_per_second": pace and pace.tokens_per_second,
             "seconds_left": self.seconds_left,
             "reason": self.reason,
-            "remark": state.remark,
             "process": str(state.holder) if state.holder else None,
             "seconds_silent": state.silent,
             "job": job and job.number,

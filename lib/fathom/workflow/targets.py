@@ -26,7 +26,7 @@ ENDINGS = {
     "figure": (".csv", ".pdf", ".png"),
 }
 ALL, COMPARE, CLAIMS, PAGE = "all", "compare", "claims", "page"
-STATISTICS, CALIBRATE, ROW, RUN = "data_statistics", "calibrate", "_row", "run"
+STATISTICS, ROW, RUN = "data_statistics", "_row", "run"
 # Targets that read what exists and wait for nothing.
 READING = (COMPARE, CLAIMS, PAGE)
 TRAINING = "training"
@@ -55,7 +55,6 @@ class Targets(Needs):
             ALL,
             *READING,
             STATISTICS,
-            CALIBRATE,
             RUN,
             *self.project.papers,
             *self.artefacts,
@@ -119,7 +118,7 @@ class Targets(Needs):
                 raise FathomError(f"{each}={value} has no effect", target, remedy)
         if target == ALL:
             return list(self.built)
-        if target in (*READING, STATISTICS, CALIBRATE):
+        if target in (*READING, STATISTICS):
             return []
         if target in self.project.papers:
             return self._runs_of_paper(target)
