@@ -12,7 +12,7 @@ from fathom.io.files import write_text
 from fathom.workflow.targets import Targets
 from tests.support.html_page import parsed
 from tests.support.own_project import NOT_BUILT, PAPERS, REASON, own_project, planned
-from tests.support.refused import refused, says
+from tests.support.refused import refused
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 
@@ -178,27 +178,6 @@ def test_a_run_has_its_full_name_its_short_name_and_its_folder(project, edit, ca
     assert call("show", folder).out == call("show", RUN).out == call("show", f"sample/{RUN}").out
     edit("papers/sample/runs.yaml", "updates: 4", "updates: 5")
     assert f"{RUN}-" in call("show", folder).one_line.rpartition("; ")[2]
-
-
-# contracts
-
-
-@pytest.mark.slow
-def test_each_contract_of_a_method_has_a_line_and_a_broken_one_the_largest_difference(
-    edit, project, call
-):
-    answer = call("contracts", "layerdrop")
-    lines = answer.out.splitlines()
-    (unused,) = (line for line in lines if not line.startswith("kept"))
-    assert (answer.code, unused[:15]) == (0, "not used  depth")
-    edit("methods/layerdrop.yaml", "neutral: {settings: {p: 0.0}", "neutral: {settings: {p: 0.9}")
-    answer = call("contracts", "layerdrop")
-    (broken,) = (line for line in answer.out.splitlines() if line.startswith("broken"))
-    assert re.match(r"broken +neutral .*training: a logit differs by up to \d", broken)
-    assert (answer.code, len(answer.out.splitlines())) == (1, len(lines))
-    says("no method or metric 'layerdorp'", nearest="layerdrop").check(
-        call("contracts", "layerdorp").err
-    )
 
 
 # validate

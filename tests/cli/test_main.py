@@ -303,7 +303,6 @@ READING = {
     "plan": (),
     "status": (),
     "validate": (),
-    "contracts": ("layerdrop",),
     "where": (),
     "params": (),
     "summary": (),
@@ -337,7 +336,6 @@ def test_the_version_is_printed(call):
 # On a finished tree all but these do without torch: they build networks or read weights.
 NETWORKS = {
     "params",
-    "contracts",
     "export",
     "likelihood",
     "best-window",

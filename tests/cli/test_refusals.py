@@ -118,6 +118,7 @@ REFUSED = [
     ("clean state", "no kind 'state'; nearest valid name: 'states'"),
     ("clean --yes", "no kind is named; name some of"),
     # Verbs of earlier versions.
+    ("contracts rezero", "no verb 'contracts' any more; write a test of three lines (docs/adding"),
     ("schema", "no verb 'schema' any more; the classes of lib/fathom/config/schema, and the page"),
     (
         "sweep uneven",

@@ -1,5 +1,6 @@
 """What every method promises; the tests list the folder, so a new method is held to them too."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -55,8 +56,33 @@ def test_a_method_keeps_its_contracts(name, changes, contract):
     assert not [*CONTRACTS[contract](example(name, **changes))]
 
 
-def test_all_contracts_are_checked_on_the_example_and_each_named_choice():
-    assert check(card("rezero")) == {name: [] for name in CONTRACTS}
+def test_all_contracts_are_checked_on_the_example_and_each_named_choice(monkeypatch):
+    assert check(card("rezero")) == {}
+    for name in CONTRACTS:
+        monkeypatch.setitem(CONTRACTS, name, lambda _: ["broken"])
+    broken = check(card("latent_layers"))
+    assert [*broken] == [*CONTRACTS]
+    choices = [each.changes for each in examples(card("latent_layers"))]
+    assert choices[0] == {}
+    for found in broken.values():
+        assert found[0] == "broken"
+        assert found[1:] == [
+            f"{setting} {value}: broken" for each in choices for setting, value in each.items()
+        ]
+
+
+@pytest.mark.parametrize(
+    ("option", "tests"),
+    [
+        ("--method=rezero", {f"keeps_its_contracts[{name}-rezero]" for name in CONTRACTS}),
+        ("--metric=ter", {"keeps_the_contracts[ter]"}),
+    ],
+)
+def test_the_contracts_of_one_method_or_metric_run_by_its_name(option, tests):
+    command = [sys.executable, "-m", "pytest", "tests/contracts", option, "--collect-only", "-q"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = [line.partition("_keeps_")[2] for line in ended.stdout.splitlines() if "::" in line]
+    assert {f"keeps_{each}" for each in found} == tests, ended.stdout
 
 
 @pytest.mark.parametrize("name", ["group_dropout", "latent_layers"])

@@ -1,4 +1,4 @@
-"""The verbs that answer questions about config: list, show, validate, contracts and more."""
+"""The verbs that answer questions about config: list, show, validate, where, params."""
 
 import json
 from collections import Counter
@@ -19,11 +19,9 @@ from fathom.cli.options import (
     papers_named,
 )
 from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
-from fathom.config import plugins
-from fathom.config.measurement_keys import metric_named
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.io.errors import FathomError, Findings, nearest, unknown
+from fathom.io.errors import FathomError, Findings, nearest
 
 if TYPE_CHECKING:
     from fathom.artefacts.parameters import PrintedCount
@@ -231,42 +229,6 @@ def validate(as_json: Json = False) -> None:
     answer(as_json, {"findings": [], "counts": counts}, [f"config/ is valid: {words}"])
     if not as_json:
         suggest("fathom list")
-
-
-Promising = Annotated[str, typer.Argument(help="A method or a metric.")]
-
-
-def contracts(name: Promising, as_json: Json = False) -> None:
-    """Check what every method or metric promises.
-
-    One line a contract, with the largest difference where numbers differ, or
-    `not used` where a method lacks what it is about; exit code 1 if any is
-    broken. A method is checked on a tiny network, a metric on sentences.
-
-    Example: fathom contracts layerdrop
-    """
-    project, unused = open_project(), ()
-    names = (*project.methods, *plugins.names("metrics"))
-    if name not in names:
-        raise unknown("method or metric", name, "contracts", names)
-    if name in project.methods:
-        from fathom.decode.contracts import CONTRACTS, check, is_used
-
-        card = project.methods[name]
-        found, promises = check(card), CONTRACTS
-        unused = [each for each in found if not is_used(each, card)]
-    else:
-        from fathom.scoring.contracts import METRIC, check_metric
-
-        found, promises = check_metric(metric_named(name)), METRIC
-    lines = (
-        f"{'broken' if what else 'not used' if each in unused else 'kept':8}  "
-        f"{each:{max(map(len, found))}}  {promises[each].__doc__} {'; '.join(what)}".rstrip()
-        for each, what in found.items()
-    )
-    answer(as_json, found, lines)
-    if any(found.values()):
-        raise typer.Exit(1)
 
 
 PaperOfEquation = Annotated[

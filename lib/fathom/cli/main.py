@@ -17,6 +17,9 @@ from fathom.io.retired import OPTIONS
 from fathom.io.screen import say
 from fathom.io.signals import Pending, Stopped, ignore_others, raised
 
+# The pages that print the test of what a plugin's module promises.
+_PAGES = {"methods": "docs/adding_a_method.md", "metrics": "docs/adding_a_metric.md"}
+
 
 def main() -> None:
     """Run a verb; a user's mistake ends in one message and exit code 1, a bug in 70.
@@ -140,8 +143,8 @@ def _of_plugins() -> str:
     from fathom.config.plugins import imported
 
     return "".join(
-        f", or of {file}" + (f" (run `fathom contracts {name}`)" if kind != "readers" else "")
-        for (kind, name), file in imported().items()
+        f", or of {file}" + (f" (test its contracts: {_PAGES[kind]})" if kind in _PAGES else "")
+        for (kind, _), file in imported().items()
     )
 
 

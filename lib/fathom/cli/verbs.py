@@ -17,7 +17,7 @@ VERBS = {
     "Ask": {
         **dict.fromkeys(("list", "show"), "ask"),
         **dict.fromkeys(("plan", "status", "summary"), "trainings"),
-        **dict.fromkeys(("validate", "contracts", "where", "params"), "ask"),
+        **dict.fromkeys(("validate", "where", "params"), "ask"),
         **dict.fromkeys(("new", "adopt"), "new"),
     },
     "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),

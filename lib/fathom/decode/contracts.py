@@ -354,16 +354,8 @@ def depth(example: ExampleNetwork) -> Iterator[str]:
 
 
 _ALL = (settings, hooks, training, draws, resume, batches, mixed, gradient, neutral, weights)
-# By name; the sentence of each is its docstring.
+# By name.
 CONTRACTS = {each.__name__: each for each in (*_ALL, counts, depth)}
-
-
-def is_used(contract: str, card: MethodCard) -> bool:
-    """Return whether a method has what a contract is about."""
-    if contract == "weights":
-        return load(card.name).initialise is Method.initialise
-    used = {"neutral": card.about.neutral is not None, "depth": card.about.gates}
-    return used.get(contract, True)
 
 
 def examples(card: MethodCard) -> list[ExampleNetwork]:
@@ -378,17 +370,19 @@ def examples(card: MethodCard) -> list[ExampleNetwork]:
 
 
 def check(card: MethodCard) -> dict[str, list[str]]:
-    """Return what breaks each contract, by its name: an empty list for one that is kept.
+    """Return what breaks a contract, by its name; nothing for a method that keeps them all.
 
     Checked are its example and named choices.
     """
     torch.set_num_threads(1)  # more are slower with tensors this small
-    found = {name: [] for name in CONTRACTS}
-    for name, example in product(found, examples(card)):
-        changes = "".join(f"{setting} {value}: " for setting, value in example.changes.items())
+    broken: dict[str, list[str]] = {}
+    for name, example in product(CONTRACTS, examples(card)):
         try:
             with plugins.running(card.name):
-                found[name] += [changes + what for what in CONTRACTS[name](example)]
+                found = [*CONTRACTS[name](example)]
         except FathomError as error:
-            found[name].append(changes + error.what)
-    return found
+            found = [error.what]
+        if found:
+            changes = "".join(f"{setting} {value}: " for setting, value in example.changes.items())
+            broken[name] = broken.get(name, []) + [changes + what for what in found]
+    return broken

@@ -7,6 +7,7 @@ A script or a config of an earlier version is refused in one line that says what
 VERBS: dict[str, str] = {
     "cluster": "write the profile yourself: docs/cluster.md has two that are complete",
     "sweep": "write the runs with `for` into a study (docs/study.md)",
+    "contracts": "write a test of three lines (docs/adding_a_method.md, docs/adding_a_metric.md)",
     "schema": "the classes of lib/fathom/config/schema, and the page Settings of the site, "
     "describe each key",
     "pack": "write a run to a file by "

@@ -96,17 +96,19 @@ def sums(metric: Metric) -> Iterator[str]:
         yield f"scores differ by up to {np.abs(found - one_by_one).max():.2g}"
 
 
-# By name; the sentence of each is its docstring.
+# By name.
 METRIC = {each.__name__: each for each in (whole, finite, empty, best, repeats, order, sums)}
 
 
 def check_metric(metric: Metric) -> dict[str, list[str]]:
-    """Return what breaks each contract of a metric, by its name."""
-    found = {}
+    """Return what breaks a contract, by its name; nothing for a metric that keeps them all."""
+    broken = {}
     for name, contract in METRIC.items():
         try:
             with plugins.running(metric.name):
-                found[name] = [*contract(metric)]
+                found = [*contract(metric)]
         except FathomError as error:
-            found[name] = [error.what]
-    return found
+            found = [error.what]
+        if found:
+            broken[name] = found
+    return broken
