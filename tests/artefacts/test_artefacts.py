@@ -75,6 +75,13 @@ def test_a_corpus_is_that_which_the_scale_uses(artefacts):
     assert not source.comparable
 
 
+def test_rows_are_trained_for_the_updates_that_they_have_at_the_scale(artefacts, project, tmp_path):
+    full = Artefacts(project, Paths(tmp_path, "paper"))
+    run = "lamgd/domains_lamgd"
+    assert (full.source(run).updates, artefacts.source("ted8_diverse").updates) == (300_000, None)
+    assert artefacts.source(run).updates == project.spec(run, "tiny").training.updates
+
+
 def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, project, tmp_path):
     full = Artefacts(project, Paths(tmp_path, "paper"))
     for name in ("domains6", "lamgd/domains_lamgd"):
@@ -85,18 +92,6 @@ def test_tasks_are_called_after_the_text_that_they_have_at_the_scale(artefacts, 
     # In the order of the cells, and not in another one in each process.
     names = "LAW~places, LAW1~places, LAW2~places."
     assert any(note.endswith(names) for note in notes_of(table))
-
-
-def test_what_shares_text_with_the_row_to_be_trained_first_warns_until_that_is_in_its_band(
-    project, tmp_path
-):
-    paper_scale = Artefacts(project, Paths(tmp_path / "results", "paper"))
-    for name, warns in {"table5": False, "table6": True, "table3": False, "table2": False}.items():
-        compared = paper_scale.compared(*named(paper_scale, "latent_depth", name))
-        assert bool(compared.warnings) == warns, name
-    for name, warns in {"figure7": True, "figure8": False}.items():
-        inputs = paper_scale.inputs(*named(paper_scale, "latent_depth", name))
-        assert bool(inputs.warnings) == warns, name
 
 
 @pytest.mark.parametrize(

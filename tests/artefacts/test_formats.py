@@ -13,15 +13,13 @@ from fathom.artefacts.table.formats import (
     average_lines,
     html,
     markdown,
-    numbers,
     terminal,
     tex,
     write,
 )
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, view
 from fathom.cli.draw import print_table
-from fathom.results.measurements import Number, Record
-from tests.support.small_tables import KNOWN, SIGNATURE, Results, reported, table, typical
+from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
 
 NASTY = "a|b_c & <i>x</i> 5 % [1] ±½α ^~\\{}$#*`"
 
@@ -37,78 +35,6 @@ def compared_table(folder, comparable=True):
 @pytest.fixture
 def compared(tmp_path):
     return compared_table(tmp_path)
-
-
-PAIRS = """
-t:
-  title: Pairs
-  section: S
-  columns: {train: pairs.train in thousands, valid: pairs.valid}
-  labels: {bos: Bosnian, fra: French, kor: Korean, valid: dev}
-  blocks: {Left: {corpus: text, rows: [%s]}, Right: {corpus: other, rows: [kor]}}
-  beside: true
-"""
-NAMED = """
-t:
-  title: Text
-  section: S
-  corpus: text
-  columns: {valid: pairs.valid}
-  rows: [tasks]
-  names: [Code, Language]
-  labels: {bos: Bosnian, fra: French}
-"""
-
-
-def corpora(folder, text):
-    """Return a table of counts, whose first row is printed, too."""
-    results, rows = Results(folder), {"text": ("bos", "fra"), "other": ("kor",)}
-    for name, tasks in rows.items():
-        counts = {task: Number(value=1000.0 + at) for at, task in enumerate(tasks)}
-        keys = ("pairs.train", "pairs.valid")
-        results.corpus(name, {key: Record(tasks=counts) for key in keys})
-    spec = table(folder, "t", text)
-    printed = [reported(row, "valid", "474") for row in ("bos", "kor")]
-    return compare_table(spec, KNOWN.cells(spec), printed, results.sources, "paper")
-
-
-def cells_of(grid):
-    """Return the cells of the first Markdown table in a text, line by line."""
-    lines = [line for line in grid.split("\n") if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def test_blocks_are_printed_beside_each_other_where_a_table_says_so(tmp_path):
-    """They were below each other, and the paper has them side by side."""
-    compared = corpora(tmp_path, PAIRS % "bos")
-    shown = view(compared, "")
-    heading, rule, *rows = cells_of(markdown(shown))
-    assert heading == ["Left", "train (thousands)", "dev", "Right", "train (thousands)", "dev"]
-    assert [side.startswith(":") for side in rule] == [True, False, False, True, False, False]
-    assert rows == [
-        ["Bosnian", "1.0", "1000", "Korean", "1.0", "1000"],
-        ["*paper*", "", "474", "", "", "474"],
-    ]
-    assert r"\begin{tabular}{@{}lrrlrr@{}}" in tex(shown)
-    assert '<td class="name">Korean</td>' in html(shown)
-    (line, *_), _ = terminal(shown.blocks[0], 80)
-    assert re.match(r"Left +train \(thousands\) +dev  Right +train", line[0])
-    assert [line["block"] for line in numbers(compared)] == ["Left", "Left", "Right", "Right"]
-    below = view(corpora(tmp_path, PAIRS % "bos, fra"), "").blocks
-    assert [block.heading for block in below] == ["Left", "Right"]
-
-
-def test_a_table_that_names_rows_twice_has_a_column_of_words(tmp_path):
-    compared = corpora(tmp_path, NAMED)
-    heading, _, *rows = cells_of(markdown(view(compared, "")))
-    assert heading == ["Code", "Language", "valid"]
-    assert rows == [
-        ["bos", "Bosnian", "1000"], ["*paper*", "", "474"], ["fra", "French", "1001"],
-    ]  # fmt: skip
-    # The page has one name for each row.
-    assert [row[0].row for row in view(compared, "").blocks[0].cells] == [
-        "bos (Bosnian)", "fra (French)",
-    ]  # fmt: skip
 
 
 @pytest.fixture

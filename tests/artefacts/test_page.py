@@ -626,16 +626,6 @@ def test_where_the_papers_base_failed_its_number_stands_with_that(artefacts):
     assert "27.79, base failed" in document.named("table1").text
 
 
-def test_cells_of_no_run_have_details_too(artefacts):
-    """The largest rate that trains is computed from other cells."""
-    fill(artefacts, "latent_depth", "rates")
-    paper = own_project().papers["latent_depth"]
-    tables = {"rates": artefacts.compared(paper, paper.tables["rates"])}
-    shown = PageTable(tables["rates"], runs_of(artefacts, paper, tables))
-    largest = [cell for cell in shown.cells if cell.column == "largest that trains"]
-    assert [shown.details(cell) for cell in largest] == ["8"] * 4
-
-
 def test_each_run_has_its_curve_once_and_parts_of_figures_have_titles_and_links(shown):
     assert [part.text for part in shown.named("curves").all("h3")] == ["Table 5"]
     captions = [link.text for link in shown.named("curves").all("figcaption")]

@@ -275,38 +275,6 @@ def test_added_rows_have_a_mark_and_added_columns_a_block_of_their_own(tmp_path)
     assert row(ours, "LL-D, 6/12")["E[L] dec."].text == "5.50"
 
 
-LARGEST = """
-t:
-  title: T
-  section: S
-  value: nll.valid
-  largest: most
-  ours:
-    columns: [1, 4, 2]
-    rows:
-      two: {"1": small, "2": small, "4": deep}
-      none of them: {"1": deep, "2": deep, "4": deep}
-      unknown: {"1": small, "2": small, "4": control}
-      four: {"1": deep, "2": control, "4": small}
-"""
-
-
-def test_a_table_of_ours_alone_names_the_largest_column_with_a_result_in_each_row(tmp_path):
-    results = Results(tmp_path / "results")
-    results.write("p/deep", {}, outcome="failed_to_train")
-    for seed in (1, 2):
-        results.write("p/small", {"nll.valid.plain": Record(all=Number(value=3.5))}, seed)
-    spec = table(tmp_path, "t", LARGEST)
-    table_of_ours = compare_table(spec, KNOWN.cells(spec), (), results.sources, "tiny")
-    (block,) = view(table_of_ours, "A. Author").blocks
-    assert block.columns[-2:] == ("most", "Seeds")
-    cells = [row(block, name)["most"].text for name in ("two", "none of them", "unknown", "four")]
-    assert cells == ["2", "none", "not run", "4"]
-    lines = {(line["row"], line["column"]): line for line in numbers(table_of_ours)}
-    assert (lines["four", "most"]["value"], lines["two", "most"]["value"]) == (4.0, 2.0)
-    assert lines["two", "4"]["words"] == "failed to train"
-
-
 def test_each_block_has_its_heading_and_columns(tmp_path, results):
     pairs = {"train": 5640.0, "valid": 28.0}
     records = {
@@ -351,7 +319,6 @@ NOTES = {
     "few sentences": ("table1", True, "†"),
     "not run": ("table1", True, "not run:"),
     "misprint": ("table1", True, "misprint"),
-    "unequal": ("table2", True, "deep starts from small"),
 }
 
 
@@ -361,6 +328,16 @@ def test_a_table_has_the_notes_that_it_needs(tmp_path, name, comparable, text):
     printed = PRINTED if name == "table1" else ()
     notes = list(notes_of(compared(tmp_path, results, printed, name)))
     assert any(text in note for note in notes), notes
+
+
+@pytest.mark.parametrize(("updates", "said"), [(500, True), (1000, False)])
+def test_a_table_says_whether_its_rows_are_trained_for_different_numbers_of_updates(
+    tmp_path, updates, said
+):
+    table = compared(tmp_path, updates=1000)
+    sources = table.sources | {"p/deep": replace(table.sources["p/deep"], updates=updates)}
+    notes = [*notes_of(replace(table, sources=sources))]
+    assert ("Rows are trained for different numbers of updates." in notes) == said
 
 
 def test_seeds_that_were_trained_and_are_not_shown_are_named(tmp_path):
@@ -382,21 +359,6 @@ def test_seeds_that_were_trained_in_tf32_are_named_where_others_were_not(tmp_pat
 
     assert notes("high", "high") == notes("medium", "highest") == []
     assert notes("highest", "high") == ["p/small: trained in TF32 with seed 2 alone."]
-
-
-def test_the_first_row_warns_until_it_is_in_its_band(tmp_path):
-    def warnings(results):
-        notes = notes_of(compared(tmp_path, results))
-        return [note for note in notes if note.startswith("Train 6/6 first")]
-
-    assert warnings(typical(tmp_path / "in")) == []
-    assert warnings(typical(tmp_path / "other", comparable=False)) == []
-    outside = Results(tmp_path / "outside")
-    outside.write("p/small", {BLEU: scores(20.0, 20.0)})
-    (warning,) = warnings(outside)
-    assert "between 29.0 and 31.0, and is 20.00" in warning
-    (warning,) = warnings(Results(tmp_path / "none"))
-    assert "not run" in warning
 
 
 def test_what_was_not_measured_and_how_seeds_ended_is_named(tmp_path, results):

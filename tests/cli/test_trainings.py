@@ -122,9 +122,9 @@ def test_a_plan_says_which_start_is_refused_and_what_to_begin_with(call, monkeyp
     results = ("--profile", "slurm", "--results", str(tmp_path))
     refused = call("plan", "all", *results).err
     assert "a start is refused: gpu_hours: all asks for" in refused
-    assert "or begin with latent_depth_table5" in refused
-    allowed = call("plan", "latent_depth_table5", *results).err
-    assert allowed == "next: snakemake --profile slurm latent_depth_table5\n"
+    assert "or begin with latent_depth_table9" in refused
+    allowed = call("plan", "latent_depth_table9", *results).err
+    assert allowed == "next: snakemake --profile slurm latent_depth_table9\n"
 
 
 @pytest.mark.parametrize("name", ["sample.html", "sample/table1.csv", "compare.csv"])

@@ -34,14 +34,12 @@ table1:
   section: §4
   columns: [params, avg, tasks]
   rows: {6/6: small, "24/24": deep, "LL-D, 6/12": gated}
-  first: {row: 6/6, avg: [29.0, 31.0]}
   ours: {columns: [avg_hard, depth_decoder], rows: {Control: control}}
 table2:
   title: Differences
   section: Results
   columns: [tasks, params]
   rows: {small: small, deep: deep}
-  unequal: deep starts from small
   marks: {added: {means: difference, to: small}, delta: {means: with difference, to: bos}}
 table3:
   title: Text
@@ -54,7 +52,6 @@ table4:
   rows: {small: small, deep: deep}
   columns: [avg, nll_valid]
   blocks: {A: {columns: [bos, avg]}, B: {columns: [fra, avg]}}
-  unequal: deep starts from small
 """
 SEEDS = {"p/small": (1, 2), "p/deep": (1,), "p/gated": (1,), "p/control": (1,)}
 

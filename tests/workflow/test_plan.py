@@ -224,13 +224,6 @@ def test_every_download_of_the_papers_has_a_size_or_an_estimate_of_it(tmp_path):
     assert unknown[0] not in [each.name for each in Plan(made, None).downloads(made.built)]
 
 
-def test_the_row_that_is_trained_first_is_named_until_it_has_ended(tmp_path):
-    made = targets(tmp_path)
-    assert Plan(made, None).first([RUN]) == {f"{TABLE}, row 12/12": [RUN]}
-    write_training(made.spec(RUN), made.paths)
-    assert Plan(made, None).first([RUN]) == {}
-
-
 def test_a_training_that_starts_from_another_one_has_that_one_too(tmp_path):
     plan = Plan(targets(tmp_path), "h200")
     adapters, base = "lamgd/domains_adapters", "lamgd/domains_transformer"

@@ -10,10 +10,7 @@ from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.needs import Needs, by_hand
 from fathom.artefacts.parameters import untrained_size
 from fathom.artefacts.table.comparison import ComparedTable, compare_table
-from fathom.artefacts.table.notes import first_notes
-from fathom.artefacts.table.results import result
 from fathom.artefacts.table.sources import CORPUS, ResultSource
-from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
 from fathom.config.measurement_keys import SCORES, file_of, is_metric
 from fathom.config.paper import Paper
@@ -98,6 +95,7 @@ class Artefacts:
             shown_as=dataset.shown_as,
             text="" if is_papers else dataset.title,
             layers=spec.model.depth,
+            updates=spec.training.updates,
             paper_layers=self.project.spec(name).model.depth,
             hard_gates=_hard_gates(spec),
             average_of=spec.decoding.average_of if spec.decoding else 1,
@@ -126,8 +124,7 @@ class Artefacts:
         names |= {name: None for name in targets if self.project.has_run(name)}
         sources = {name: self.source(name) for name in names}
         printed = paper.printed(table.name, self.project.cells(table))
-        compared = compare_table(table, cells, printed, sources, self.scale)
-        return replace(compared, warnings=self._warnings(paper, sources, table))
+        return compare_table(table, cells, printed, sources, self.scale)
 
     def inputs(self, paper: Paper, figure: Figure) -> Inputs:
         """Return everything that a figure is drawn from."""
@@ -138,7 +135,6 @@ class Artefacts:
             runs={name: self.run(full_name(paper.name, name)) for name in figure.settings.runs},
             tables={name: self.compared(paper, table) for name, table in tables.items()},
             sentences=self.project.sentences(paper.name, figure.name),
-            warnings=self._warnings(paper, self._needs.of(paper, figure).runs),
         )
 
     def run(self, name: str) -> RunFiles:
@@ -224,29 +220,6 @@ class Artefacts:
         folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
         names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
         return sorted(int(seed) for seed in names if seed.isdecimal())
-
-    def _warnings(
-        self, paper: Paper, runs: Iterable[str], table: Table | None = None
-    ) -> tuple[str, ...]:
-        """Return what other tables say of the data of runs: which row is to be trained first."""
-        texts = {self._text(name) for name in runs if self.project.has_run(name)}
-        notes: list[str] = []
-        for paper_table in paper.tables.values():
-            first = paper_table.settings.first
-            if first is None or paper_table is table:
-                continue
-            row = [cell for cell in self.cells(paper_table) if cell.id == first.row]
-            cells = [cell for cell in row if cell.column in first.bands]
-            sources = {cell.source: self.source(cell.source) for cell in cells}
-            if texts & {self._text(name) for name in sources}:
-                place = f" of {label(paper_table.name, '').partition(' ·')[0]}"
-                notes += first_notes(first, [result(cell, sources) for cell in cells], place)
-        return tuple(notes)
-
-    def _text(self, name: str) -> tuple[str, str | None]:
-        """Return the text of a run, and its direction."""
-        data = self.project.spec(name, self.scale).data
-        return data.dataset, data.settings.direction
 
 
 def _hard_gates(spec: Spec) -> str:

@@ -57,7 +57,6 @@ def table(
     Example: fathom table latent_depth_table5 --partial --show
     """
     from fathom.artefacts.table import formats
-    from fathom.artefacts.table.notes import warnings_of
     from fathom.artefacts.table.view import view
     from fathom.config.paper import find
 
@@ -67,8 +66,6 @@ def table(
         artefacts.require(paper, drawn)
     compared = artefacts.compared(paper, drawn)
     laid_out = view(compared, paper.about.reference)
-    for note in warnings_of(compared):
-        report(f"table: {note}")
     if gone := artefacts.decodings_gone:
         report(f"table: decodings of these cells that are gone: {gone}; their scores stay")
     if as_json:

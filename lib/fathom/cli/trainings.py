@@ -77,7 +77,7 @@ def plan(
 
     Example: fathom plan latent_depth_table5 --profile slurm
     """
-    from fathom.workflow.job_sizes import Sizes, hours_of
+    from fathom.workflow.job_sizes import Sizes
     from fathom.workflow.setup import gpus_for
     from fathom.workflow.start import left_out
     from fathom.workflow.targets import Targets
@@ -136,9 +136,6 @@ def plan(
         return
     print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in groups.items()))
     print(*sizes.lines(target), *left_out(targets, target), sep="\n")
-    for row, names in plan.first(runs).items():
-        first = _time(hours_of(each.job for each in plan.trainings(names).values()))
-        print(f"do first: {row}, {first}; other rows mean little before it is right")
     if profile:
         _suggest_start(sizes, profile, target)
     else:

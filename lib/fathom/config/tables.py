@@ -345,36 +345,23 @@ def table_faults(
     for column, number in {column: n for (_, column), n in times.items() if n > 1}.items():
         what = f"column '{column}' is there {number} times"
         yield FathomError(what, table.values.where, "delete the repeated column")
-    if not inventory.files.is_study(table.paper):
-        yield from _lengths(table, cells, inventory)
-    elif table.settings.model_fields_set & {"ours"}:
+    if inventory.files.is_study(table.paper) and table.settings.model_fields_set & {"ours"}:
         remedy = "write its rows and columns as those of the table"
         yield FathomError("a study has no printed table", table.values.place("ours"), remedy)
-    yield from _first(table, cells)
     yield from _unknown_metric(table, cells)
     runs = (cell.source.removeprefix(f"{table.paper}/") for cell in cells)
     rows = dict.fromkeys(filter(None, chain((cell.row for cell in cells), runs)))
     for key in ("against", "base"):
         if (named := getattr(table.settings, key)) not in (None, *rows):
             yield unknown("row or run", named, table.values.place(key), rows)
-    yield from _derived(table, cells)
-    for name, mark in (table.settings.marks or {}).items():
-        where = table.values.place("marks", name, "to")
-        yield from mark_faults(table, mark, cells, inventory, where)
-
-
-def _derived(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
-    """Yield what is wrong with the columns that are computed from others: `largest`, `less`."""
-    columns = dict.fromkeys(cell.column for cell in cells if table.settings.largest)
-    if words := [name for name in columns if not name.replace(".", "", 1).isdecimal()]:
-        what = f"columns that are not numbers: {', '.join(words)}"
-        remedy = "name all columns by numbers, or delete `largest`"
-        yield FathomError(what, table.values.place("largest"), remedy)
     for column, row in table.settings.less.items():
         for kind, name in (("column", column), ("row", row)):
             valid = dict.fromkeys(getattr(cell, kind) for cell in cells)
             if name not in valid:
                 yield unknown(kind, name, table.values.place("less", column), valid)
+    for name, mark in (table.settings.marks or {}).items():
+        where = table.values.place("marks", name, "to")
+        yield from mark_faults(table, mark, cells, inventory, where)
 
 
 def mark_faults(
@@ -387,34 +374,6 @@ def mark_faults(
         if mark.to not in runs and mark.to not in inventory.entries:
             what = f"no row, column or run '{mark.to}'"
             yield FathomError(what, where, nearest(mark.to, (*sorted(names), *runs)))
-
-
-def _lengths(table: Table, cells: tuple[Cell, ...], inventory: Inventory) -> Iterator[FathomError]:
-    """Yield whether rows are trained unequally long and the table does not say so, or says so."""
-    runs = {cell.source: inventory.run(cell.source) for cell in cells if cell.kind == "run"}
-    lengths = sorted({(run.group or "", str(run.training.updates)) for run in runs.values()})
-    if len(lengths) > 1 and not table.settings.unequal:
-        groups = ", ".join(f"{group} {updates}" for group, updates in lengths)
-        what, remedy = f"rows train unequally long ({groups})", "add `unequal` and say why"
-        yield FathomError(what, table.values.where, remedy)
-    if len(lengths) < 2 and table.settings.unequal:
-        where = table.values.place("unequal")
-        yield FathomError("all rows train equally long", where, "delete `unequal`")
-
-
-def _first(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:
-    first = table.settings.first
-    if first is None:
-        return
-    rows, columns = ({getattr(cell, key): None for cell in cells} for key in ("id", "column"))
-    if first.row not in rows:
-        yield unknown("row", first.row, table.values.place("first", "row"), rows)
-    for name in first.bands:
-        if name not in columns:
-            yield unknown("column", name, table.values.place("first", name), columns)
-    if not first.bands:
-        where = table.values.place("first")
-        yield FathomError("no column has a band", where, "write `column: [low, high]`")
 
 
 def _unknown_metric(table: Table, cells: tuple[Cell, ...]) -> Iterator[FathomError]:

@@ -22,4 +22,10 @@ OPTIONS: dict[str, str] = {
 }
 
 # Keys of config, by the class of config/schema and the key, as in "DecodingSettings.decoder".
-KEYS: dict[str, str] = {}
+KEYS: dict[str, str] = {
+    "TableSettings.beside": "delete it: blocks are printed below each other",
+    "TableSettings.first": "write into `caption` what must come first, and why",
+    "TableSettings.largest": "delete it: the columns show the largest with a result",
+    "TableSettings.names": "write both into `labels`, as En: 'En: English'",
+    "TableSettings.unequal": "write the reason into `caption`; the table says that rows differ",
+}

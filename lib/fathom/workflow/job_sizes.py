@@ -202,7 +202,7 @@ class Sizes:
         return f"gpu_hours: {step * ceil(hours[1] / step)} into {place}"
 
     def _smaller(self, target: str) -> str:
-        """Return the words that name an allowed table: one with a first row, or the cheapest."""
+        """Return the words that name the cheapest table that is allowed."""
         costs = {
             name: hours_of(self.missing(name).values())
             for name in self.targets.tables
@@ -212,8 +212,7 @@ class Sizes:
         allowed = {name: hours for name, hours in costs.items() if 0 < hours[1] <= self.limit}
         if not allowed:
             return ""
-        first = [name for name in allowed if self.targets.artefacts[name].spec.settings.first]
-        name = min(first or allowed, key=lambda name: allowed[name][1])
+        name = min(allowed, key=lambda name: allowed[name][1])
         return f", or begin with {name} ({between(allowed[name])} {self._unit}-hours)"
 
     def _expected_on(self, jobs: Iterable[DeviceJob]) -> str:

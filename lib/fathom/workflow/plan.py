@@ -20,7 +20,6 @@ from fathom.config.measurement_keys import SCORES, is_metric
 from fathom.config.schema.dataset import BuiltDataset
 from fathom.config.schema.source import ByHand, LocalFiles, Source
 from fathom.config.spec import Spec
-from fathom.config.tables import Table
 from fathom.io.errors import FathomError
 from fathom.results import training_record
 from fathom.results.run_state import RunState, run_state, series
@@ -272,17 +271,6 @@ class Plan:
             f"disk: {gigabytes(sizes.total())}, of which {most} takes most ({gigabytes(size)}); "
             f"{gigabytes(free)} free in {results}{room}"
         )
-
-    def first(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return the rows that papers' tables say are trained first, where any run is left."""
-        requested, rows = {*names}, {}
-        for title, artefact in self.targets.artefacts.items():
-            first = artefact.spec.settings.first if isinstance(artefact.spec, Table) else None
-            runs = [run for run in artefact.rows[first.row] if run in requested] if first else []
-            left = [each for each in self.trainings(runs).values() if not each.state.ended]
-            if first and left:
-                rows[f"{title}, row {first.row}"] = runs
-        return rows
 
 
 def cost(spec: Spec, lines: int | None) -> Cost:

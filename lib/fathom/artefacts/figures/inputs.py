@@ -303,4 +303,3 @@ class Inputs:
     runs: Mapping[str, RunFiles] = field(default_factory=dict)  # by the names that the figure uses
     tables: Mapping[str, ComparedTable] = field(default_factory=dict)  # by name
     sentences: tuple[str, ...] = ()  # of the paper, which stand below the figure
-    warnings: tuple[str, ...] = ()  # what a table says of the data of these runs

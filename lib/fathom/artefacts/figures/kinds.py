@@ -36,7 +36,7 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
     frame = rows(figure, inputs)
     write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
     with _drawn(figure, frame) as picture:
-        sign(picture, figure, inputs, [*inputs.warnings, *_notes(figure, frame)])
+        sign(picture, figure, inputs, _notes(figure, frame))
         save(picture, stem)
     if NOTE not in frame or "words" not in frame:
         return []
@@ -57,7 +57,7 @@ def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> tuple[str, 
     with _drawn(figure, frame) as picture:
         title = label(figure.name, figure.settings.title)
         shown = inline(picture, figure.name, title, links)
-    return shown, [*inputs.sentences, *inputs.warnings, *_notes(figure, frame)]
+    return shown, [*inputs.sentences, *_notes(figure, frame)]
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Each cell of a table with what the paper reports there, and the verdict; and all of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 from fathom.artefacts.table.differences import (
@@ -72,7 +72,6 @@ class ComparedTable:
     cells: tuple[ComparedCell, ...]
     # Runs and corpora by name.
     sources: Mapping[str, ResultSource] = field(default_factory=dict, repr=False)
-    warnings: tuple[str, ...] = ()  # what another table says of the data of these runs
 
     @property
     def shown_as(self) -> dict[str, str]:
@@ -118,28 +117,7 @@ def compare_table(
         gain = next((name for name, passed in gains.items() if passed), "")
         delta = less.value if less else None
         compared.append(ComparedCell(ours, item, verdict, delta, gain, bool(gains), against))
-    compared = _with_largest(table, _with_against(table, compared, sources))
-    return ComparedTable(table, scale, tuple(compared), sources)
-
-
-def _with_largest(table: Table, cells: Sequence[ComparedCell]) -> Iterator[ComparedCell]:
-    """Yield cells, and after those of a row its largest column whose cell has a number."""
-    for _, row in groupby(cells, lambda item: item.result.cell.id):
-        items = [*row]
-        yield from items
-        if (name := table.settings.largest) is None:
-            continue
-        falling = sorted(items, key=lambda item: -float(item.result.cell.column))
-        results = (item.result for item in falling)
-        # A larger column that has no answer yet may be the one.
-        last = next((each for each in results if each.value is not None or each.awaited), None)
-        cell = items[0].result.cell
-        largest = CellResult(Cell(cell.block, cell.row, name, cell.id, True), words="none")
-        if last is not None and last.value is not None:
-            largest = replace(largest, value=float(last.cell.column), words="")
-        elif last is not None:
-            largest = replace(largest, words=last.words)
-        yield ComparedCell(largest)
+    return ComparedTable(table, scale, tuple(_with_against(table, compared, sources)), sources)
 
 
 def _shown(

@@ -131,9 +131,7 @@ def terminal(block: BlockView, width: int) -> tuple[list[tuple[str, str]], bool]
         rest = _some_columns(block, len(first.columns), count)
         (above, first_narrow), (below, rest_narrow) = terminal(first, width), terminal(rest, width)
         return [*above, ("", "heading"), *below], first_narrow or rest_narrow
-    titles = zip(block.columns, block.alignment, strict=True)
-    cells = tuple(CellView(title, name=side == "l") for title, side in titles)
-    heading = RowView(block.lead, "heading", cells)
+    heading = RowView("", "heading", tuple(map(CellView, block.columns)))
     lines = [(line, "heading") for line in _lines(heading, widths, spreads)]
     lines.append(("─" * _total(widths), "heading"))
     for row in block.rows:
@@ -175,7 +173,7 @@ def _widths(block: BlockView, width: int, spreads: bool) -> list[int]:
                 longest = max(map(len, cell.text.split()))
                 least[end - 1] += max(0, longest - sum(least[at:end]) - gaps)
                 best[end - 1] += max(0, len(cell.text) - sum(best[at:end]) - gaps)
-    label = max(map(len, (block.lead, *(row.label for row in block.rows))))
+    label = max((len(row.label) for row in block.rows), default=0)
     spare = width - _total([label, *least])
     while spare > 0 and least != best:
         for at, wide in enumerate(best):
@@ -199,7 +197,7 @@ def _some_columns(block: BlockView, start: int, stop: int) -> BlockView:
             begins = at in (first, start)
             cells.append(replace(row.cells[first], span=span) if begins else CellView(span=0))
         rows.append(RowView(row.label, row.kind, tuple(cells)))
-    return BlockView(block.heading, block.columns[start:stop], tuple(rows), lead=block.lead)
+    return BlockView(block.heading, block.columns[start:stop], tuple(rows))
 
 
 def _lines(row: RowView, widths: Sequence[int], spreads: bool) -> Iterator[str]:
@@ -209,7 +207,7 @@ def _lines(row: RowView, widths: Sequence[int], spreads: bool) -> Iterator[str]:
         if cell.span:
             room = sum(widths[at : at + cell.span]) + GAP * (cell.span - 1)
             columns.append(wrap(cell.full if spreads else cell.text, max(room, 1)))
-            pads.append(f"<{room}" if cell.span > 1 or cell.name else f">{room}")
+            pads.append(f"<{room}" if cell.span > 1 else f">{room}")
     for texts in zip_longest(*columns, fillvalue=""):
         fields = (f"{text:{pad}}" for text, pad in zip(texts, pads, strict=True))
         yield (" " * GAP).join(fields).rstrip()
@@ -225,8 +223,8 @@ def _markdown_grid(block: BlockView) -> str:
         texts = ((markdown_text(cell.full), cell.bold) for cell in row.cells)
         cells = (f"**{text}**" if bold and text else text for text, bold in texts)
         rows.append([label if row.kind == "result" else f"*{label}*", *cells])
-    header = [*map(markdown_text, (block.lead, *block.columns))]
-    alignment = ("left", *("left" if side == "l" else "right" for side in block.alignment))
+    header = ["", *map(markdown_text, block.columns)]
+    alignment = ("left", *["right"] * len(block.columns))
     return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
 
 

@@ -7,7 +7,7 @@ from fathom.artefacts.table.differences import LEVEL, is_score
 from fathom.artefacts.table.results import CellResult
 from fathom.artefacts.table.sources import NOT_MEASURED, NOT_RUN, OTHER_DECODING
 from fathom.config.schema.columns import Vocabulary
-from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE, First, Mark
+from fathom.config.schema.table import DIFFERENCE, GAIN, WITH_DIFFERENCE, Mark
 
 FEW_SENTENCES = 100
 FEW = "†"
@@ -67,8 +67,9 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
     yield from _against_notes(compared)
     if any(result.words.partition(":")[0] == NOT_RUN for result in results):
         yield f"{NOT_RUN}: the run was not trained."
-    if unequal := compared.table.settings.unequal:
-        yield f"Rows are trained for different numbers of updates: {unequal}."
+    runs = {result.cell.source for result in results if result.cell.kind == "run"}
+    if len({compared.sources[run].updates for run in runs}) > 1:
+        yield "Rows are trained for different numbers of updates."
     for run, source in sorted(compared.sources.items()):
         if source.unused:
             yield f"{run}: {source.unused_words}; --seeds all shows every seed."
@@ -77,7 +78,6 @@ def notes_on_cells(compared: ComparedTable) -> Iterator[str]:
     yield from _mark_notes(compared)
     if any(item.turned for item in compared.cells):
         yield f"{TURNED}: we have a result where the paper has none, or the reverse."
-    yield from warnings_of(compared)
     yield from _cell_notes(results)
 
 
@@ -92,31 +92,6 @@ def metrics_of(results: Iterable[CellResult], vocabulary: Vocabulary) -> list[st
         cut += " (the text is scored as it is)" if result.cell.metric == "none" else ""
         words += [", ".join(filter(None, (unit, cut, how))) for how in result.how]
     return list(dict.fromkeys(words))
-
-
-def warnings_of(compared: ComparedTable) -> Iterator[str]:
-    """Yield which row is to be trained first, of this table and of others."""
-    if first := compared.table.settings.first:
-        yield from first_notes(first, (item.result for item in compared.cells))
-    yield from compared.warnings
-
-
-def first_notes(first: First, results: Iterable[CellResult], place: str = "") -> Iterator[str]:
-    """Yield a warning while the row to be trained first is outside its band.
-
-    Results may be of other cells too; `place` names the table, where the row is in another one.
-    """
-    for result in results:
-        band = first.bands.get(result.cell.column)
-        if result.cell.id != first.row or band is None or not result.comparable:
-            continue
-        low, high = band
-        if result.value is None or not low <= result.value <= high:
-            now = result.words if result.value is None else f"{result.value:.2f}"
-            yield (
-                f"Train {first.row}{place} first: its {result.cell.column} is to be between {low} "
-                f"and {high}, and is {now}."
-            )
 
 
 def _texts(compared: ComparedTable) -> list[str]:

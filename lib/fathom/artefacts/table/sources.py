@@ -74,6 +74,7 @@ class ResultSource:
     shown_as: Mapping[str, str] = field(default_factory=dict)
     text: str = ""  # the title of its data set, where that is not the paper's
     layers: str = ""  # of a run, as in `12/24`, or `24` of an encoder alone
+    updates: int | str | None = None  # how many a run is trained for; None for a corpus
     paper_layers: str = ""  # the same with the paper's settings
     by_construction: tuple[str, ...] = ()  # what a corpus is drawn to have, as the paper prints
     hard_gates: str = ""  # which layers its hard gates leave out, in words

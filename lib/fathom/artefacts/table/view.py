@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, zip_longest
+from itertools import groupby, zip_longest
 
 from fathom.artefacts.table.comparison import AGAINST, ComparedCell, ComparedTable
 from fathom.artefacts.table.notes import ADDED, DOUBTFUL, FEW, FEW_SENTENCES, TURNED, notes_of
@@ -27,7 +27,6 @@ class CellView:
     spread: str = ""  # `±0.12`, or nothing
     span: int = 1  # columns that it covers; 0 where a cell to the left covers it
     bold: bool = False  # whether the paper prints it in bold, or ours passes that test
-    name: bool = False  # whether it names a row
     verdict: str = ""  # the verdict's style, or nothing
 
     @property
@@ -87,13 +86,6 @@ class BlockView:
     added: bool = False  # whether its columns are not in the paper
     # The texts of `AGAINST` row by row; empty in a table that compares no rows.
     against: tuple[tuple[str, ...], ...] = ()
-    lead: str = ""  # heads the labels of the rows
-
-    @property
-    def alignment(self) -> str:
-        """A letter for each column: `l` where it names rows, or else `r`."""
-        names = {at for row in self.rows for at, cell in enumerate(row.cells) if cell.name}
-        return "".join("l" if at in names else "r" for at in range(len(self.columns)))
 
 
 @dataclass(frozen=True)
@@ -126,13 +118,13 @@ def caption(section: str, reference: str, scale: str) -> str:
 
 def view(compared: ComparedTable, reference: str) -> TableView:
     """Return a table as text; the reference is authors, title and year of the paper."""
-    table, parts = compared.table, [*blocks(compared)]
+    table = compared.table
     return TableView(
         name=f"{table.paper}_{table.name}",
         title=label(table.name, table.settings.title),
         caption=caption(table.settings.section, reference, compared.scale)
         + other_text(compared.sources.values()),
-        blocks=tuple(_beside(parts) if table.settings.beside else parts),
+        blocks=tuple(blocks(compared)),
         notes=tuple(notes_of(compared)),
     )
 
@@ -154,27 +146,6 @@ def blocks(compared: ComparedTable) -> Iterator[BlockView]:
         parts.append((title, [x for x in further if x.result.cell.row in rows], True))
     for number, (heading, items, added) in enumerate(part for part in parts if part[1]):
         yield _block(number, heading, items, compared, added)
-
-
-def _beside(parts: Sequence[BlockView]) -> Iterator[BlockView]:
-    """Yield the paper's blocks as one, line by line, if they have the same lines; then ours."""
-    printed = [part for part in parts if not part.added]
-    if len({tuple(row.kind for row in part.rows) for part in printed}) != 1:
-        yield from parts
-        return
-    first, *others = printed
-    columns = chain(first.columns, *((part.heading, *part.columns) for part in others))
-    rows = (
-        replace(row, cells=(*row.cells, *chain(*((_name(each), *each.cells) for each in right))))
-        for row, *right in zip(*(part.rows for part in printed), strict=True)
-    )
-    yield replace(first, heading="", lead=first.heading, columns=tuple(columns), rows=tuple(rows))
-    yield from (part for part in parts if part.added)
-
-
-def _name(row: RowView) -> CellView:
-    """Return the label of a row as a cell; those of its further lines are next to it."""
-    return CellView(row.label if row.kind == "result" else "", name=True)
 
 
 def our_text(result: CellResult, decimals: int) -> CellView:
@@ -213,7 +184,7 @@ def _block(
     added: bool,
 ) -> BlockView:
     """Return a part of a table; `added` says that its columns are not the paper's."""
-    vocabulary, names = compared.table.vocabulary, compared.table.settings.names
+    vocabulary = compared.table.vocabulary
     by_column = _grouped(items, "column")
     titles, digits, sentences = {}, {}, []
     for column, cells in by_column.items():
@@ -225,16 +196,13 @@ def _block(
         sentences.append("–".join(map(str, bounds)))
     # A row has the unit of its numbers where those of a column differ.
     unit_by_row = any(len(_units(cells)) > 1 for cells in by_column.values())
-    rows, called = [], {}
+    rows = []
     for at, (row, cells) in enumerate(_grouped(items, "row").items()):
         name = _with_unit(compared.called(row), cells if unit_by_row else ())
         here = _here(name, cells, compared)
         # In a part that is not the paper's every row would be marked.
         if not added and all(item.result.cell.ours for item in cells):
             name = f"{name} {ADDED}"
-        called[row] = f"{name} (here {here})" if here else name
-        if names is not None:
-            name = f"{row} ({name})"
         in_column = {item.result.cell.column: item for item in cells}
         shown = (
             ShownCell(
@@ -262,16 +230,8 @@ def _block(
     if counted:
         blank = [""] * (several + len(further))
         lines.append(_line("test sentences", "count", map(CellView, (*counted, *blank))))
-    columns, lead = (*titles.values(), *(["Seeds"] if several else []), *further), ""
-    if names is not None:
-        lead, columns, ids = names[0], (names[1], *columns), iter(called)
-        lines = [
-            replace(line, label=row, cells=(CellView(called.get(row, ""), name=True), *line.cells))
-            for line in lines
-            for row in [next(ids) if line.kind == "result" else line.label]
-        ]
-    parts = tuple(lines), tuple(rows), counted, added, tuple(texts), lead
-    return BlockView(heading, columns, *parts)
+    columns = (*titles.values(), *(["Seeds"] if several else []), *further)
+    return BlockView(heading, columns, tuple(lines), tuple(rows), counted, added, tuple(texts))
 
 
 def _here(words: str, cells: Sequence[ComparedCell], compared: ComparedTable) -> str:

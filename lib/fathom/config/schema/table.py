@@ -2,9 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field
 
-from fathom.config.schema.section import AsTuple, Doc, ListOf, Section
+from fathom.config.schema.section import Doc, ListOf, Section
 
 
 def _text(value: Any) -> Any:
@@ -109,20 +109,6 @@ class BlockSettings(Section):
     metric: MetricSettings | None = None
 
 
-class First(Section):
-    """The row that is trained first, and the band in which one of its cells must be."""
-
-    model_config = Section.model_config | ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Annotated[tuple[float, float], AsTuple]] = Field(init=False)
-
-    row: Id = Doc("The row; other rows warn until it is in its band.")
-
-    @property
-    def bands(self) -> dict[str, tuple[float, float]]:
-        """The lowest and highest value by column."""
-        return dict(self.__pydantic_extra__ or {})
-
-
 class TableSettings(BlockSettings):
     """A table."""
 
@@ -131,15 +117,8 @@ class TableSettings(BlockSettings):
     caption: str = Doc("What a reader must know to read it.", "")
     blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", {})
     labels: dict[Id, str] = Doc("What rows and columns are called, by id.", {})
-    names: Annotated[tuple[str, str], AsTuple] | None = Doc(
-        "Two headings: of the rows' ids, and of a column with what they are called.", None
-    )
-    beside: bool = Doc("Blocks of equally many rows are printed beside each other.", False)
     ours: Ours = Doc("What is printed next to the paper's cells.", Ours())
-    unequal: str = Doc("Why rows are trained unequally long.", "")
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
-    first: First | None = None
-    largest: str | None = Doc("Adds a column of this name: a row's largest with a result.", None)
     against: Id | None = Doc("A row or run: adds the difference to it, 95 % interval and p.", None)
     less: dict[Id, Id] = Doc("Columns that show differences, and the row that is subtracted.", {})
     base: Id | None = Doc(
@@ -150,11 +129,3 @@ class TableSettings(BlockSettings):
     def base_row(self) -> str | None:
         """The row or run from which the page shows differences."""
         return self.base or self.against or next(iter(self.less.values()), None)
-
-    @field_validator("first")
-    @classmethod
-    def _band_is_in_order(cls, first: First | None) -> First | None:
-        for column, (low, high) in first.bands.items() if first else ():
-            if low > high:
-                raise ValueError(f"{column}: {low} is above {high}; write [low, high]")
-        return first
