@@ -1,4 +1,4 @@
-"""First weights, order and sharing of layers; DeepNorm, the worked example of the documentation."""
+"""First weights of layers; DeepNorm, the worked example of the documentation."""
 
 import math
 
@@ -6,21 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from fathom.decode.contracts import CONTRACTS, update
+from fathom.decode.contracts import CONTRACTS
 from fathom.decode.export.plain import beyond_keeping
 from fathom.nn.hooks import Method
 from fathom.nn.loss import smoothed_loss
 from fathom.nn.network import LowPrecision
 from fathom.nn.transformer.network import Transformer
-from tests.support.layer_hooks import (
-    NETWORKS,
-    FeedForwardFirst,
-    Parallel,
-    Sandwich,
-    Tied,
-    documented_method,
-    network_of,
-)
+from tests.support.layer_hooks import deep_norm, documented_method, network_of
 from tests.support.refused import refused
 from tests.support.small_networks import (
     Made,
@@ -38,7 +30,6 @@ pytestmark = pytest.mark.slow
 
 DeepNorm = documented_method()
 LENGTHS = [(9, 8), (7, 10), (12, 6), (5, 5)]
-every = pytest.mark.parametrize("made", NETWORKS.values(), ids=NETWORKS)
 
 
 class AlphaAlone(DeepNorm):
@@ -124,11 +115,8 @@ class Neutral(Method):
     def initialise(self, layer, modules):
         pass
 
-    def order(self, layer):
-        return super().order(layer)
-
-    def share(self, layer):
-        return layer
+    def residual(self, layer, part, x, fx):
+        return super().residual(layer, part, x, fx)
 
 
 def test_hooks_that_change_nothing_give_the_static_model_to_the_bit():
@@ -154,11 +142,7 @@ class Recording(Method):
         self.calls = [*getattr(self, "calls", []), (layer, sorted(modules))]
 
 
-class TiedRecording(Recording, Tied):
-    pass
-
-
-def test_first_weights_are_offered_once_for_each_layer_that_has_them():
+def test_first_weights_are_offered_once_for_each_layer():
     attention = ["key", "norm", "output", "query", "value"]
     ffn = [f"ffn.{name}" for name in ("first", "norm", "second")]
     own, cross = ([f"{kind}_attention.{name}" for name in attention] for kind in ("self", "cross"))
@@ -166,60 +150,21 @@ def test_first_weights_are_offered_once_for_each_layer_that_has_them():
     calls = {side: each.calls for side, each in network_of(Recording).methods.items()}
     assert calls["encoder"] == [embeddings, *((layer, [*ffn, *own]) for layer in range(3))]
     assert calls["decoder"][1:] == [(layer, [*cross, *ffn, *own]) for layer in range(3)]
-    tied = network_of(TiedRecording).encoder.method.calls
-    assert tied == [embeddings, (0, [*ffn, *own])]
 
 
-def test_a_sub_layer_that_is_left_out_has_no_weights_and_the_others_keep_theirs():
-    static, sandwich = network_of(Method).state_dict(), network_of(Sandwich).state_dict()
-    for name, tensor in sandwich.items():
-        assert torch.equal(tensor, static[name]), name
-    ffn, attentions = ("fc1", "fc2", "final_layer_norm"), ("self_attn", "encoder_attn")
-    gone = {
-        name
-        for name in static
-        if (".layers.0." in name and name.split(".")[3] in ffn)
-        or (".layers.2." in name and name.split(".")[3].startswith(attentions))
-    }
-    assert set(static) - set(sandwich) == gone
-    assert gone
-
-
-def test_layers_that_share_weights_count_once():
-    one, three = ({"encoder_layers": n, "decoder_layers": n} for n in (1, 3))
-    single, tied = network_of(Method, **one), network_of(Tied, **three)
-    assert sum(p.numel() for p in tied.parameters()) == sum(p.numel() for p in single.parameters())
-
-
-@every
-def test_a_gradient_reaches_every_parameter(made):
-    model = made()
+def test_a_gradient_reaches_every_parameter_of_deep_norm():
+    model = deep_norm()
     with_gradients(model)
     assert [name for name, each in gradients(model).items() if each is None or not each.any()] == []
 
 
-@every
 @pytest.mark.parametrize("contract", ["resume", "batches"])
-def test_it_keeps_a_contract(made, contract):
-    assert not [*CONTRACTS[contract](Made(card("static"), make=made))]
+def test_deep_norm_keeps_a_contract(contract):
+    assert not [*CONTRACTS[contract](Made(card("static"), make=deep_norm))]
 
 
-def test_compiled_layers_that_share_weights_learn_the_same():
-    """The compiler itself needs a device; here it only traces the layers."""
-    torch.compiler.reset()
-    made = NETWORKS["tied"]
-    plain, compiled = (Made(card("static"), make=made).training() for _ in range(2))
-    compiled.network.compile_layers(backend="eager")
-    for run in (plain, compiled):
-        update(run, 1, sentences())
-    expected = dict(plain.network.named_parameters())
-    for name, parameter in compiled.network.named_parameters():
-        assert torch.equal(parameter, expected[name]), name
-
-
-@every
-def test_in_bfloat16_gradients_are_those_of_autocast(made):
-    plain, low = made(), made()
+def test_in_bfloat16_gradients_of_deep_norm_are_those_of_autocast():
+    plain, low = deep_norm(), deep_norm()
     copies = LowPrecision(low)
     copies.start_update()
     with torch.autocast("cpu", torch.bfloat16):
@@ -232,66 +177,11 @@ def test_in_bfloat16_gradients_are_those_of_autocast(made):
         torch.testing.assert_close(reached[name], gradient, rtol=2e-2, atol=2e-3, msg=name)
 
 
-class Flat(Method):
-    def order(self, layer):
-        return super().order(layer) if self.stack.name == "encoder" else ("self_attention", "ffn")
+def test_rnmt_plus_refuses_a_method_that_changes_first_weights():
+    with refused("hook 'initialise'", where="DeepNorm", remedy="transformer"):
+        recurrent_network(DeepNorm)
 
 
-class MoreThanShared(Sandwich):
-    def share(self, layer):
-        return 0
-
-
-def returning(hook, value):
-    """Return a method with a hook that returns a value for every layer."""
-    return type("Made", (Method,), {hook: lambda self, layer: value})
-
-
-NOTHING, LATER = returning("order", None), type("Later", (Method,), {"share": lambda _, n: n + 1})
-UNKNOWN = returning("order", (("self_atention",), ("ffn",)))
-TWICE = returning("order", (("ffn",), ("self_attention",), ("ffn",)))
-BLIND, UNSHARED = returning("order", (("self_attention",), ("ffn",))), returning("share", None)
-
-
-@pytest.mark.parametrize(
-    ("kind", "changes", "where", "what", "remedy"),
-    [
-        (NOTHING, {}, "Made, encoder layer 0", "None", "self_attention, ffn"),
-        (Flat, {}, "Flat, decoder layer 0", "'ffn'", "cross_attention"),
-        (UNKNOWN, {}, "Made, encoder layer 0", "'self_atention'", "'self_attention'"),
-        (TWICE, {}, "Made, encoder layer 0", "twice", "`order`"),
-        (BLIND, {}, "decoder", "'cross_attention'", "`order`"),
-        (LATER, {}, "encoder layer 0", "layer 1", "`share`"),
-        (UNSHARED, {}, "Made, encoder layer 0", "layer None", "`share`"),
-        (MoreThanShared, {}, "encoder layer 1", "'ffn'", "self_attention"),
-        (Parallel, {"norm": "post"}, "encoder layer 0", "norm pre or none", "`order`"),
-        (Parallel, {"residuals": ("encoder",)}, "decoder layer 0", "residuals", "`order`"),
-    ],
-)
-def test_an_order_or_a_share_that_no_layer_can_have_is_refused(kind, changes, where, what, remedy):
-    with refused(what, where=where, remedy=remedy):
-        network_of(kind, **changes)
-
-
-@pytest.mark.parametrize(
-    ("kind", "hook"), [(DeepNorm, "initialise"), (Parallel, "order"), (Tied, "order")]
-)
-def test_rnmt_plus_refuses_the_hooks_that_its_layers_do_not_have(kind, hook):
-    with refused(f"hook '{hook}'", where=kind.__name__, remedy="transformer"):
-        recurrent_network(kind)
-
-
-@pytest.mark.parametrize(
-    ("kind", "hook"),
-    [(Neutral, None), (Sandwich, "order"), (FeedForwardFirst, "order"), (DeepNorm, "residual")],
-)
-def test_stock_fairseq_and_ctranslate2_compute_the_default_order_alone(kind, hook):
+@pytest.mark.parametrize(("kind", "hook"), [(Neutral, None), (DeepNorm, "residual")])
+def test_stock_fairseq_and_ctranslate2_compute_plain_residuals_alone(kind, hook):
     assert beyond_keeping(kind(stack("encoder")), 0) == hook
-
-
-def test_stock_fairseq_and_ctranslate2_do_not_compute_shared_weights():
-    class Shared(Method):
-        def share(self, layer):
-            return 0
-
-    assert beyond_keeping(Shared(stack("decoder")), 0) == "share"

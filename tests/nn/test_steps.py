@@ -7,7 +7,7 @@ import torch
 
 from fathom.nn.stack import compaction_order, moved_slots
 from tests.reference.padded.networks import padded_logits
-from tests.support.layer_hooks import NETWORKS
+from tests.support.layer_hooks import deep_norm
 from tests.support.small_networks import ENTRIES, batch, method, network, recurrent_network, shape
 
 TASKS = torch.tensor([0, 1, 1, 0])
@@ -27,7 +27,7 @@ MODELS = (
         for name in ("static", "latent_layers", "dlcl", "adapters", "group_dropout")
         for norm in ("pre", "post", "lingvo", "none")
     }
-    | NETWORKS
+    | {"deep_norm": deep_norm}
     | {
         f"rnmt_plus-{layers}": partial(recurrent_network, decoder_layers=layers)
         for layers in (1, 4)

@@ -1,4 +1,4 @@
-"""Methods that change first weights, order and sharing of layers, and small networks of them."""
+"""The worked example of docs/adding_a_method.md, and small networks of a class of methods."""
 
 from functools import partial
 from types import ModuleType
@@ -20,39 +20,6 @@ def documented_method() -> type[Method]:
     return example.DeepNorm
 
 
-class Sandwich(Method):
-    """The first layer has attention alone, the last one the feed-forward network alone."""
-
-    def order(self, layer):
-        attentions, ffn = super().order(layer)[:-1], (("ffn",),)
-        return {0: attentions, self.stack.layers - 1: ffn}.get(layer, (*attentions, *ffn))
-
-
-class Parallel(Method):
-    """Self-attention and the feed-forward network read the same input."""
-
-    def order(self, layer):
-        return (("self_attention", "ffn"), *super().order(layer)[1:-1])
-
-
-class FeedForwardFirst(Method):
-    """The feed-forward network comes before the attentions."""
-
-    def order(self, layer):
-        return super().order(layer)[::-1]
-
-
-class Tied(Method):
-    """All layers have the weights of the first, and the last one only its attentions."""
-
-    def share(self, layer):
-        return 0
-
-    def order(self, layer):
-        order = super().order(layer)
-        return order[:-1] if layer == self.stack.layers - 1 else order
-
-
 def network_of(kind: type[Method], seed: int = 7, **changes: object) -> Transformer:
     """Return a Transformer with a method on both stacks, as a training begins with it."""
     model = shape(**changes)
@@ -63,10 +30,4 @@ def network_of(kind: type[Method], seed: int = 7, **changes: object) -> Transfor
     return network
 
 
-NETWORKS = {
-    "deep_norm": partial(network_of, documented_method(), norm="post"),
-    "sandwich": partial(network_of, Sandwich),
-    "parallel": partial(network_of, Parallel),
-    "feed_forward_first": partial(network_of, FeedForwardFirst, norm="lingvo"),
-    "tied": partial(network_of, Tied),
-}
+deep_norm = partial(network_of, documented_method(), norm="post")

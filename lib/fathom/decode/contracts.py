@@ -46,7 +46,7 @@ _RATE = {"name": "inverse_sqrt", "learning_rate": 0.01, "warmup": 2}
 _BATCH, _ADAM = {"tokens": 60, "per": "task"}, {"betas": [0.9, 0.98], "eps": 1e-6}
 _TRAINING = {"updates": 8, "batch": _BATCH, "schedule": _RATE, "adam": _ADAM, "clip": 1.0}
 # Without one of them nothing changes a layer.
-_CHANGES = {"initialise", "order", "share", "source", "keep", "residual", "block", "after"}
+_CHANGES = {"initialise", "source", "keep", "residual", "block", "after"}
 _CHANGES |= {"memory", "begin"}
 _OF_SENTENCES = ("source", "previous_target", "target", "tasks", "sentences")
 

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-# Sub-layers in groups; the members of a group read the same input.
-Order = tuple[tuple[str, ...], ...]
-ORDERS: Mapping[str, Order] = {
-    "encoder": (("self_attention",), ("ffn",)),
-    "decoder": (("self_attention",), ("cross_attention",), ("ffn",)),
+# The sub-layers of a Transformer's layers, in their order.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "encoder": ("self_attention", "ffn"),
+    "decoder": ("self_attention", "cross_attention", "ffn"),
 }
 
 
@@ -109,7 +108,7 @@ class Method(nn.Module):
         """Change a layer's first weights, before a training begins or other weights are loaded.
 
         Draw from torch's default generator: the network is complete, so nothing else moves. RNMT+
-        has neither this hook nor `order` and `share`.
+        does not have this hook.
 
         Args:
             layer: from 0; −1 is the stack's embeddings.
@@ -117,17 +116,6 @@ class Method(nn.Module):
                 ".output" and ".norm", in a decoder "cross_attention.…", and "ffn.first", ".second"
                 and ".norm".
         """
-
-    def order(self, layer: int) -> Order:
-        """Return a layer's sub-layers in groups; a sub-layer that is left out has no weights.
-
-        The members of a group read the same input, and are added to it in turn.
-        """
-        return ORDERS[self.stack.name]
-
-    def share(self, layer: int) -> int:
-        """Return the layer, at most this one, whose weights a layer uses."""
-        return layer
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw everything random of an update, for all tasks and layers at once.
@@ -164,7 +152,7 @@ class Method(nn.Module):
             layer: from 0.
             part: "self_attention", "cross_attention", "ffn" or "recurrence".
             x: (T, B, D) the sub-layer's input before any norm; in the attention of lingvo's layers
-                after the norm; in a group of `order` with what its earlier members added.
+                after the norm.
             fx: (T, B, D) the sub-layer's output, after dropout.
         """
         return x + fx

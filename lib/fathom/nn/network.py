@@ -141,7 +141,7 @@ class Network(nn.Module, ABC):
 
     @torch.no_grad()
     def initialise(self) -> None:
-        """Let the methods change first weights; layers that share weights are one."""
+        """Let the methods change first weights."""
         for stack in self.stacks.values():
             method: Method = stack.method
             if not method.overrides("initialise"):
@@ -149,8 +149,7 @@ class Network(nn.Module, ABC):
             method.initialise(-1, {"embeddings": stack.embed_tokens})
             layers: Any = stack.layers
             for number, layer in enumerate(layers):
-                if method.share(number) == number:
-                    method.initialise(number, layer.modules_by_name())
+                method.initialise(number, layer.modules_by_name())
 
     def start_update(self, seed: int, update: int) -> None:
         """Draw everything random of an update in all methods; updates count from 1."""

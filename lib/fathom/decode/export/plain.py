@@ -15,7 +15,7 @@ from torch import Tensor
 from fathom.config.rules import beyond_plain
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
-from fathom.nn.hooks import ORDERS, Method
+from fathom.nn.hooks import PARTS, Method
 from fathom.nn.network import Network
 
 Active = Mapping[str, Sequence[int]]
@@ -90,11 +90,6 @@ def active_layers(method: Method, task: int) -> tuple[int, ...]:
 @torch.no_grad()
 def beyond_keeping(method: Method, task: int) -> str | None:
     """Return the hook by which a method does more for a task than keep or skip layers, or None."""
-    for layer in range(method.stack.layers):
-        if method.order(layer) != ORDERS[method.stack.name]:
-            return "order"
-        if method.share(layer) != layer:
-            return "share"
     tried = _tried(method, active_layers(method, task))
     return next((hook for hook, own, plain in tried if not torch.equal(own, plain)), None)
 
@@ -108,7 +103,7 @@ def _tried(method: Method, active: Sequence[int]) -> Iterator[tuple[str, Tensor,
     for layer, (x, y) in enumerate(pairwise(states)):
         yield "source", method.source(layer, states[: layer + 1]), x
         if layer in active:
-            for (part,) in ORDERS[stack.name]:
+            for part in PARTS[stack.name]:
                 yield "residual", method.residual(layer, part, x, y), x + y
             yield "block", method.block(layer, x, y), y
             yield "after", method.after(layer, y), y

@@ -59,11 +59,10 @@ class RnmtPlus(Network):
             what = "the output of RNMT+ is wider than its embeddings, they cannot be tied"
             raise FathomError(what, "model.tie_embeddings", "write none")
         for name, method in methods.items():
-            for hook in ("initialise", "order", "share"):
-                if method.overrides(hook):
-                    what = f"the layers of RNMT+ do not have the hook '{hook}' of a method"
-                    remedy = "choose another method, or architecture: transformer"
-                    raise FathomError(what, f"{name}, {type(method).__name__}", remedy)
+            if method.overrides("initialise"):
+                what = "the layers of RNMT+ do not have the hook 'initialise' of a method"
+                remedy = "choose another method, or architecture: transformer"
+                raise FathomError(what, f"{name}, {type(method).__name__}", remedy)
         super().__init__()
         self.encoder = RnmtEncoder(model, source_dictionary, methods["encoder"])
         self.decoder = RnmtDecoder(model, target_dictionary, methods["decoder"])

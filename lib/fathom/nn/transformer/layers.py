@@ -16,7 +16,7 @@ from fathom.config.schema.run import Model
 from fathom.io.fairseq_files import fairseq_files
 from fathom.nn.attention import attend_packed
 from fathom.nn.cpu import dropout, linear
-from fathom.nn.hooks import ORDERS, Order
+from fathom.nn.hooks import PARTS
 from fathom.nn.packing import Packing
 from fathom.nn.stack import Residual
 
@@ -142,7 +142,7 @@ class _SubLayers(nn.Module):
     activation_fn: Callable[[Tensor], Tensor]
     fc1: nn.Module
     fc2: nn.Module
-    order: Order
+    parts: tuple[str, ...]  # the sub-layers, in their order
 
     def __init__(self, model: Model, residual: Residual):
         with fairseq_files():
@@ -155,22 +155,10 @@ class _SubLayers(nn.Module):
                 if name.endswith("layer_norm"):
                     setattr(self, name, nn.Identity())
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The sub-layers that the layer has."""
-        return tuple(part for group in self.order for part in group)
-
     def modules_by_name(self) -> dict[str, nn.Module]:
         """Return the modules of the sub-layers, as `Method.initialise` names them."""
         places = ((part, *each) for part in self.parts for each in MODULES[part].items())
         return {f"{part}.{name}": self.get_submodule(path) for part, name, path in places}
-
-    def set_order(self, order: Order) -> None:
-        """Set which sub-layers follow each other; those that are left out lose their weights."""
-        before, self.order = self.parts, order
-        for part in set(before) - set(self.parts):
-            for path in MODULES[part].values():
-                setattr(self, path.split(".")[0], None)
 
     def run(
         self,
@@ -182,25 +170,22 @@ class _SubLayers(nn.Module):
 
         `drop` is the dropout of a sub-layer's output; None for fairseq's.
         """
-        for group in self.order:
-            y = x
-            for part in group:
-                x = self._add(part, x, y, functions[part], drop or self.dropout_module)
+        for part in self.parts:
+            x = self._add(part, x, functions[part], drop or self.dropout_module)
         return x
 
     def _add(
         self,
         part: str,
         x: Tensor,
-        y: Tensor,
         function: Callable[[Tensor], Tensor],
         drop: Callable[[Tensor], Tensor],
     ) -> Tensor:
-        """Return x with the output of a sub-layer that reads y; alone in its group, y is x."""
+        """Return x with the output of a sub-layer."""
         norm = getattr(self, MODULES[part]["norm"])
         if self.norm == "post":
-            return norm(self.residual(part, x, drop(function(y))))
-        y = norm(y)
+            return norm(self.residual(part, x, drop(function(x))))
+        y = norm(x)
         skip = y if self.norm == "lingvo" and part != "ffn" else x
         return self.residual(part, skip, drop(function(y)))
 
@@ -212,7 +197,7 @@ class _SubLayers(nn.Module):
 class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
     """One encoder layer."""
 
-    order = ORDERS["encoder"]
+    parts = PARTS["encoder"]
 
     def forward(self, x: Tensor, this: PackedPass) -> Tensor:
         """Return the layer's output for packed hidden states; both are (1, rows, D)."""
@@ -222,7 +207,7 @@ class EncoderLayer(_SubLayers, TransformerEncoderLayerBase):
 class DecoderLayer(_SubLayers, TransformerDecoderLayerBase):
     """One decoder layer."""
 
-    order = ORDERS["decoder"]
+    parts = PARTS["decoder"]
     encoder_attn: nn.Module
 
     def forward(self, x: Tensor, memory: Tensor, this: PackedPass) -> Tensor:

@@ -1,16 +1,14 @@
 """The Transformer's encoder and decoder."""
 
 import math
-from collections.abc import Callable, Collection
-from copy import copy
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
-from fathom.io.errors import FathomError, brief, nearest
 from fathom.io.fairseq_files import fairseq_files
-from fathom.nn.hooks import Method, Order
+from fathom.nn.hooks import Method
 from fathom.nn.network import project
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, Observer, apply_once, residual, run_layers
@@ -62,45 +60,6 @@ def packed_positions(table: Any, packing: Packing) -> Tensor:
     return table(whole)[0].index_select(0, packing.positions)
 
 
-def ordered_layers(model: Model, method: Method, layer_class: type, count: int) -> nn.ModuleList:
-    """Return a stack's layers with the order and the shared weights of its method."""
-    layers: list[Any] = []
-    groups = model.norm in ("pre", "none") and method.stack.name in model.residuals
-    for number in range(count):
-        where = f"{type(method).__name__}, {method.stack.name} layer {number}"
-        first = method.share(number)
-        if first not in range(number + 1):
-            remedy = f"return a number from 0 to {number} in `share`"
-            raise FathomError(f"no weights of layer {first} to share", where, remedy)
-        if first == number:
-            layer = layer_class(model, residual(model, method, number))
-        else:
-            # The same modules below another layer, which may have fewer of them.
-            layer = copy(layers[first])
-            layer._modules, layer.residual = {**layer._modules}, residual(model, method, number)
-        order = method.order(number)
-        require_order(order, layer.parts, groups, where)
-        layer.set_order(order)
-        layers.append(layer)
-    return nn.ModuleList(layers)
-
-
-def require_order(order: Order, parts: Collection[str], groups: bool, where: str) -> None:
-    """Refuse an order that a layer with these sub-layers, or without groups, cannot have."""
-    if not all(isinstance(each, tuple | list) for each in (order, *(order or ()))):
-        what = f"`order` returns {brief(repr(order))}, not groups of sub-layers"
-        raise FathomError(what, where, f"return a tuple of tuples of {', '.join(parts)}")
-    names = [part for group in order for part in group]
-    for part in names:
-        if part not in parts:
-            raise FathomError(f"no sub-layer '{part}'", where, nearest(part, parts))
-    if len(set(names)) < len(names):
-        raise FathomError("a sub-layer twice", where, "name each once in `order`")
-    if not groups and any(len(group) > 1 for group in order):
-        what = "sub-layers read the same input only with norm pre or none, and with residuals"
-        raise FathomError(what, where, "return groups of one sub-layer in `order`")
-
-
 class _Stack(nn.Module):
     """Embeddings, positions, layers and last norm."""
 
@@ -120,7 +79,9 @@ class _Stack(nn.Module):
         self.embed_tokens = embedding_table(self.dictionary, model.width)
         self.embed_positions = position_table(self.dictionary, model.width)
         self.dropout = nn.Dropout(model.dropout)
-        self.layers = ordered_layers(model, method, layer_class, layers)
+        self.layers = nn.ModuleList(
+            layer_class(model, residual(model, method, number)) for number in range(layers)
+        )
         self.layer_norm = final_norm(model)
 
     def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
@@ -170,10 +131,6 @@ class TransformerDecoder(_Stack):
 
     def __init__(self, model: Model, dictionary: DictionaryLike, method: Method):
         super().__init__(model, dictionary, method, DecoderLayer, model.decoder_layers)
-        layers: Any = self.layers
-        if layers and not any("cross_attention" in layer.parts for layer in layers):
-            what = "no layer has the sub-layer 'cross_attention'"
-            raise FathomError(what, "decoder", "name it in `order` of a layer")
         self.output_projection = output_table(model, self.embed_tokens)
 
     def forward(

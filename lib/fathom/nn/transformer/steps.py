@@ -7,7 +7,7 @@ layer.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -90,15 +90,15 @@ class SourceCache:
         values: (layers, places, H, S, k).
         hidden: (B, 1, 1, S) is added to the scores: 0, or −∞ at padding.
 
-    They are made of the modules that attend to the source, by the layer's number, of what each
-    layer attends to, (B, S, D), and of the padding, (B, S).
+    They are made of the modules that attend to the source, of what each layer attends to,
+    (B, S, D), and of the padding, (B, S).
     """
 
-    def __init__(self, attentions: Mapping[int, Any], memories: Sequence[Tensor], padding: Tensor):
+    def __init__(self, attentions: Sequence[Any], memories: Sequence[Tensor], padding: Tensor):
         missing = -padding.size(1) % ENTRIES
-        self.numbers, keys, values = [*attentions], [], []
-        for number, attention in attentions.items():
-            rows = pad(memories[number], (0, 0, 0, missing))
+        keys, values = [], []
+        for attention, memory in zip(attentions, memories, strict=True):
+            rows = pad(memory, (0, 0, 0, missing))
             heads = (attention.num_heads, attention.head_dim)
             keys.append(attention.k_proj(rows).unflatten(2, heads).permute(0, 2, 3, 1))
             values.append(attention.v_proj(rows).unflatten(2, heads).transpose(1, 2))
@@ -108,8 +108,8 @@ class SourceCache:
 
     def of_layer(self, layer: int) -> tuple[Tensor, Tensor]:
         """Return a layer's keys (B · H, k, S) and values (B · H, S, k)."""
-        place, sentences = self.numbers.index(layer), len(self.hidden)
-        keys, values = self.keys[place, :sentences], self.values[place, :sentences]
+        sentences = len(self.hidden)
+        keys, values = self.keys[layer, :sentences], self.values[layer, :sentences]
         return keys.flatten(0, 1), values.flatten(0, 1)
 
     def reorder(self, sentences: Tensor) -> None:
@@ -135,11 +135,10 @@ class TransformerSteps(Steps):
     ):
         super().__init__(decoder.method, decoder.output_projection, tasks)
         self.decoder, self.position = decoder, 0
-        layers: dict[int, Any] = dict(enumerate(decoder.layers))
-        attentions = {n: layer.self_attn for n, layer in layers.items() if layer.self_attn}
-        readers = {n: layer.encoder_attn for n, layer in layers.items() if layer.encoder_attn}
-        self.projections = {n: joined_projections(each) for n, each in attentions.items()}
-        self.queries = {n: scaled_queries(each) for n, each in readers.items()}
+        layers: list[Any] = [*decoder.layers]
+        readers = [layer.encoder_attn for layer in layers]
+        self.projections = [joined_projections(layer.self_attn) for layer in layers]
+        self.queries = [scaled_queries(reader) for reader in readers]
         self.source = SourceCache(readers, memories, padding)
         self.past = PastCache(len(layers), self.source.keys)
 
