@@ -7,7 +7,7 @@
 
 A mutant is a text of a file, replaced. The tests of its group run in a copy of the project until
 one fails. A mutant that no test notices is a hole in the tests: the script ends with status 1.
-docs/site.py makes a page of mutants.csv.
+mutants.csv keeps the test that noticed each mutant when all of them ran last.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -241,29 +241,6 @@ def write_results(rows: Iterable[Mapping[str, str]], path: Path = RESULTS) -> No
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def page(mutants: Sequence[Mutant], rows: Mapping[tuple[str, ...], Mapping[str, str]]) -> str:
-    """Return the page of all mutants and the tests that notice them, as Markdown."""
-    noticed = sum(rows[mutant.key]["test"] != SURVIVED for mutant in mutants)
-    lines = [
-        "# Mutants",
-        "",
-        "Each row breaks one line of the code, as a typing error or a misread equation would, and "
-        "runs the tests of that part until one fails. `make mutants` does this.",
-        "",
-        f"{noticed} of {len(mutants)} mutants are noticed.",
-    ]
-    group = None
-    for mutant in mutants:
-        if mutant.group != group:
-            group = mutant.group
-            lines += ["", f"## {group}", "", "| what is broken | file | first failing test | s |"]
-            lines.append("| --- | --- | --- | ---: |")
-        result = rows[mutant.key]
-        test, place = result["test"].replace("|", "\\|"), mutant.file.removeprefix("lib/fathom/")
-        lines.append(f"| {mutant.breaks} | `{place}` | `{test}` | {result['seconds']} |")
-    return "\n".join(lines) + "\n"
 
 
 def main() -> None:

@@ -115,7 +115,6 @@ def commands() -> str:
 @cache
 def made() -> dict[str, str]:
     """Return the content of each page that docs/ does not have, by its place in the site."""
-    from benchmarks import mutants
     from docs import settings
     from fathom.artefacts import deviations, equations
     from fathom.config.load import load
@@ -127,7 +126,6 @@ def made() -> dict[str, str]:
         "settings.md": settings.page(project),
         "commands.md": commands(),
         "equations.md": linked(index, DOCS, "equations.md"),
-        "mutants.md": mutants.page(mutants.read(), mutants.read_results()),
         DEVIATIONS: deviations.page(project.papers),
     }
     for name, there in PAGES.items():

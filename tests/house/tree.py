@@ -7,9 +7,6 @@ from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What is made, fetched or cached under the root; no rule looks into it.
-OUTSIDE = {".git", ".venv", ".snakemake", ".hypothesis", ".pytest_cache", ".ruff_cache"}
-OUTSIDE |= {".venv-docs", "results", "build", "site"}
 # The rooms of lib/fathom from the ground up; equal levels are strangers to each other.
 LEVELS = {
     "io": 0,
@@ -26,7 +23,6 @@ LEVELS = {
     "api": 6,
     "cli": 7,
 }
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -73,13 +69,7 @@ class Source:
 def files(root: Path, *folders: str, suffixes: tuple[str, ...] = (".py",)) -> list[Path]:
     """Return the files with one of the suffixes under folders of a root, sorted."""
     found = (path for folder in folders for path in (root / folder).rglob("*"))
-    return sorted(
-        path
-        for path in found
-        if path.is_file()
-        and path.suffix in suffixes
-        and path.relative_to(root).parts[0] not in OUTSIDE
-    )
+    return sorted(path for path in found if path.is_file() and path.suffix in suffixes)
 
 
 @cache
@@ -114,13 +104,6 @@ def imported(source: Source) -> Iterator[tuple[ast.stmt, str]]:
                 start = node.module or ""
             for alias in node.names:
                 yield node, f"{start}.{alias.name}"
-
-
-def parameters(node: Function) -> list[ast.arg]:
-    """Return all parameters of a function."""
-    parts = node.args
-    starred = [each for each in (parts.vararg, parts.kwarg) if each]
-    return [*parts.posonlyargs, *parts.args, *parts.kwonlyargs, *starred]
 
 
 def listed(findings: list[str]) -> str:
