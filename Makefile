@@ -132,27 +132,6 @@ first-gpu: ## try updates, a training and a translation where a GPU, its torch a
 bench-fake-cuda: environment ## estimate how fast each kind of run trains on a GPU, from counts (minutes)
 	$(BIN)/python -m benchmarks.fake_cuda
 
-.PHONY: bench-growth
-bench-growth: environment ## measure cost by depth, tokens, languages, jobs and runs (minutes)
-	$(BIN)/python -m benchmarks.growth
-
-.PHONY: bench-estimate
-bench-estimate: environment ## estimate the cost of all tables and figures at tiny scale (after make bench)
-	$(BIN)/python -m benchmarks.estimate
-
-.PHONY: bench-stages
-bench-stages: environment ## sum the seconds of the jobs that have run, by rule and kind of network
-	$(BIN)/python -m benchmarks.stages
-
-.PHONY: bench-parts
-bench-parts: environment ## time pruned inference, and what diagnostics cost (after make reproduce)
-	$(BIN)/python -m benchmarks.pruned_inference
-	$(BIN)/python -m benchmarks.diagnostics m2o_diverse_ll_both_24_24 --scale tiny
-
-.PHONY: performance
-performance: environment ## write the tables of docs/performance.md, from the last benchmarks
-	$(BIN)/python -m benchmarks.page
-
 .PHONY: mutants
 mutants: environment ## break each equation, and list the test that notices in benchmarks/mutants.csv (long)
 	$(BIN)/python benchmarks/mutants.py

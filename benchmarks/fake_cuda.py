@@ -1,12 +1,12 @@
 """Estimate how fast each kind of run trains on a GPU that computes nothing, by counts.
 
-    python -m benchmarks.fake_cuda [--bench results/bench] [RUN …]
+    python -m benchmarks.fake_cuda [RUN …]
 
-Writes fake_cuda.json. An update has one micro-batch of random text and is made at the scale `paper`
-with 2 + 2, 3 + 2 and 2 + 3 layers; kernels, operations, bytes and times of all layers follow, as
-each is taken to be linear in the layers: `tests/cuda/test_costs.py` shows it for a static
-Transformer. Methods in which layers read all layers below are not linear; their updates have all
-layers.
+Prints the table of docs/performance.md. An update has one micro-batch of random text and is made at
+the scale `paper` with 2 + 2, 3 + 2 and 2 + 3 layers; kernels, operations, bytes and times of all
+layers follow, as each is taken to be linear in the layers: `tests/cuda/test_costs.py` shows it for
+a static Transformer. Methods in which layers read all layers below are not linear; their updates
+have all layers.
 """
 
 # Before torch.
@@ -16,17 +16,16 @@ import argparse
 import sys
 import tempfile
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from benchmarks.made_up_text import made_up_text
-from benchmarks.peer.results import Table, machine
+from benchmarks.peer.results import Table, described, machine, markdown
 from fathom.config import demand
 from fathom.config.load import load
 from fathom.config.spec import Spec
-from fathom.io.files import write_json
 from fathom.train.ranks import Ranks
 from tests.cuda.test_updates import KINDS
 from tests.cuda.updates import ENTRIES, update, with_layers
@@ -104,11 +103,10 @@ def row(name: str, spec: Spec) -> list[str | float | None]:
 
 
 def main() -> None:
-    """Count and write."""
+    """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bench", type=Path, default=Path("results/bench"))
     parser.add_argument("runs", nargs="*", default=list(KINDS))
-    options = parser.parse_args()
+    runs = parser.parse_args().runs
     torch.set_num_threads(1)
     facts = machine(torch.device("cpu"))
     title = (
@@ -120,13 +118,11 @@ def main() -> None:
     )
     project = load(Path(__file__).parents[1], check=False)
     rows = []
-    for name in options.runs:
+    for name in runs:
         started = time.perf_counter()
         rows.append(row(name, project.spec(name, "paper")))
         sys.stderr.write(f"{name}: {time.perf_counter() - started:.0f} s\n")
-        # After each run, so that one that is stopped has its rows.
-        table = asdict(Table("fake_cuda", title, COLUMNS, rows))
-        write_json(options.bench / "fake_cuda.json", {"facts": facts, "tables": [table]})
+    sys.stdout.write(f"{described(facts)}\n\n{markdown(Table(title, COLUMNS, rows))}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from typing import Any
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.peer.products import LARGE
 from benchmarks.peer.results import machine
 from benchmarks.peer.timing import clock, timed
 from benchmarks.peer.workload import LATENT, SCALE, SEED, STATIC, Shape, Workload
@@ -41,6 +40,8 @@ BOUNDS = {"exact": 1e-4, "tf32": 1e-3, "bf16": 1e-2}
 DROPOUTS, FEW_TOKENS = ("dropout", "attention_dropout", "activation_dropout"), 512
 # Layers of each stack where updates are compared, and where they are timed.
 FEW, LAYERS = {"cpu": 2, "cuda": 6}, {"cpu": 2, "cuda": 24}
+# The size of a square product that reaches the matrix rate of a device.
+LARGE = {"cpu": 1024, "cuda": 8192}
 # Updates before those that count, and these; the update after which a training is killed.
 BEFORE, TIMED, KILLED = 6, 14, 150
 DECODING = {"--split": "test", "--gates": "plain"}

@@ -50,9 +50,9 @@ def job(workload: Workload, shape: Shape, updates: int) -> Job:
     return Job(workload, spec, workload.updates(workload.training(spec), updates))
 
 
-def ours(job: Job, **options: object) -> Update:
-    """Return our update, as `fathom train` makes it with some options that differ."""
-    two_level = job.workload.training(job.spec, **options).two_level
+def ours(job: Job) -> Update:
+    """Return our update, as `fathom train` makes it."""
+    two_level = job.workload.training(job.spec).two_level
     return lambda number: two_level.update(number, job.batches[number - 1])
 
 

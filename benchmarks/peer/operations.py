@@ -78,31 +78,15 @@ def of_layers(work: Callable[[tuple[int, int]], Callable[[], object]]) -> list[f
 
 def table(workload: Workload) -> Table:
     """Return the operations of ours and of fairseq's layers; tests/cuda counts those of CUDA."""
-    device = workload.device.type
-    rows, numbers = _rows(workload, device)
+    stock = of_layers(lambda layers: _stock(workload, layers))
+    rows: list[list[Cell]] = [[STOCK, *stock, None, None]]
+    for name, run in ((OURS, STATIC), (f"{OURS}, latent", LATENT)):
+        own = of_layers(lambda layers, run=run: _ours(workload, run, layers))
+        rows.append([name, *own, own[0] / stock[0], own[2] / stock[2]])
     title = (
         "Operations that torch dispatches for a layer in forward and backward pass, with dropout"
     )
-    return Table("operations", title, COLUMNS, rows, numbers)
-
-
-def _rows(workload: Workload, device: str) -> tuple[list[list[Cell]], dict[str, float]]:
-    """Return a row for each kind of layers, and the numbers that goals refer to.
-
-    Args:
-        workload: the text.
-        device: whose operations are counted.
-    """
-    stock = of_layers(lambda layers: _stock(workload, layers))
-    rows: list[list[Cell]] = [[STOCK, *stock, None, None]]
-    numbers: dict[str, float] = {}
-    for name, run in ((OURS, STATIC), (f"{OURS}, latent", LATENT)):
-        own = of_layers(lambda layers, run=run: _ours(workload, run, layers))
-        shares = own[0] / stock[0], own[2] / stock[2]
-        rows.append([name, *own, *shares])
-        key = f"operations.{device}.{name}"
-        numbers |= {f"{key}.encoder": shares[0], f"{key}.decoder": shares[1]}
-    return rows, numbers
+    return Table(title, COLUMNS, rows)
 
 
 def _ours(workload: Workload, run: str, layers: tuple[int, int]) -> Callable[[], object]:

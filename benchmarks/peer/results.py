@@ -1,10 +1,10 @@
-"""What a part of the benchmark returns, and how all of it is written: JSON and Markdown."""
+"""What a part of the benchmark returns, and how it is printed: as Markdown."""
 
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -24,18 +24,14 @@ class Table:
     """One table of the benchmark.
 
     Attributes:
-        name: its key in the JSON file.
         title: what it compares, and under which settings.
         columns: heads; units are part of them.
         rows: a cell for each column; None is printed as a dash.
-        numbers: what goals and other programs refer to, by name.
     """
 
-    name: str
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 def cell(value: Cell) -> str:
@@ -55,11 +51,6 @@ def markdown(table: Table) -> str:
     lines = [table.columns, aligned, *([cell(value) for value in row] for row in table.rows)]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{table.title}\n\n{rows}\n"
-
-
-def all_numbers(tables: Iterable[Table]) -> dict[str, float]:
-    """Return the numbers of some tables."""
-    return {name: number for table in tables for name, number in table.numbers.items()}
 
 
 def machine(device: torch.device) -> dict[str, Any]:

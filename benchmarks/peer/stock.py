@@ -175,18 +175,3 @@ class Stock:
         for parameter in self.parameters:
             if parameter.grad is not None:
                 parameter.grad.mul_(1 / tokens)
-
-    @torch.no_grad()
-    def validate(self, batches: Sequence[Batch]) -> float:
-        """Return the NLL of held-out text in nats a token."""
-        self.network.eval()
-        nats = tokens = 0.0
-        for batch in batches:
-            lengths = batch.source.ne(PAD).sum(dim=1)
-            output = self.network(batch.source, lengths, batch.previous_target)
-            log_probability = self.network.get_normalized_probs(output, log_probs=True)
-            own = log_probability.gather(2, batch.target.unsqueeze(2)).squeeze(2)
-            nats -= float(own[batch.target.ne(PAD)].sum())
-            tokens += batch.tokens
-        self.network.train()
-        return nats / tokens

@@ -39,10 +39,10 @@ def static(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
         memory = {name: peak(workload, shape, name) for name in names if name != LANGUAGES}
         if other.present:
             memory[MARIAN] = other.peak()
-    rows, numbers = _rows(job, shape, seconds, memory, rounds)
+    rows = _rows(job, seconds, memory, rounds)
     if not other.present:
         rows.append([f"{MARIAN}: not installed, `make transformers`", *[None] * 5])
-    return _table(shape, rows, numbers, job)
+    return _table(shape, rows, job)
 
 
 def of_method(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
@@ -51,8 +51,7 @@ def of_method(workload: Workload, shape: Shape, rounds: Rounds) -> Table:
     names = (OURS, REFERENCE)
     seconds = alternate(_timed(job, names), rounds.counted, rounds.warm_up)
     memory = {name: peak(workload, shape, name) for name in names}
-    rows, numbers = _rows(job, shape, seconds, memory, rounds)
-    return _table(shape, rows, numbers, job)
+    return _table(shape, _rows(job, seconds, memory, rounds), job)
 
 
 def latent_example(workload: Workload, stack: str, rounds: Rounds) -> Table:
@@ -71,8 +70,7 @@ def latent_example(workload: Workload, stack: str, rounds: Rounds) -> Table:
     method = job.spec.method.model_copy(update={"stacks": (stack,)})
     job = replace(job, spec=replace(job.spec, method=method))
     seconds = alternate(_timed(job, (OURS, EXAMPLE)), rounds.counted, rounds.warm_up)
-    rows, numbers = _rows(job, shape, seconds, {}, rounds)
-    return _table(shape, rows, numbers, job)
+    return _table(shape, _rows(job, seconds, {}, rounds), job)
 
 
 def _timed(job: Job, names: Sequence[str]) -> dict[str, Contender]:
@@ -83,31 +81,27 @@ def _timed(job: Job, names: Sequence[str]) -> dict[str, Contender]:
 
 def _rows(
     job: Job,
-    shape: Shape,
     seconds: Mapping[str, list[float]],
     memory: Mapping[str, float],
     rounds: Rounds,
-) -> tuple[list[list[Cell]], dict[str, float]]:
-    """Return a row for each contender, and the numbers that goals refer to."""
+) -> list[list[Cell]]:
+    """Return a row for each contender."""
     tokens = job.tokens[rounds.warm_up :]
-    rows, numbers = [], {}
+    rows: list[list[Cell]] = []
     for name, own in seconds.items():
         rate = sum(tokens) / sum(own)
         times, gain = spread(own), faster(own, seconds[OURS])
         quartiles = f"{cell(1000 * times.low)} to {cell(1000 * times.high)}"
         ours = f"{cell(gain.middle)} ({cell(gain.low)} to {cell(gain.high)})"
         rows.append([name, rate, 1000 * times.middle, quartiles, memory.get(name), ours])
-        numbers[f"{shape.key}.{name}.tokens_per_second"] = rate
-        numbers[f"{shape.key}.{name}.seconds"] = times.middle
-        numbers[f"{shape.key}.faster_than.{name}"] = gain.middle
-    return rows, numbers
+    return rows
 
 
-def _table(shape: Shape, rows: list[list[Cell]], numbers: dict[str, float], job: Job) -> Table:
+def _table(shape: Shape, rows: list[list[Cell]], job: Job) -> Table:
     tokens = sum(job.tokens) / len(job.tokens)
     model = job.spec.model
     title = (
         f"Training, {shape.name}, width {model.width}, {tokens:,.0f} target tokens an update, "
         f"{job.spec.training.precision}"
     )
-    return Table(f"training.{shape.key}", title, COLUMNS, rows, numbers)
+    return Table(title, COLUMNS, rows)

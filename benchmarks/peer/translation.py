@@ -1,6 +1,6 @@
 """Translation: sentences a second of all test sets, without start-up, each side at its best batch.
 
-All ways have the same weights: those of the network that `learning` trained. fairseq caps a batch
+All ways have the same weights: those of our network after a short training. fairseq caps a batch
 by its longest source, and ours caps each sentence by its own, so hypotheses at a cap may differ.
 """
 
@@ -29,6 +29,8 @@ from fathom.train.batches.collate import grouped
 
 STOCK, CTRANSLATE2 = "fairseq's generator", "fathom by CTranslate2"
 SIZES = (32, 64, 128, 256)
+# Of the network that translates.
+UPDATES = 340
 COLUMNS = (
     "",
     "sentences a batch",
@@ -68,6 +70,14 @@ class Sources:
 
 # Translates sentences, in batches of at most that many.
 Way = Callable[[Sources, int], Hypotheses]
+
+
+def trained(workload: Workload, spec: Spec) -> Network:
+    """Return our network after the first updates of a run."""
+    training = workload.training(spec)
+    for number in range(1, UPDATES + 1):
+        training.two_level.update(number, training.batches.micro_batches(number))
+    return training.network.eval()
 
 
 def ours(workload: Workload, network: Network, settings: Decoding) -> Way:
@@ -154,7 +164,6 @@ def table(workload: Workload, network: Network, spec: Spec, beam: int, rounds: i
     if spec.decoding is None:
         raise ValueError("a run without a decoder translates nothing")
     settings = spec.decoding.model_copy(update={"beam": beam})
-    network.eval()
     sources, now = Sources.of(workload), clock(workload.device)
     given = workload, network, spec, settings
     ways = {OURS: ours(workload, network, settings), STOCK: stock(*given)}
@@ -175,28 +184,25 @@ def table(workload: Workload, network: Network, spec: Spec, beam: int, rounds: i
 
     taking_part = {name: timed(now, lambda _, name=name: translate(name)) for name in ways}
     seconds = alternate(taking_part, rounds, warm_up=0)
-    rows, numbers = _rows(seconds, made, chosen, f"translation.beam_{beam}")
+    rows = _rows(seconds, made, chosen)
     name, count = workload.static_shapes[0].name, len(sources.sentences)
     tasks = len(set(sources.tasks))
     title = f"Translation of {count:,} sentences of {tasks} test sets, {name}, beam {beam}"
-    return Table(f"translation.beam_{beam}", title, COLUMNS, rows + missing, numbers)
+    return Table(title, COLUMNS, rows + missing)
 
 
 def _rows(
     seconds: Mapping[str, list[float]],
     made: Mapping[str, Hypotheses],
     sizes: Mapping[str, int],
-    key: str,
-) -> tuple[list[list[Cell]], dict[str, float]]:
-    """Return a row for each way, and the numbers that goals refer to."""
+) -> list[list[Cell]]:
+    """Return a row for each way."""
     rows: list[list[Cell]] = []
-    numbers = {}
     for name, own in seconds.items():
         count, gain = len(made[name]), faster(seconds[STOCK], own)
-        sets = len(own) / sum(own)
+        speed = len(own) * count / sum(own)
         same = sum(a == b for a, b in zip(made[name], made[OURS], strict=True))
         quartiles = f"{cell(gain.low)} to {cell(gain.high)}"
         agreed = f"{same} of {count}"
-        rows.append([name, sizes[name] or None, sets * count, agreed, gain.middle, quartiles])
-        numbers |= {f"{key}.{name}": gain.middle, f"{key}.{name}.sets_per_second": sets}
-    return rows, numbers
+        rows.append([name, sizes[name] or None, speed, agreed, gain.middle, quartiles])
+    return rows

@@ -37,7 +37,7 @@ class Shape:
     """A method and a depth that are measured.
 
     Attributes:
-        name: in tables and in the names of numbers.
+        name: in tables.
         run: the run whose method it is.
         layers: of encoder and decoder.
     """
@@ -45,11 +45,6 @@ class Shape:
     name: str
     run: str
     layers: tuple[int, int]
-
-    @property
-    def key(self) -> str:
-        """The name in the names of numbers."""
-        return self.name.replace(" ", "_").replace("/", "_")
 
 
 STATIC_SHAPES = {

@@ -8,7 +8,6 @@ import torch
 from benchmarks.peer.stock import CUTS, Stock, cut_all, transformer
 from fathom.data.tensors import PAD, load
 from fathom.train.loop import Training, TrainPaths
-from fathom.train.outcomes import validate
 from tests.support.small_runs import SWITCHES, reporter, specification
 
 # The layers add in another order than fairseq's.
@@ -90,9 +89,3 @@ def test_an_update_moves_the_weights_by_fairseqs_adam_and_the_runs_learning_rate
     # Adam's first step is the learning rate.
     assert float(moved.abs().max()) == pytest.approx(training.two_level.schedule(1), rel=1e-2)
     assert all(parameter.grad is None for parameter in peer.parameters)
-
-
-def test_its_validation_is_ours(training, peer):
-    batches = training.batches.validation
-    nll = validate(training.network, batches, len(training.tensors.tasks), training.ranks).nll
-    assert peer.validate(batches) == pytest.approx(nll, rel=RELATIVE)

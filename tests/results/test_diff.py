@@ -287,7 +287,7 @@ def test_numbers_differ_by_more_than_the_tolerance_and_words_by_their_letters(
 
 
 def test_tables_figures_and_lists_alone_make_a_folder_a_scale(first):
-    """What `make bench` measures was taken for a scale."""
+    """A folder of benchmarks was taken for a scale."""
     for place in ("small/curves", "bench/growth", "logs/sample", "corpora/talks", "runs/sample"):
         (first / place).mkdir(parents=True, exist_ok=True)
         (first / place / "other.csv").write_text("label,value\na,1\n")

@@ -63,7 +63,7 @@ class Device:
 
 # By the makers' data sheets, dense and for SXM boards: NVIDIA H200, H100, A100 80GB, L40S, V100;
 # GeForce RTX 4090 by the Ada architecture's white paper, bf16 with sums in fp32. A core of a CPU is
-# one large product, as `make bench` measured it.
+# one large product, measured on an AMD EPYC (2026-11-22).
 DEVICES = {
     "h200": Device(67.0, 494.5, 989.0, 4.8),
     "h100": Device(67.0, 494.5, 989.0, 3.35),
