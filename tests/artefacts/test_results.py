@@ -145,7 +145,6 @@ def test_a_seed_whose_gates_leave_no_layer_has_no_number(results, only):
 
 
 def test_an_outcome_is_in_every_score_column_and_what_a_run_cannot_have_is_empty(tmp_path, cell):
-    """Field fault 15."""
     results = typical(tmp_path)
     words = {cell(results, "24/24", column).words for column in ("bos", "avg", "fra")}
     assert words == {"diverged at update 122"}
@@ -214,7 +213,6 @@ def readings(results, run="p/deep", key=BLEU):
 
 
 def test_scores_of_other_settings_are_never_shown(results):
-    """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)})
     path = results.path("p/deep") / SCORES
     path.rename(path.with_name("scores.test.plain-00000000.json"))
@@ -267,7 +265,6 @@ def test_a_run_that_failed_to_train_says_how_far_from_the_unigram(nll, words):
 
 @pytest.mark.parametrize("stage", RECIPE)
 def test_an_older_recipe_of_any_stage_is_named_and_noted(results, cell, monkeypatch, stage):
-    """Field fault 18."""
     results.write("p/deep", {BLEU: scores(20.0)})
     before = RECIPE[stage]
     monkeypatch.setitem(RECIPE, stage, before + 1)
@@ -303,7 +300,6 @@ def other_weights(path):
 
 
 def test_files_that_are_damaged_or_of_another_run_or_weights_are_refused(results):
-    """Field fault 18."""
     path = results.path("p/deep") / SCORES
     results.write("p/deep", {BLEU: scores(20.0)})
     other_weights(path)

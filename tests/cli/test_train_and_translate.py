@@ -234,7 +234,7 @@ TORCHRUN = (
 
 @pytest.mark.slow
 def test_torchrun_starts_stops_and_resumes_a_training_of_two_processes(unbroken, call):
-    """Field fault 2: torchrun ends in 1, and state.json says that the state was saved."""
+    """torchrun ends in 1, and state.json says that the state was saved."""
     project = Path.cwd()
     place = next((project / "results").glob(f"runs/sample/{RUN}-*")) / "1"
     command = f"{FATHOM} train {RUN}"

@@ -95,7 +95,7 @@ def test_the_largest_seed_is_a_number_or_its_digits():
     ],
 )
 def test_what_cannot_be_the_folder_of_results_is_refused(tmp_path, monkeypatch, name, place):
-    """Field fault 43: it ended in a traceback."""
+    """It ended in a traceback."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -193,6 +193,5 @@ def test_a_variable_that_holds_no_mapping_is_one_line(tmp_path, monkeypatch, tex
     [(0, 3, True), (8, 1, True), (8, 8, True), (8, 3, False), (8, 16, False)],
 )
 def test_devices_share_the_micro_batches_of_an_update_evenly(micro_batches, processes, even):
-    """Field fault 19."""
     with nullcontext() if even else pytest.raises(FathomError, match="micro_batches"):
         require_even_shares(micro_batches, processes)

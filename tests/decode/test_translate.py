@@ -239,7 +239,6 @@ def test_hypotheses_have_the_order_of_their_sources(monkeypatch, times):
 
 
 def test_a_sentence_without_a_hypothesis_is_an_error():
-    """Field fault 17."""
 
     class Forgetful:
         sentences = 5

@@ -17,7 +17,6 @@ NOWHERE = "http://127.0.0.1:9/simple"
 
 
 def test_another_python_is_refused_by_name_and_version(monkeypatch):
-    """Field fault 19."""
     assert doctor.lacking_python() is None
     monkeypatch.setattr(sys, "version_info", (3, 12, 1))
     monkeypatch.setattr(sys, "executable", "/opt/python3.12")

@@ -101,7 +101,7 @@ def test_profiles_are_found_by_their_bare_names():
 
 
 def test_nothing_is_submitted_again_by_itself_and_no_training_is_in_a_group():
-    """Field fault 2: a retry trains again what a user has cancelled, inside the stopped job."""
+    """A retry trains again what a user has cancelled, inside the stopped job."""
     texts = [path.read_text(encoding="utf-8") for path in rule_files(ROOT)]
     assert not [text for text in texts if re.search(r"^ *(retries|group):", text, re.MULTILINE)]
     assert not {"retries", "groups", "group-components"} & set(profile("slurm"))

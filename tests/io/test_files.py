@@ -125,7 +125,6 @@ def disk(tmp_path):
 
 @pytest.mark.parametrize("library", ["python", "torch"])
 def test_a_full_disk_is_named_by_the_file_and_leaves_what_was_there(disk, library):
-    """Field fault 11."""
     path = disk.folder / "a.pt"
     save = torch.save if library == "torch" else lambda tensor, stream: stream.write(tensor.numpy())
 

@@ -102,7 +102,7 @@ def test_a_second_writer_sees_who_holds_the_lock(tmp_path, holder):
 
 
 def test_a_second_writer_may_wait_and_says_for_whom_once(tmp_path, holder, quick):
-    """Field fault 6: a job that was started twice ended in an error while the first one trained."""
+    """A job that was started twice ended in an error while the first one trained."""
     lines, looks = [], []
 
     def waiting():
@@ -140,7 +140,7 @@ def test_a_lock_that_is_freed_names_nobody_and_can_be_taken_again(tmp_path):
 def test_a_lock_of_another_host_is_taken_over_when_its_job_is_gone(
     tmp_path, quick, seconds, answer, taken
 ):
-    """Field fault 7, where the kernel's lock holds on one host alone."""
+    """Where the kernel's lock holds on one host alone."""
     other = left(tmp_path, seconds, host="elsewhere", job="41")
     lines = []
     expected = nullcontext() if taken else locked_by(str(other))
@@ -317,14 +317,12 @@ def test_on_this_host_a_holder_is_gone_with_its_process(ended):
 def test_on_another_host_the_scheduler_decides_and_its_silence_counts_as_life(
     monkeypatch, job, answer, locked, gone
 ):
-    """Field fault 7."""
     monkeypatch.setenv("SLURM_JOB_ID", "mine")
     other = replace(Holder.here(), host="elsewhere", job=job)
     assert other.is_gone(lambda job: answer, locked=locked) == gone
 
 
 def test_silence_is_counted_by_the_clock_of_the_file_system(tmp_path):
-    """Field fault 7."""
     path = tmp_path / "holder"
     path.touch()
     written = path.stat().st_mtime

@@ -123,7 +123,7 @@ def test_a_second_ctrl_c_ends_the_process_at_once(way, first):
 @WAYS
 @pytest.mark.parametrize("numbers", [("TERM", "TERM"), ("USR1", "TERM"), ("INT", "HUP")])
 def test_a_scheduler_may_send_its_signals_again(way, numbers):
-    """Field fault 2: Slurm, srun and torchrun all send TERM to a training, which saves then."""
+    """Slurm, srun and torchrun all send TERM to a training, which saves then."""
     code, out = two_signals(way, *zip(("first", "second"), numbers, strict=True))
     assert out == "still here\n"
     assert code == (1 if way == "raised" else 0)

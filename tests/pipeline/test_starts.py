@@ -64,14 +64,12 @@ def jobs(printed):
     ],
 )
 def test_a_mistake_ends_in_one_message_with_the_nearest_name(fresh, words, message):
-    """Field fault 19."""
     printed = fresh.run("snakemake", "-n", *words, code=1)
     message.check(printed.rstrip("\n").rpartition("\n")[2])
     assert "Traceback" not in printed
 
 
 def test_a_broken_config_file_is_refused_with_file_line_and_key(fresh):
-    """Field fault 19."""
     scale = fresh.folder / "config/scales/tiny.yaml"
     text = scale.read_text(encoding="utf-8")
     scale.write_text(text.replace("width: 1/8", "width: 8"), encoding="utf-8")

@@ -253,7 +253,6 @@ def test_a_training_whose_weights_are_lost_or_changed_has_to_train_again(path, d
     ],
 )
 def test_a_training_record_that_does_not_fit_is_refused(path, change, message):
-    """Field fault 18."""
     write_record(path, training() | change)
     if "record_sha256" in change:
         path.write_bytes(path.read_bytes().replace(b"4.5", b"4.6"))

@@ -120,7 +120,6 @@ def test_references_are_in_their_language_and_pass(corpus):
 
 
 def test_one_task_may_be_in_another_language_and_two_may_not(corpus):
-    """Field fault 20."""
     one = check(DATA, corpus, "test", written(corpus, bos="kor"))
     assert (one.hypotheses["bos"].value, one.doubt) == (0.0, "")
     two = check(DATA, corpus, "test", written(corpus, bos="kor", bel="kor"))
@@ -143,7 +142,6 @@ def test_the_sentences_that_are_judged_are_drawn_over_the_test_set(corpus, monke
 
 
 def test_copies_of_the_source_are_in_the_sources_language(corpus):
-    """Field fault 20."""
     found = check(DATA, corpus, "test", written(corpus, bos="eng", bel="eng", kor="eng"))
     assert all(share.value < 0.2 for share in found.hypotheses.values())
     assert found.doubt
@@ -185,7 +183,6 @@ def with_common_sources(folder, amount):
 
 
 def test_tasks_with_the_same_hypotheses_of_common_sources_have_a_doubt(tmp_path):
-    """Field fault 20."""
     corpus = with_common_sources(tmp_path, right_language.COMMON)
     hypotheses = written(corpus)
     hypotheses["bos"][: right_language.COMMON] = hypotheses["kor"][: right_language.COMMON]

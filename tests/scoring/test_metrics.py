@@ -56,7 +56,6 @@ def test_many_sums_have_sacrebleus_scores_in_one_step():
 
 
 def test_a_perfect_hypothesis_scores_100_and_an_empty_one_0():
-    """Field fault 17."""
     for metric in (bleu.metric("13a"), chrf.METRIC):
         assert metric.statistics(ENGLISH, ENGLISH).value == pytest.approx(100, abs=TOLERANCE)
         assert metric.statistics([""] * len(ENGLISH), ENGLISH).value == 0

@@ -204,13 +204,11 @@ def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message
 
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
-    """Field fault 17."""
     with refused(f"{len(hypotheses)} hypotheses for {len(references)} references", where="bos"):
         measure(hypotheses, references, "eng", "bos")
 
 
 def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded):
-    """Field fault 20."""
     spec, lines = decoded("one_to_many"), []
     folder = paths.decoding(spec, 1, "test", "plain")
     record = read_record(folder / "decoding.json")

@@ -30,7 +30,6 @@ def accounts(cluster):
 
 
 def test_an_account_that_slurm_refuses_is_one_message(accounts, case):
-    """Field fault 19."""
     printed = case.end(case.start(TARGET, "--default-resources", "account=bad", *ROW), 1)
     lines = printed.strip().split("\n")
     says("Slurm refuses").check(lines[-1])
@@ -39,7 +38,7 @@ def test_an_account_that_slurm_refuses_is_one_message(accounts, case):
 
 
 def test_accounting_that_is_away_while_a_job_runs_fails_nothing(accounts, case):
-    """Field fault 8: nothing asks for accounting."""
+    """Nothing asks for accounting."""
     account = ("--default-resources", f"account={ACCOUNT}")
     head = case.start(TARGET, "--until", "train_run", *account, *ROW)
     case.wait_for_update(5)

@@ -18,7 +18,7 @@ def training(*words):
 
 
 def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
-    """Field fault 6: the plugin submitted the same run again, and the second job was refused."""
+    """The plugin submitted the same run again, and the second job was refused."""
     gate = case.folder / "gate"
     case.variables["TRIAL_GATE"] = str(gate)
     head = case.start()
@@ -43,7 +43,7 @@ def test_two_heads_at_once_submit_one_job(case):
 
 
 def test_a_time_limit_saves_and_continues_under_the_same_number(case):
-    """Field fault 2. Slurm's clock is coarse: the warning comes 20 to 80 s after the start."""
+    """Slurm's clock is coarse: the warning comes 20 to 80 s after the start."""
     case.variables |= {"TRIAL_UPDATES": "1000"}
     given = ("--slurm-attach-margin", "40", "--set-resources", "train_run:runtime=2")
     head = case.start(*training(*given))
@@ -104,7 +104,7 @@ def test_a_stop_in_the_last_second_costs_no_finished_training(case):
 
 
 def test_slurm_that_is_away_while_the_job_ends_fails_nothing(case):
-    """Field fault 8; there is no accounting here."""
+    """There is no accounting here."""
     case.variables["TRIAL_UPDATES"] = "80"
     head = case.start()
     case.wait_for_update(5)
@@ -121,7 +121,6 @@ def test_slurm_that_is_away_while_the_job_ends_fails_nothing(case):
 
 
 def test_a_lost_answer_of_sbatch_submits_one_job(case, tmp_path):
-    """Field fault 9."""
     stand_in = tmp_path / "bin" / "sbatch"
     stand_in.parent.mkdir()
     stand_in.write_text(

@@ -8,7 +8,6 @@ pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
 
 def test_a_job_whose_node_goes_down_runs_again_from_its_last_save(case):
-    """Field fault 10."""
     case.variables |= {"TRIAL_UPDATES": "120"}
     head = case.start()
     case.wait_for_update(12)

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.slurm
     ],
 )
 def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, message):
-    """Field fault 19."""
     printed = case.end(case.start(TARGET, *words, *ROW), 1)
     lines = printed.strip().split("\n")
     message.check(lines[-1])
@@ -47,7 +46,7 @@ def test_a_slurm_that_is_away_is_one_message(case):
 
 
 def test_devices_that_cannot_share_an_update_are_refused(case):
-    """Field fault 19: a number of GPUs that does not divide."""
+    """A number of GPUs that does not divide."""
     given = ("--set-resources", "train_run:gres=gpu:3", "--slurm-attach-gpu-mem-mb", "100")
     words = (TARGET, *given, *ROW, "micro_batches=8")
     printed = case.end(case.start(*words), 1)

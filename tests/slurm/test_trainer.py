@@ -121,7 +121,7 @@ def ends(case: Case) -> list[str]:
 
 
 def test_a_training_that_is_stopped_in_four_ways_ends_as_an_unbroken_one(trained, tmp_path):
-    """Field faults 1, 2 and 3: every attempt records what ended it."""
+    """Every attempt records what ended it."""
     cluster = trained.cluster
     with unbroken(trained, tmp_path / "whole") as whole:
         head = trained.start()
@@ -149,7 +149,7 @@ def test_a_training_that_is_stopped_in_four_ways_ends_as_an_unbroken_one(trained
 
 @pytest.mark.slow
 def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tmp_path):
-    """Field faults 2 and 3: the training knows the end of its job; preemption says nothing."""
+    """The training knows the end of its job; preemption says nothing."""
     train_longer(trained.folder)
     cluster = trained.cluster
     with unbroken(trained, tmp_path / "whole") as whole:
@@ -175,7 +175,7 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
 
 @pytest.mark.slow
 def test_a_training_on_two_nodes_is_stopped_and_resumed_to_the_bit(trained, tmp_path):
-    """Field fault 2, for several processes: the stop file alone stops them."""
+    """The stop file alone stops several processes."""
     with unbroken(trained, tmp_path / "whole", 2) as whole:
         given = ("--set-resources", "train_run:nodes=2", "train_run:gres=gpu:1")
         head = trained.start(TARGET, "--until", "train_run", *given, *ROW)

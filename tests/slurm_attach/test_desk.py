@@ -155,7 +155,6 @@ def test_a_job_is_lost_after_several_lists_and_minutes_and_asked_for_by_number_f
 
 
 def test_misses_are_counted_in_a_row_and_silence_is_none(start):
-    """Field fault 8."""
     job = submitted(start)
     row = start.toy.jobs.pop(7)
     start.wait(2 * POLL)

@@ -55,7 +55,6 @@ def require_exact_resume(spec, tensors, folder, *kills):
 
 @pytest.mark.slow
 def test_a_run_killed_three_times_ends_bit_identical_also_in_a_second_pass(tensors, tmp_path):
-    """Field fault 1."""
     # 60 tokens a task: update 90 lies in the second pass of the largest task (asserted below).
     spec, kills = latent({"training": {"updates": 96}}), (random.randrange(4, 48), 50, 91)
     attempts = require_exact_resume(spec, tensors, tmp_path, *kills)
@@ -181,7 +180,7 @@ def test_gated_runs_are_validated_with_soft_gates(tensors, tmp_path):
 def test_a_stop_comes_after_the_update_and_keeps_its_state(
     tensors, tmp_path, whole, monkeypatch, signal_at, ask, why, made
 ):
-    """Field faults 2 and 3: where a job says of its end, the reason is its limit."""
+    """Where a job says of its end, the reason is its limit."""
     stop = tmp_path / "stop"
 
     def at_update_two(line):
@@ -226,7 +225,7 @@ def test_a_stop_at_the_last_update_costs_no_second_wait_in_a_queue(tensors, tmp_
 def test_an_error_that_ends_a_training_is_recorded_by_its_kind(
     tensors, tmp_path, monkeypatch, error, kind
 ):
-    """Field faults 11 and 16: torchrun passes on no exit code."""
+    """torchrun passes on no exit code."""
 
     def raises(*_):
         raise error
@@ -258,7 +257,7 @@ def test_a_stop_saves_before_anything_is_printed(tensors, tmp_path, signal_at):
 def test_a_full_disk_at_a_checkpoint_leaves_the_newest_state_whole(
     tensors, tmp_path, whole, record_property
 ):
-    """Field fault 11: it ended in torch's own error, as a bug."""
+    """It ended in torch's own error, as a bug."""
     with small_disk(tmp_path / "disk") as disk:
         record_property("what makes the disk small", disk.means)
         run = disk.folder / "run"

@@ -57,7 +57,7 @@ def step(number, nll, norm, scale=None):
 @pytest.mark.parametrize(("updates", "diverged"), SERIES.values(), ids=SERIES)
 @pytest.mark.parametrize("every", [1, 2, 4, 8])
 def test_a_run_diverges_at_the_same_update_however_rarely_it_is_read(updates, diverged, every):
-    """Field fault 15: of its loss, its gradient, or a loss that is too high for three updates."""
+    """The loss or the gradient is not finite, or the loss is too high for three updates."""
     pending, ended = PendingMetrics(LIMITS), None
     for number, values in enumerate(updates, start=1):
         pending.add(step(number, *values))

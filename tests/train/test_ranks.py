@@ -196,7 +196,7 @@ def test_fewer_processes_continue_a_training_as_it_was_begun(tensors, tmp_path):
 
 
 def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tensors, tmp_path):
-    """Field fault 19: a number of GPUs that does not divide."""
+    """A number of GPUs that does not divide."""
     shared = switched(micro_batches=3)
     (first, kind, line), second = start_together(tensors, 2, trains(tmp_path, shared))
     assert (first, kind, second) == (0, "FathomError", (1, "silent", 1))
@@ -235,7 +235,7 @@ def test_processes_with_different_checkpoints_end_with_one_message(
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 2])
 def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path, monkeypatch, rank):
-    """Field fault 16: it was a bug of fathom, in gloo's words."""
+    """It was a bug of fathom, in gloo's words."""
     monkeypatch.setattr(session, "PATIENCE", 1.0)
 
     def be_killed(training):
@@ -256,7 +256,7 @@ def test_one_process_that_is_killed_ends_all_with_one_message(tensors, tmp_path,
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_one_process_without_memory_ends_all_with_its_message(tensors, tmp_path, monkeypatch, rank):
-    """Field fault 16, by torch's own error."""
+    """The error is torch's own."""
     monkeypatch.setattr(session, "PATIENCE", 1.0)
 
     def full(training):

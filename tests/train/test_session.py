@@ -77,7 +77,6 @@ def in_job(monkeypatch):
 def test_the_next_attempt_finds_out_why_a_job_ended(
     tmp_path, recorded_as, last_seen, job, ended_as
 ):
-    """Field fault 3."""
     assert ended_before(tmp_path, recorded_as, last_seen, job) == ended_as
 
 
@@ -169,7 +168,6 @@ def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt):
 )
 @pytest.mark.parametrize("rank", [0, 2])
 def test_the_process_that_has_an_error_says_it(tmp_path, attempt, rank, error, kind):
-    """Field fault 16."""
     with pytest.raises(type(error)):
         end(tmp_path, rank, error, attempt)
     assert (read_state(tmp_path).state, read_state(tmp_path).reason) == (kind, str(error))

@@ -39,7 +39,6 @@ def test_the_newest_and_the_one_before_it_are_kept(tmp_path):
 
 @pytest.mark.parametrize("damage", ["truncate", "empty", "flip", "weight"])
 def test_a_damaged_newest_is_set_aside_and_the_one_before_it_taken(tmp_path, damage):
-    """Field fault 4."""
     for update in (1, 2):
         save(tmp_path, {"update": update, "model": {"a": torch.arange(100)}})
     newest = tmp_path / NEWEST
@@ -245,7 +244,7 @@ def test_validations_and_saves_may_count_epochs(tensors, tmp_path):
 
 
 def test_a_kill_in_the_middle_of_a_write_loses_nothing_and_leaves_nothing(tmp_path):
-    """Field fault 5: half of a checkpoint is on disk, under a name that nothing reads."""
+    """Half of a checkpoint is on disk, under a name that nothing reads."""
     for update in (1, 2):
         save(tmp_path, {"update": update, "model": {"a": torch.ones(2)}})
 

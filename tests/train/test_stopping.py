@@ -70,7 +70,7 @@ TERM, INT, USR1 = signal.SIGTERM, signal.SIGINT, signal.SIGUSR1
 def test_a_training_says_what_stops_it_and_why(
     tmp_path, monkeypatch, number, job, left, content, reason
 ):
-    """Field faults 2 and 3: a warning that comes while torch is imported reaches no handler."""
+    """A warning that comes while torch is imported reaches no handler."""
     path = tmp_path / "stop"
     monkeypatch.setenv(STOP_FILE, str(path))
     if job:
@@ -95,7 +95,7 @@ def test_a_training_says_what_stops_it_and_why(
 def test_a_training_stops_while_there_is_time_for_an_update_and_a_save(
     monkeypatch, update, save, needed
 ):
-    """Field fault 2: the time is that of the longest update and twice that of the longest save."""
+    """The time is that of the longest update and twice that of the longest save."""
     for left, stops in ((needed + 1, False), (needed, True)):
         monkeypatch.setenv(END_TIME, str(1000 + update + left))
         stopping = Stopping(Pending(), clock=at(1000.0, 1000.0 + update))

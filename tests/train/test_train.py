@@ -42,7 +42,6 @@ def test_a_run_ends_with_what_it_is_and_how_it_ended(tensors, tmp_path):
 
 
 def test_a_learning_rate_without_measure_ends_as_diverged_with_its_update(tensors, tmp_path):
-    """Field fault 15."""
     schedule = {"name": "inverse_sqrt", "learning_rate": 1.0e4, "warmup": 0}
     wild = specification(
         changes={
@@ -158,7 +157,7 @@ def test_a_second_trainer_waits_and_writes_nothing_before_it_reads_anything(tmp_
 def test_a_second_trainer_ends_from_the_first_ones_result_or_trains_on(
     tensors, tmp_path, monkeypatch, ends
 ):
-    """Field fault 6: a job was started twice, and declared failed while the first one trained."""
+    """A job was started twice, and declared failed while the first one trained."""
     monkeypatch.setattr(locks, "POLL", 0.05)
     begun, go_on = FORK.Event(), FORK.Event()
 

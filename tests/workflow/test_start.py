@@ -204,7 +204,7 @@ def test_jobs_on_gpus_are_refused_where_their_torch_is_built_for_cpus(
 def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
     workflow, tmp_path, resources, processes
 ):
-    """Field fault 19: a number of GPUs that does not divide."""
+    """A number of GPUs that does not divide."""
     workflow.jobs[0] = job("train_run", **resources)
     made = targets(tmp_path / "results", row="6/6", micro_batches=5)
     with pytest.raises(FathomError, match=f"micro_batches: .*which {processes} devices cannot"):
