@@ -28,7 +28,6 @@ INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 # Nothing but the listed files, whatever an index has under their names.
 LOCKED := --no-deps --require-hashes
 LOCKS := envs/torch.lock envs/cuda.lock envs/requirements.lock envs/fairseq.lock
-REPORT := results/tiny/report.html
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 LOG := .venv/install.log
@@ -59,13 +58,6 @@ reproduce-all: environment ## train every run and draw every table and figure at
 	@$(BIN)/fathom run all
 	$(call say,what came out)
 	@$(BIN)/fathom summary
-
-# What there is a report of; of everything: make provenance MADE=all
-MADE ?= latent_depth_table5 latent_depth_figure4
-.PHONY: provenance
-provenance: environment ## write Snakemake's report of how each file was made, after make reproduce
-	@$(BIN)/snakemake $(MADE) --report $(REPORT)
-	@echo "report: $(CURDIR)/$(REPORT)"
 
 .PHONY: test
 test: environment ctranslate2 transformers lint ## lint and all tests: first by room, then the full chain from text to table

@@ -239,26 +239,29 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     assert "output: results/runs/latent_depth/" in printed
 
 
-def test_it_is_a_module_of_three_lines(fresh, tmp_path):
-    text = (
-        f'module fathom:\n    snakefile: "{fresh.folder}/workflow/Snakefile"\n'
-        '    config: {"scale": "paper", "results": "out"}\nuse rule * from fathom as deep_*\n'
-    )
-    (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
+MODULE = """module fathom:
+    snakefile: "{}/workflow/Snakefile"
+{}use rule * from fathom as deep_*
+"""
+
+
+def test_it_is_a_module_with_the_switches_of_the_working_folder(fresh, tmp_path):
+    (tmp_path / "Snakefile").write_text(MODULE.format(fresh.folder, ""), encoding="utf-8")
+    (tmp_path / "config").mkdir()
+    switches = "scale: paper\nresults: out\n"
+    (tmp_path / "config" / "config.yaml").write_text(switches, encoding="utf-8")
     printed = dry_run(tmp_path)
     says("fathom: scale paper").check(printed)
     assert jobs(printed)["deep_all"] == 1
     assert "output: out/runs/latent_depth/" in printed
 
 
-def test_a_modules_prefix_is_refused(fresh, tmp_path):
-    text = (
-        f'module fathom:\n    snakefile: "{fresh.folder}/workflow/Snakefile"\n'
-        '    prefix: "mine"\nuse rule * from fathom\n'
-    )
+@pytest.mark.parametrize("line", ['prefix: "mine"', 'config: {"scale": "paper"}'])
+def test_a_module_with_a_prefix_or_switches_of_its_own_is_refused(fresh, tmp_path, line):
+    text = MODULE.format(fresh.folder, f"    {line}\n")
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
     printed = dry_run(tmp_path)
-    says("a module's prefix cannot be used").check(printed)
+    says("a module cannot have `config:` or `prefix:`", remedy="config/config.yaml").check(printed)
     assert "Traceback" not in printed
 
 

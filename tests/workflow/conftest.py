@@ -13,7 +13,6 @@ OURS = (
     setup.JOBS_VARIABLE,
     setup.PROJECT_VARIABLE,
     setup.PYTHON_VARIABLE,
-    setup.MODULE_VARIABLE,
     *setup.ALLOCATOR,
 )
 

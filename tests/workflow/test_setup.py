@@ -36,22 +36,6 @@ def test_a_job_asks_for_the_same_files_as_the_process_that_the_user_started(monk
         assert head.files(target) == job.files(target)
 
 
-def test_a_second_module_with_other_switches_is_refused(tmp_path, monkeypatch):
-    """The commands of the first one's rules took the second one's switches."""
-    monkeypatch.chdir(tmp_path)
-    first, same = (setup.begin(ROOT, {"results": "one"}, head=False) for _ in range(2))
-    assert first.paths == same.paths
-    for switches in ({"results": "two"}, {}):
-        with pytest.raises(FathomError, match="two modules of one workflow"):
-            setup.begin(ROOT, switches, head=False)
-
-
-def test_the_switches_of_another_process_are_not_a_module_of_this_one(monkeypatch):
-    monkeypatch.setenv(setup.MODULE_VARIABLE, "1 elsewhere")
-    monkeypatch.setenv(VARIABLE, '{"results": "out"}')
-    assert setup.begin(ROOT, {}, head=False).paths.results == Path("out")
-
-
 SITE = """scale: paper
 gpu_hours: 500
 site:
@@ -73,7 +57,6 @@ def test_a_site_has_its_place_where_a_command_line_does_not_change_it(site):
     made = setup.begin(ROOT, config, head=False, cluster=True, files=[path])
     assert (made.scale, made.gpus, made.project.switches.site.max_gpus) == ("paper", 1, 8)
     assert title(made).startswith(f"scale paper ({path}): the papers' own")
-    os.environ.pop(setup.MODULE_VARIABLE)
     os.environ.pop(VARIABLE)
     # `--config scale=tiny site='{max_gpus: 2}'` gives text, and keeps the rest of the site.
     changed = config | {"scale": "tiny", "site": {"max_gpus": "2", "gpus_per_node": 4}}

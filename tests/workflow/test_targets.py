@@ -1,16 +1,13 @@
-import json
 import re
 from dataclasses import replace
 
 import pytest
-from docutils.core import publish_parts
 
 from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
-from fathom.workflow.targets import plain_text, script_text
 from tests.support.own_project import (
     DATASET,
     NOT_BUILT,
@@ -225,6 +222,14 @@ def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
     assert made.definition(artefact) != alone.definition(artefact)
 
 
+def test_a_table_which_names_its_paper_is_drawn_again_where_the_paper_s_title_changes(tmp_path):
+    made = targets(tmp_path)
+    artefact = made.artefact(TABLE)
+    about = artefact.paper.about.model_copy(update={"title": "Another title"})
+    renamed = replace(artefact, paper=replace(artefact.paper, about=about))
+    assert made.definition(renamed) != made.definition(artefact)
+
+
 def test_a_table_is_drawn_again_where_the_paper_s_numbers_change(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     made = targets(tmp_path)
@@ -264,33 +269,6 @@ def test_patterns_match_artefacts_of_their_kind_alone(tmp_path):
     files = ("table5.csv", "table5_seeds.csv", "table55.csv", "figure4.csv")
     others = [name for name in files if re.match(made.other_names, name)]
     assert others == ["table55.csv", "figure4.csv"]
-
-
-def test_a_caption_says_how_many_runs_have_other_settings_than_the_paper(tmp_path):
-    made = targets(tmp_path)
-    count = len(made.artefact(TABLE).runs)
-    assert made.reduced(made.artefact(TABLE)).startswith(f"{count} of {count} runs do not have")
-    paper = targets(tmp_path, "paper", seeds=3)
-    assert paper.reduced(paper.artefact(TABLE)) == ""
-
-
-@pytest.mark.parametrize(
-    "text",
-    [".. raw:: html\n\n   <script>x</script>", "*a* **b** `c`_ |d| ``e``", "a\\b", "[1]_ x_"],
-)
-def test_a_caption_shows_its_text_and_no_markup(text):
-    settings = {"halt_level": 2, "report_level": 5}
-    html = publish_parts(plain_text(text), writer="html", settings_overrides=settings)["body"]
-    assert re.sub(r"</?p>|\n", "", html) == re.sub(r"\s+", " ", text).replace("<", "&lt;").replace(
-        ">", "&gt;"
-    )
-
-
-def test_no_title_ends_the_reports_script():
-    """Snakemake writes labels and categories as JSON into a script, and JSON keeps `</script>`."""
-    text = script_text("a < b </script><!-- c")
-    assert not re.search("<[!/a-z]", json.dumps(text, ensure_ascii=False))
-    assert text.replace("\u2060", "") == "a < b </script><!-- c"
 
 
 def folder(made, name):

@@ -7,16 +7,8 @@ rule draw_table:
         measured=measured_of,
         printed=printed_of,
     output:
-        page=report(
-            f"{SCALE}/{{paper}}/{{artefact}}.html",
-            caption="../report/table.rst",
-            category=category_of,
-            subcategory="Tables",
-            labels=labels_of,
-        ),
-        others=multiext(
-            f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex"
-        ),
+        page=f"{SCALE}/{{paper}}/{{artefact}}.html",
+        others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", "_seeds.csv", ".md", ".tex"),
     log:
         f"{SCALE}/logs/draw_table/{{paper}}_{{artefact}}.log",
     wildcard_constraints:
@@ -28,9 +20,6 @@ rule draw_table:
         login=LOGIN,
     params:
         scale=TARGETS.scale,
-        paper=paper_of,
-        caption=caption_of,
-        reduced=reduced_of,
         definition=definition_of,
     shell:
         "exec fathom-logged {log:q} fathom table {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"
@@ -42,13 +31,7 @@ rule draw_figure:
         measured=measured_of,
         printed=printed_of,
     output:
-        picture=report(
-            f"{SCALE}/{{paper}}/{{artefact}}.png",
-            caption="../report/figure.rst",
-            category=category_of,
-            subcategory="Figures",
-            labels=labels_of,
-        ),
+        picture=f"{SCALE}/{{paper}}/{{artefact}}.png",
         others=multiext(f"{SCALE}/{{paper}}/{{artefact}}", ".csv", ".pdf"),
     log:
         f"{SCALE}/logs/draw_figure/{{paper}}_{{artefact}}.log",
@@ -61,9 +44,6 @@ rule draw_figure:
         login=LOGIN,
     params:
         scale=TARGETS.scale,
-        paper=paper_of,
-        caption=caption_of,
-        reduced=reduced_of,
         definition=definition_of,
     shell:
         "exec fathom-logged {log:q} fathom figure {wildcards.paper:q}_{wildcards.artefact:q} --scale {params.scale:q}"

@@ -27,12 +27,7 @@ rule claims_all:
         results=TARGETS.all_results,
         claimed=TARGETS.judged_by(TARGETS.project.papers, "claims", "figures"),
     output:
-        csv=report(
-            TARGETS.paths.claims,
-            caption="../report/claims.rst",
-            category="Comparison",
-            labels={"artefact": "All claims"},
-        ),
+        csv=TARGETS.paths.claims,
     log:
         f"{SCALE}/logs/claims_all.log",
     localrule: True

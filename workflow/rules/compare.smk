@@ -28,12 +28,7 @@ rule compare_all:
         results=TARGETS.all_results,
         reported=TARGETS.judged_by(TARGETS.project.papers),
     output:
-        csv=report(
-            TARGETS.paths.compare,
-            caption="../report/compare.rst",
-            category="Comparison",
-            labels={"artefact": "All reported cells"},
-        ),
+        csv=TARGETS.paths.compare,
         deviations=SCALE / "deviations.md",
     log:
         f"{SCALE}/logs/compare_all.log",

@@ -171,32 +171,6 @@ def definition_of(wildcards):
     return TARGETS.definition(artefact_of(wildcards))
 
 
-def caption_of(wildcards):
-    """Return the caption of a table or figure, as text that is no markup."""
-    return plain_text(artefact_of(wildcards).spec.settings.caption)
-
-
-def reduced_of(wildcards):
-    """Return a sentence for the caption where runs do not have the paper's own settings."""
-    return plain_text(TARGETS.reduced(artefact_of(wildcards)))
-
-
-def labels_of(wildcards):
-    """Return how the report names a table or figure: `Table <number> · <title>`."""
-    spec = artefact_of(wildcards).spec
-    return {"artefact": script_text(label(spec.name, spec.settings.title))}
-
-
-def category_of(wildcards):
-    """Return the title of a paper, as the report's script can hold it."""
-    return script_text(TARGETS.project.papers[wildcards.paper].about.title)
-
-
-def paper_of(wildcards):
-    """Return the title of a paper, as text that is no markup."""
-    return plain_text(TARGETS.project.papers[wildcards.paper].about.title)
-
-
 def page_results_of(wildcards):
     """Return the results that a paper's page is made of."""
     return TARGETS.page_results(wildcards.paper)

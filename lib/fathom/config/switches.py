@@ -193,8 +193,8 @@ def layers(
 ) -> list[Value]:
     """Return what comes after the project's config.yaml; later layers win.
 
-    They are the config.yaml of the working folder, the variable, and `changes` by `--config` or a
-    module's `config:`, of which `files` of YAML, such as the site's, give some.
+    They are the config.yaml of the working folder, the variable, and `changes` by `--config`, of
+    which `files` of YAML, such as the site's, give some.
     """
     file = folder.resolve() / FILE
     used = file.exists() and file != project.resolve() / FILE

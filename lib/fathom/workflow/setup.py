@@ -25,8 +25,6 @@ T = TypeVar("T")
 PYTHON_VARIABLE = "FATHOM_PYTHON"
 # Where the executor of the profile `slurm` keeps what is known of jobs.
 JOBS_VARIABLE = "SLURM_ATTACH_FOLDER"
-# What a process has begun a workflow with, after its number.
-MODULE_VARIABLE = "FATHOM_MODULE"
 # glibc returns large freed blocks to the system and takes them again at the next update; a process
 # reads these bounds when it starts.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
@@ -46,18 +44,16 @@ def begin(
     """Return the targets, after setting what the commands of rules need to know.
 
     Args:
-        changes: Snakemake's config: `--config`, or a module's `config:`.
+        changes: Snakemake's config: `--config`.
         head: whether this is the process that the user started. Only this one checks all of
             config/, once for each state of it.
         cluster: whether jobs run elsewhere.
         files: those that gave some of the changes.
 
     Raises:
-        FathomError: If no folder can be where results should be, or another module of the same
-            workflow has other switches: its rules' commands would have the later ones.
+        FathomError: If no folder can be where results should be.
         Findings: what is wrong in config/ or after `--config`.
     """
-    first = _first_module()
     given = layers(project, Path.cwd(), changes, files)
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = state_of(project, given) if head else ""
@@ -68,11 +64,6 @@ def begin(
     if check:
         write_text(CHECKED, state)
     switches = loaded.switches
-    this = f"{os.getpid()} {project} {switches}"
-    if first not in (None, this):
-        remedy = "give both the same `config:`, or run two workflows"
-        raise FathomError("two modules of one workflow have other switches", "config", remedy)
-    os.environ[MODULE_VARIABLE] = this
     set_environment(project, switches.model_dump(exclude_none=True))
     paths = Paths(open_results(switches.results), switches.scale)
     os.environ[JOBS_VARIABLE] = str(paths.cluster.absolute())
@@ -86,15 +77,6 @@ def begin(
         gpus_for(switches.device, cluster),
         ready_only=True,
     )
-
-
-def _first_module() -> str | None:
-    """Return what an earlier module of this process has begun with, and forget its switches."""
-    first = os.environ.get(MODULE_VARIABLE, "")
-    if first.partition(" ")[0] != str(os.getpid()):
-        return None
-    os.environ.pop(VARIABLE, None)
-    return first
 
 
 def state_of(project: Path, layers: Iterable[Value]) -> str:

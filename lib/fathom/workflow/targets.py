@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.needs import Artefact, Needs, by_hand
 from fathom.config.measurement_keys import file_name, file_of
 from fathom.config.paths import Paths
@@ -387,18 +386,6 @@ class Targets(Needs):
         sentences = self.project.sentences(artefact.paper.name, artefact.spec.name)
         return short(identity([artefact.spec.values.plain, files, cells, *sentences]))
 
-    def reduced(self, artefact: Artefact) -> str:
-        """Return a sentence on the runs that do not have the paper's own settings; or nothing."""
-        runs, artefacts = artefact.runs, Artefacts(self.project, self.paths)
-        reduced = [source for source in map(artefacts.source, runs) if not source.comparable]
-        if not reduced:
-            return ""
-        doubts = "; ".join(dict.fromkeys(source.unproved for source in reduced if source.unproved))
-        return (
-            f"{len(reduced)} of {len(runs)} runs do not have the paper's own settings"
-            f"{f' ({doubts})' if doubts else ''}, so their numbers say nothing about the paper."
-        )
-
     def page_results(self, paper: str) -> list[Path]:
         """Return the files of results that a paper's page is made of, those that are built."""
         files = [path for name in self._runs_of_paper(paper) for path in self.results(name)]
@@ -443,16 +430,3 @@ def _by_folder(kind: str, folder: str, places: Mapping[str, T]) -> T:
     if folder not in places:
         raise FathomError(f"no {kind} has this folder", folder, nearest(folder, places))
     return places[folder]
-
-
-def plain_text(text: str) -> str:
-    """Return text as reStructuredText that shows it as it is: every sign is escaped."""
-    return re.sub(r"([^\w\s]|_)", r"\\\1", " ".join(text.split()))
-
-
-def script_text(text: str) -> str:
-    """Return text as the report's script can hold it: after `<` comes a sign that prints nothing.
-
-    Snakemake writes titles and labels into a script, which a `</script>` in them would end.
-    """
-    return text.replace("<", "<\u2060")
