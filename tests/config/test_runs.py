@@ -322,6 +322,20 @@ def test_a_scale_without_updates_for_a_group_says_why_its_runs_are_not_built(edi
     assert "'masked'" in project.not_built("deep/masked", "small")
 
 
+def test_a_scale_for_a_cpu_trains_no_run_in_float16(edited):
+    half = "static: {like: base, training: {precision: fp16}, seeds: 5}  # §4"
+    project = load(
+        edited(
+            (RUNS, "static: {like: base, seeds: 5}", half),
+            ("scales/small.yaml", "seeds:", "for_cpu: true\nseeds:"),
+        )
+    )
+    for scale in ("small", "long"):
+        assert "fp16 needs CUDA" in project.not_built("deep/static", scale)
+        assert project.not_built("deep/gated", scale) == ""
+    assert project.not_built("deep/static", "full") == ""
+
+
 def test_a_name_that_two_papers_have_needs_its_paper(edited):
     runs = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
     project = load(edited(("papers/wide/runs.yaml", None, runs)), check=False)

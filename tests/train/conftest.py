@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from fathom.data.tensors import Tensors, load
+from fathom.train.optimisers import LossScale
+from fathom.train.two_level import TwoLevel
 from tests.support.small_runs import encoded, specification, train_run
 
 
@@ -17,6 +20,22 @@ def tensors(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def loaded(tensors) -> Tensors:
     return load(tensors)
+
+
+@pytest.fixture
+def loss_scale(monkeypatch):
+    """Give trainings in float32 the loss scale of float16, so large that its first loss overflows.
+
+    float16 itself needs CUDA.
+    """
+    initialise = TwoLevel.__init__
+
+    def with_scale(self, *arguments):
+        initialise(self, *arguments)
+        self.loss_scale = LossScale(torch.device("cpu"))
+
+    monkeypatch.setattr(TwoLevel, "__init__", with_scale)
+    monkeypatch.setattr(LossScale, "START", 2.0**127)
 
 
 @pytest.fixture(scope="session")

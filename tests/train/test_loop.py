@@ -86,12 +86,11 @@ def test_a_run_of_one_task_an_update_ends_bit_identical_after_a_kill(tensors, tm
     require_exact_resume(spec, tensors, tmp_path, 8)
 
 
-def test_a_run_in_float16_is_killed_twice_and_its_loss_scale_goes_on(
-    tensors, tmp_path, monkeypatch
+def test_a_run_with_a_loss_scale_is_killed_twice_and_its_scale_goes_on(
+    tensors, tmp_path, monkeypatch, loss_scale
 ):
-    monkeypatch.setattr(LossScale, "START", 2.0**11)
     monkeypatch.setattr(LossScale, "WINDOW", 3)
-    spec = latent({"training": {"precision": "fp16", "updates": 18, "validate_every": 3}})
+    spec = latent({"training": {"updates": 18, "validate_every": 3}})
     require_exact_resume(spec, tensors, tmp_path, 5, 11)
     scales = [row["loss_scale"] for row in read(tmp_path / "killed" / "metrics.tsv")]
     steps = {after / before for before, after in pairwise(scales)}

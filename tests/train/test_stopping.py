@@ -14,10 +14,11 @@ from fathom.io.machine import VARIABLES
 from fathom.io.screen import say
 from fathom.io.signals import Pending
 from fathom.results.training_record import in_tf32
-from fathom.train.environment import choose_device, device_facts, require_exact, versions
+from fathom.train.environment import choose_device, device_facts, require_arithmetic, versions
 from fathom.train.progress import Reporter
 from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
 from tests.support.refused import refused, says
+from tests.support.small_runs import specification, train_run
 
 
 @pytest.fixture(autouse=True)
@@ -198,16 +199,22 @@ def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
     assert device_facts(choose_device("cpu"), 2)["threads"] == 1
 
 
+def test_a_training_in_float16_on_a_cpu_is_refused(tensors, tmp_path):
+    half = specification(changes={"training": {"precision": "fp16"}})
+    with refused("needs CUDA", where="training.precision: fp16", remedy="GPU"):
+        train_run(half, tensors, tmp_path)
+
+
 def test_an_environment_that_forces_tf32_is_recorded_and_refused_for_exact_products(monkeypatch):
     cuda, cpu = torch.device("cuda"), torch.device("cpu")
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
-    require_exact(cuda, "exact")
+    require_arithmetic(cuda, "exact", "fp32")
     assert "tf32_override" not in device_facts(cuda, 1)
     monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
-    require_exact(cuda, "tf32")
-    require_exact(cpu, "exact")
+    require_arithmetic(cuda, "tf32", "fp32")
+    require_arithmetic(cpu, "exact", "fp32")
     with refused("NVIDIA_TF32_OVERRIDE=1", where="matmul: exact", remedy="unset"):
-        require_exact(cuda, "exact")
+        require_arithmetic(cuda, "exact", "fp32")
     assert in_tf32(device_facts(cuda, 1))
     assert "tf32_override" not in device_facts(cpu, 1)
 

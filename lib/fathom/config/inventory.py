@@ -407,6 +407,8 @@ class Inventory:
         if paper and run.group not in updates and (updates or gives_updates(scale, self.files)):
             what = f"scale {scale} gives its group '{run.group}' no updates"
             reasons.append(f"{what}; add them to scales.yaml of {paper}")
+        if run.training.precision == "fp16" and self.scale(scale).for_cpu:
+            reasons.append(f"training.precision: fp16 needs CUDA, and scale {scale} is for a CPU")
         if (base := self.start_name(name)) is not None:
             inherited = self._reasons(base, scale)
             reasons += [f"{base}: {reason}" for reason in inherited if reason not in reasons]

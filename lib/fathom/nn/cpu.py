@@ -85,13 +85,6 @@ def linear(
     exact = x.dtype == torch.float32 and not torch.is_autocast_enabled(here)
     if precision == "medium" and here == "cpu" and exact:
         return _Linear.apply(x, weight, bias)
-    autocast = torch.is_autocast_enabled(here) and torch.get_autocast_dtype(here)
-    if here == "cpu" and autocast == torch.float16:
-        # Few CPUs multiply float16: torch takes five times as long as for float32. As on CUDA,
-        # factors and results are rounded to float16, and sums are in float32.
-        with torch.autocast(here, enabled=False):
-            bias = None if bias is None else bias.half().float()
-            return F.linear(x.half().float(), weight.half().float(), bias).half()
     # At the highest precision torch's layer is faster than a function of ours.
     return F.linear(x, weight, bias)
 

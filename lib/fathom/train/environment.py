@@ -94,8 +94,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def require_exact(device: torch.device, matmul: str) -> None:
-    """Refuse `matmul: exact` where NVIDIA's libraries multiply in TF32 nevertheless."""
+def require_arithmetic(device: torch.device, matmul: str, precision: str) -> None:
+    """Refuse a training whose products the device does not compute.
+
+    In float16 few CPUs multiply; with `matmul: exact` NVIDIA's libraries may do so in TF32.
+    """
+    if precision == "fp16" and device.type != "cuda":
+        raise FathomError("needs CUDA", "training.precision: fp16", "train it on a GPU")
     if device.type == "cuda" and matmul == "exact" and os.environ.get(TF32_OVERRIDE) == "1":
         raise FathomError(f"not possible with {TF32_OVERRIDE}=1", "matmul: exact", "unset it")
 

@@ -63,7 +63,7 @@ class Training:
         self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
         self.settings, self.switches, self.reporter = spec.training, switches, reporter
         self.device = environment.choose_device(switches.device)
-        environment.require_exact(self.device, switches.matmul)
+        environment.require_arithmetic(self.device, switches.matmul, self.settings.precision)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
         dictionaries = tensors.source_dictionary, tensors.target_dictionary

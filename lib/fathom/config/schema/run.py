@@ -284,7 +284,7 @@ class TrainingSettings(Section):
     )
     precision: Literal["fp32", "bf16", "fp16"] = Doc(
         "Arithmetic of the network; gates, losses and optimisers stay in float32. "
-        "fp16 has fairseq's dynamic loss scale.",
+        "fp16 has fairseq's dynamic loss scale, and needs CUDA.",
         "fp32",
         source="half precision makes divergences of its own",
     )

@@ -34,6 +34,7 @@ class Scale(Section):
 
     title: Text = Doc("One sentence: what is cut down.")
     like: Text | None = Doc("Another scale, whose keys and rules come before this one's.", None)
+    for_cpu: bool = Doc("Whether it is for a CPU, where no run trains in float16.", False)
     seeds: Seeds | None = Doc("The seeds of every run; null: the papers'.", None)
     times: dict[str, str] = Doc("The ratio of settings with unit layers or width.", {})
     datasets: dict[str, str] = Doc("The data set that substitutes another.", {})
