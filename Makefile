@@ -153,7 +153,7 @@ environment: .venv/.complete ## build .venv from the locks in envs/
 	@touch $@
 
 .PHONY: ctranslate2
-ctranslate2: .venv/.ctranslate2 ## install CTranslate2, which can translate in place of fathom's search (43 MB)
+ctranslate2: .venv/.ctranslate2 ## install CTranslate2, for which runs can be exported (43 MB)
 
 .venv/.ctranslate2: envs/ctranslate2.lock .venv/.complete
 	$(call say,CTranslate2)

@@ -145,7 +145,6 @@ class Run:
         from fathom.decode.translate import translate_lines
 
         decoding, run = ready.require_decoder(self._spec), self._trained
-        self._opened.require_decodable(self._gates)
         if beam is not None:
             if beam < 1:
                 raise FathomError(f"a beam of {beam}", self.name, "give 1 or more")

@@ -61,27 +61,6 @@ def test_a_method_that_computes_more_is_refused_before_torch_is_loaded(
     assert "dlcl" in line
 
 
-def test_a_run_is_translated_by_the_decoder_that_its_settings_name(trained, own, call, edit):
-    folder = own(trained)
-    decoder = "{like: base, decoding: {decoder: ctranslate2}}  # §5"
-    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", f"{RUN}: {decoder}")
-    assert call("translate", RUN).code == 0
-    (record,) = folder.glob("results/runs/*/*/1/decodings/*/decoding.json")
-    assert read_record(record)["settings"]["decoder"] == "ctranslate2"
-    assert call("translate", RUN, "--task", "bos", typed=b"ta\n").out.count("\n") == 1
-
-
-def test_soft_gates_are_refused_by_name_before_torch_is_loaded(gated, own, call, edit, monkeypatch):
-    own(gated)
-    run = f"{GATED}: {{like: base,"
-    edit("papers/sample/runs.yaml", run, f"{run} decoding: {{decoder: ctranslate2}},")
-    monkeypatch.setitem(sys.modules, "torch", None)
-    line = call("translate", GATED).one_line
-    assert "latent_layers" in line
-    assert "soft" in line
-    assert call("best-window", GATED, "--size", "1", "--gates", "soft").one_line == line
-
-
 DIVERGED = {
     "outcome": {"kind": "diverged", "update": 3, "reason": "the loss is not finite"},
     "validation": None,

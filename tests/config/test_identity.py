@@ -24,8 +24,6 @@ def decoding(spec, gates="soft", window=False):
     ("changes", "training", "search"),
     [
         ({"decoding": {"beam": 5}}, False, True),
-        ({"decoding": {"decoder": "ctranslate2"}}, False, True),
-        ({"decoding": {"decoder": "fathom"}}, False, False),
         ({"decoding": {"hard_at_least": 1}}, False, False),
         ({"decoding": {"window": 2}}, False, False),
         ({"model": {"dropout": 0.2}}, True, True),

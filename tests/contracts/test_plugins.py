@@ -111,7 +111,7 @@ def test_it_keeps_its_contracts_and_is_not_exported(mine):
     card = project_with(mine).methods[NAME]
     assert check(card) == {}
     with refused(f"the method {NAME} with plain gates"):
-        require_plain_gates(card, "plain", "mine/skipped", "translate with fathom")
+        require_plain_gates(card, "plain", "mine/skipped")
 
 
 @pytest.mark.slow

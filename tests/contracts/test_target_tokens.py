@@ -16,7 +16,6 @@ from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, load
 from fathom.decode.beam import Beam
-from fathom.decode.export.ctranslate2 import exports
 from fathom.decode.likelihood import likelihood
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses
@@ -25,7 +24,7 @@ from tests.reference.padded.beam import FairseqBeam
 from tests.reference.padded.networks import padded_logits
 from tests.support.small_corpus import LANGUAGES, small_data
 from tests.support.taught import ENTRIES, MOVED, SAME, answer, learn, sentences, write_sentences
-from tests.support.trained import CPU, built, gated, write_run, write_tensors
+from tests.support.trained import CPU, built, gated, in_ctranslate2, write_run, write_tensors
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +134,10 @@ def test_ctranslate2_finds_the_same_after_the_same_log_probabilities(run_with, p
     run = run_with(place)
     sources, tasks = asked(run)
     caps = [SEARCH.cap(len(source) - 1) for source in sources]
-    rows = zip(exports(run, "plain").best(sources, tasks), translated(run), caps, strict=True)
+    searches = [in_ctranslate2(run, "plain", task) for task in run.tasks]
+    starts = [run.tensors.starts[task] for task in tasks]
+    best = searches[0].best(sources, SEARCH, starts)
+    rows = zip(best, translated(run), caps, strict=True)
     below = [(one, other) for one, other, cap in rows if max(len(one), len(other)) < cap]
     assert len(below) > len(sources) // 2
     assert sum(one == other for one, other in below) >= 0.99 * len(below)

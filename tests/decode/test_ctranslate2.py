@@ -2,7 +2,6 @@
 
 import builtins
 import sys
-from dataclasses import replace
 
 import pytest
 import torch
@@ -11,18 +10,19 @@ from fairseq.data import Dictionary
 from fathom.config.paths import Paths
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS
-from fathom.decode.export import ctranslate2
 from fathom.decode.export.comparison import require_equal
-from fathom.decode.export.ctranslate2 import BLANK, Exports, export, exports, installed, symbols
+from fathom.decode.export.ctranslate2 import BLANK, export, installed, symbols
 from fathom.decode.export.plain import plain
-from fathom.decode.trained_run import TrainedRun
-from fathom.decode.translate import split_lines, translate
-from fathom.io.files import read_lines
-from fathom.io.records import read_record
 from tests.support.refused import refused
-from tests.support.small_corpus import TASKS, silent
 from tests.support.taught import sentences, write_sentences
-from tests.support.trained import ACTIVE, CPU, built, gated, set_gates, write_run, write_tensors
+from tests.support.trained import (
+    built,
+    gated,
+    in_ctranslate2,
+    set_gates,
+    write_run,
+    write_tensors,
+)
 
 pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
 
@@ -121,7 +121,7 @@ def test_hypotheses_below_the_cap_are_those_of_our_own_search(taught, search, ch
     settings = Decoding.model_validate({"beam": 5, "cap_ratio": 1.5, "cap_constant": 4} | changes)
     sources = sentences(SENTENCES, seed=99)
     own = search(taught.network("plain"), sources, settings=settings)
-    other = exports(taught, "plain").of("bos").best(sources, settings)
+    other = in_ctranslate2(taught, "plain", "bos").best(sources, settings)
     caps = [settings.cap(len(source) - 1) for source in sources]
     assert all(len(each) <= cap for each, cap in zip(other, caps, strict=True))
     compared = below_the_cap(settings, sources, own, other)
@@ -132,84 +132,5 @@ def test_hypotheses_below_the_cap_are_those_of_our_own_search(taught, search, ch
 def test_a_source_without_pieces_has_an_empty_hypothesis(taught):
     """CTranslate2 does not search it; ours does."""
     sources = [torch.tensor([EOS]), *sentences(3, seed=1)]
-    best = exports(taught, "plain").of("bos").best(sources, taught.require_decoder())
+    best = in_ctranslate2(taught, "plain", "bos").best(sources, taught.require_decoder())
     assert [bool(pieces) for pieces in best] == [False, True, True, True]
-
-
-def by_ctranslate2(run):
-    decoding = run.spec.decoding.model_copy(update={"decoder": "ctranslate2"})
-    return TrainedRun(replace(run.spec, decoding=decoding), run.seed, run.paths, CPU)
-
-
-@pytest.fixture
-def latent(tmp_path):
-    """A run whose tasks keep different layers, but bel and kor the same."""
-    spec, paths = gated(), Paths(tmp_path, "tiny")
-    folder = write_tensors(paths, spec.data)
-    write_sentences(folder, dict.fromkeys(TASKS, 0), amount=20)
-    network = built(spec, paths)
-    set_gates(network, {side: layers | {"kor": layers["bel"]} for side, layers in ACTIVE.items()})
-    return write_run(spec, paths, network)
-
-
-@pytest.mark.slow
-def test_a_decoding_by_ctranslate2_has_a_folder_and_a_record_of_its_own(taught):
-    run = by_ctranslate2(taught)
-    for each in (taught, run):
-        translate(each, [("test", "plain")], silent)
-    folders = [each.paths.decoding(each.spec, 1, "test", "plain") for each in (taught, run)]
-    own, other = (read_record(folder / "decoding.json") for folder in folders)
-    assert folders[0] != folders[1]
-    assert own["identity"] != other["identity"] == run.spec.decoding_identity("plain")
-    assert (own["settings"]["decoder"], other["settings"]["decoder"]) == ("fathom", "ctranslate2")
-    assert "ctranslate2" in other["versions"]
-    assert "ctranslate2" not in own["versions"]
-    for task in run.tasks:
-        lines = [read_lines(folder / f"{task}.txt") for folder in folders]
-        assert lines[0] == lines[1]
-        assert len(set(lines[0])) > len(lines[0]) // 2
-
-
-def test_one_model_serves_all_tasks_with_the_same_layers(latent, monkeypatch):
-    written = []
-    honest = ctranslate2.export
-    monkeypatch.setattr(
-        ctranslate2, "export", lambda *given: written.append(given[2]) or honest(*given)
-    )
-    made = Exports(latent, "hard")
-    assert made.of("bel") is made.of("kor") is not made.of("bos")
-    assert [each.active["encoder"] for each in written] == [(1,), (0, 2)]
-
-
-def test_tasks_are_translated_together_and_each_gets_its_own(latent):
-    rows = sentences(4, seed=4)
-    tasks = [2, 0, 1, 0, 2, 1, 1, 0]
-    together = exports(latent, "hard").best([*rows, *rows], tasks)
-    alone = [
-        exports(latent, "hard").best([row], [task])[0]
-        for row, task in zip([*rows, *rows], tasks, strict=True)
-    ]
-    assert together == alone
-    # The first task keeps other layers than the others.
-    assert together[0] != together[1]
-
-
-def test_the_models_of_the_last_gates_and_weights_stay_loaded(latent):
-    assert exports(latent, "hard") is exports(latent, "hard")
-    assert exports(latent, "hard") is not exports(latent, "hard", 5)
-
-
-def test_soft_gates_are_refused_by_name(latent):
-    with refused(
-        "'s method does more than keep or skip layers ('block')",
-        remedy="translate with fathom instead",
-    ):
-        split_lines(by_ctranslate2(latent), ["bos"], "test", "soft")
-
-
-def test_nothing_is_translated_before_the_check(latent, monkeypatch):
-    monkeypatch.setattr("fathom.decode.export.comparison.TOLERANCE", -1.0)
-    with refused(
-        "the log-probabilities of CTranslate2 differ by", remedy="write decoding.decoder: fathom"
-    ):
-        split_lines(by_ctranslate2(latent), ["bos"], "test", "hard")

@@ -6,6 +6,7 @@ Their text is real, or its files are there without sentences.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -23,7 +24,8 @@ from fathom.data.sides import sides
 from fathom.data.subwords import train
 from fathom.data.vocabulary import add_tokens
 from fathom.decode.beam import Beam
-from fathom.decode.export import fairseq_checkpoint
+from fathom.decode.export import ctranslate2, fairseq_checkpoint
+from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.export import one_transformer
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, texts
@@ -214,3 +216,13 @@ def in_fairseq(folder: Path, kind: str = "TranslationTask") -> TransformerModel:
     assert type(model) is TransformerModel
     assert type(task).__name__ == kind
     return model.eval()
+
+
+def in_ctranslate2(run: TrainedRun, gates: str, task: str) -> ctranslate2.CTranslate2Search:
+    """Return CTranslate2 with what a run is for a task, after the check of an export."""
+    transformer = one_transformer(run, gates, (task,))
+    with TemporaryDirectory() as folder:
+        search = ctranslate2.export(Path(folder), run, transformer)
+    pairs = run.tensors.split(task, "valid")
+    require_equal(search, run.network(gates), run.task(task), pairs, run.name)
+    return search

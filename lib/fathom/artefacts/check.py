@@ -8,12 +8,10 @@ from fathom.artefacts import parameters
 from fathom.artefacts.claims import judged as claims
 from fathom.artefacts.claims.worlds import Printed
 from fathom.artefacts.figures import check as figures
-from fathom.artefacts.needs import Needs
 from fathom.config.consistency import asking
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.reported import reported_faults
-from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import full_name
 from fathom.io.errors import FathomError, unknown
 
@@ -21,14 +19,14 @@ from fathom.io.errors import FathomError, unknown
 def findings(project: Project, paper: str | None = None) -> list[FathomError]:
     """Return what is wrong in figures and claims of a paper, or of all, each finding once.
 
-    Those of all have parameters.yaml, runs that nothing uses, and decodings that a table asks for
-    and that cannot be made. The config of the project must have no findings of its own.
+    Those of all have parameters.yaml and runs that nothing uses. The config of the project must
+    have no findings of its own.
     """
     papers = [project.papers[paper]] if paper else [*project.papers.values()]
     faults = [fault for each in papers for fault in _of_paper(project, each)]
     if paper is None:
         faults += parameters.findings(project)
-        faults = faults or [*_unused_runs(project), *_decodings(project)]
+        faults = faults or [*_unused_runs(project)]
     return [*{str(fault): fault for fault in faults}.values()]
 
 
@@ -93,21 +91,3 @@ def _unused_runs(project: Project) -> Iterator[FathomError]:
         if name not in used and not project.files.is_study(name.partition("/")[0]):
             what, where = "no table and no figure uses this run", entry.values.where
             yield FathomError(what, where, "use it or delete it")
-
-
-def _decodings(project: Project) -> Iterator[FathomError]:
-    """Yield runs that CTranslate2 translates, and that a table shows with gates that it lacks."""
-    for scale in project.scales:
-        needs = Needs(project, scale)
-        for name in project.entries:
-            resolved = project.resolved(name, scale)
-            run = resolved.run
-            if run is None or run.decoding is None or run.decoding.decoder != "ctranslate2":
-                continue
-            where = resolved.entry.values.place("decoding", "decoder")
-            for _, gates in needs.decodings(name):
-                try:
-                    card = project.methods[run.method.name]
-                    require_plain_gates(card, gates, where, CTRANSLATE2_REMEDY)
-                except FathomError as error:
-                    yield FathomError(f"{error.what} (at scale {scale})", where, error.remedy)

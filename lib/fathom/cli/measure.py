@@ -141,7 +141,6 @@ def best_window(
         raise FathomError(what, opened.spec.name, "give --size, or set decoding.window")
     decoding = decoding.model_copy(update={"window": size or decoding.window})
     opened = replace(opened, spec=replace(opened.spec, decoding=decoding))
-    opened.require_decodable(kind)
     enter_job()
     spec, paths = opened.spec, opened.paths
     ended = require_weights(spec, seed, paths).outcome

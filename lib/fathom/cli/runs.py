@@ -118,7 +118,6 @@ def translate(
         what = "--task translates standard input, and --split held-out sentences"
         raise FathomError(what, spec.name, "leave one of the two out")
     chosen = opened.one_gates(gates)
-    opened.require_decodable(chosen)
     require_weights(spec, seed, opened.paths)
     if sys.stdin is None:
         what, remedy = "standard input is closed", "give it text: < sentences.txt"
@@ -142,7 +141,6 @@ def _translate_held_out(
     spec, paths = opened.spec, opened.paths
     everything = split is None and gates is None
     asked = decodings(opened, split, gates)
-    opened.require_decodable(*(name for _, name in asked))
     require_weights(spec, seed, paths)
     missing = missing_decodings(spec, seed, paths, asked) if everything else asked
     if missing:
@@ -232,7 +230,7 @@ def export(
     require_decoder(spec)
     gates = "hard" if "hard" in spec.gates else spec.gates[0]
     card = opened.project.methods[spec.method.name]
-    require_plain_gates(card, gates, spec.name, "translate with fathom instead")
+    require_plain_gates(card, gates, spec.name)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         # An export of something else may be among the files.
         raise FathomError("this is not an empty folder", str(folder), "name a new folder")

@@ -35,8 +35,6 @@ TAKES: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 # Saves that are averaged should be of this share of a training, its end.
 LAST = 0.2
-# What to do where CTranslate2 cannot translate.
-CTRANSLATE2_REMEDY = "write decoding.decoder: fathom"
 
 
 def faults(run: RunSettings, data: DataSpec, card: MethodCard, dataset: Dataset) -> Iterator[Fault]:
@@ -47,7 +45,7 @@ def faults(run: RunSettings, data: DataSpec, card: MethodCard, dataset: Dataset)
     yield from _requirements(run, data, card)
     yield from _masking(run)
     yield from _lengths(run)
-    yield from _decoding(run, card)
+    yield from _decoding(run)
     yield from _direction(run, dataset)
     yield from subword_faults(data)
 
@@ -141,7 +139,7 @@ def _masking(run: RunSettings) -> Iterator[Fault]:
         yield ("data", "max_pieces"), what, f"write {block - 2} or less"
 
 
-def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
+def _decoding(run: RunSettings) -> Iterator[Fault]:
     decoding, training = run.decoding, run.training
     if run.model.decoder_layers == 0 and decoding is not None:
         yield ("decoding",), "a network without decoder translates nothing", "delete decoding"
@@ -149,12 +147,6 @@ def _decoding(run: RunSettings, card: MethodCard) -> Iterator[Fault]:
         yield ("decoding",), "no beam search is given", "add decoding"
     if decoding is None:
         return
-    if decoding.decoder == "ctranslate2":
-        foreign = [*beyond_plain(run.model)]
-        if not {*card.gates(run.method.settings)} & {*card.about.plain_with}:
-            foreign.append(f"the method {card.name}")
-        for what in foreign:
-            yield ("decoding", "decoder"), f"not a plain Transformer: {what}", CTRANSLATE2_REMEDY
     for key in ("average_of", "window"):
         count = getattr(decoding, key) or 1
         if count > max(training.keep_weights, 1):
@@ -283,6 +275,7 @@ def start_faults(spec: Spec, start: Spec) -> Iterator[Fault]:
 
 # Which networks are a plain Transformer, that fairseq, CTranslate2 and transformers also compute.
 # Settings say this before anything is trained; decode/export looks at the network itself.
+NOT_PLAIN = "translate with fathom instead"  # what to do where a network is none
 
 
 def beyond_plain(model: Model) -> Iterator[str]:
@@ -297,8 +290,8 @@ def beyond_plain(model: Model) -> Iterator[str]:
     yield from (what for what, there in foreign.items() if there)
 
 
-def require_plain_gates(card: MethodCard, gates: str, where: str, remedy: str) -> None:
+def require_plain_gates(card: MethodCard, gates: str, where: str) -> None:
     """Refuse gates with which a method adds something to the layers that it keeps."""
     if gates not in card.about.plain_with:
         what = f"not a plain Transformer: the method {card.name} with {gates} gates"
-        raise FathomError(what, where, remedy)
+        raise FathomError(what, where, NOT_PLAIN)

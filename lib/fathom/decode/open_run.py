@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Self
 
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.rules import CTRANSLATE2_REMEDY, require_plain_gates
 from fathom.config.spec import Spec
 from fathom.decode.ready import require_device, require_name
 from fathom.io.errors import FathomError
@@ -45,14 +44,6 @@ class OpenRun:
         valid = self.spec.gates
         require_name(gates or valid[0], valid, "gates", self.spec.name)
         return gates or valid[0]
-
-    def require_decodable(self, *gates: str) -> None:
-        """Refuse gates with which the decoder of the run's settings cannot translate it."""
-        decoding = self.spec.decoding
-        if decoding is not None and decoding.decoder == "ctranslate2":
-            card = self.project.methods[self.spec.method.name]
-            for name in gates:
-                require_plain_gates(card, name, self.spec.name, CTRANSLATE2_REMEDY)
 
     def trained(self, seed: int, device: str | None = None) -> "TrainedRun":
         """Return a training of the run, here or on another device; this loads torch."""

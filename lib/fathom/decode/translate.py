@@ -14,12 +14,10 @@ import numpy  # noqa: F401
 import torch
 from torch import Tensor
 
-from fathom.config.schema.run import Decoding
 from fathom.data.sides import join_marked, sides
 from fathom.data.subwords import join
 from fathom.data.tensors import PAD
 from fathom.decode.beam import Beam
-from fathom.decode.export.ctranslate2 import exports, installed
 from fathom.decode.ready import is_decoded
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
@@ -125,7 +123,7 @@ def _decode(
         "tasks": tasks,
         "files": hashes(folder, *(f"{task}.txt" for task in tasks)),
         "no_layer": no_layer,
-        "versions": versions(run.require_decoder()),
+        "versions": {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")},
     }
     decoding_record.write(folder, content)
 
@@ -174,23 +172,10 @@ def decode(
     tasks: Sequence[int],
     update: int | None = None,
 ) -> list[list[int]]:
-    """Return the best hypothesis of each source by the decoder that the run's settings name.
-
-    Sources (S,) have their end symbols.
-    """
-    if run.require_decoder().decoder == "ctranslate2":
-        return exports(run, gates, update).best(sources, tasks)
+    """Return the best hypothesis of each source, (S,) with its end symbol."""
     network, text = run.network(gates, update), run.tensors
     search = Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
     return hypotheses(search, sources, tasks, run.device)
-
-
-def versions(settings: Decoding) -> dict[str, str]:
-    """Return the versions of the packages that a search uses."""
-    versions = {"torch": torch.__version__, "fairseq-fixed": version("fairseq-fixed")}
-    if settings.decoder == "ctranslate2":
-        versions["ctranslate2"] = installed().__version__
-    return versions
 
 
 def hypotheses(

@@ -28,4 +28,6 @@ KEYS: dict[str, str] = {
     "TableSettings.largest": "delete it: the columns show the largest with a result",
     "TableSettings.names": "write both into `labels`, as En: 'En: English'",
     "TableSettings.unequal": "write the reason into `caption`; the table says that rows differ",
+    "Decoding.decoder": "delete it; `fathom export --format ctranslate2` writes a run for "
+    "CTranslate2 (docs/export.md)",
 }

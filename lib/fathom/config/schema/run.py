@@ -335,12 +335,6 @@ class Outcome(Section):
 class Decoding(Section):
     """Beam search; a sentence's cap is cap_ratio × its source pieces + cap_constant pieces."""
 
-    decoder: Annotated[Literal["fathom", "ctranslate2"], UnhashedValue("fathom")] = Doc(
-        "What searches: fathom, or CTranslate2 on the CPU with the exported network.",
-        "fathom",
-        source="ours",
-        no_choice=True,
-    )
     average_of: Count = Doc(
         "Number of the last saved weights whose mean is decoded.", 1, source="the last checkpoint"
     )

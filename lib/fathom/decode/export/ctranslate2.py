@@ -9,20 +9,18 @@ for rounding.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from fathom.config.rules import CTRANSLATE2_REMEDY
+from fathom.config.rules import NOT_PLAIN
 from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, PAD, Tensors
-from fathom.decode.export.comparison import require_equal, require_package
-from fathom.decode.export.plain import Plain, plain
+from fathom.decode.export.comparison import require_package
+from fathom.decode.export.plain import Plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.fairseq_files import fairseq_files
 
@@ -127,7 +125,7 @@ SENTENCES = 64
 class CTranslate2Search:
     """CTranslate2 with one model."""
 
-    name, remedy = "CTranslate2", CTRANSLATE2_REMEDY
+    name, remedy = "CTranslate2", NOT_PLAIN
 
     def __init__(self, folder: Path, text: Tensors):
         """Load what `write` wrote of a text; no file is needed after that."""
@@ -189,53 +187,6 @@ def _pieces(sentence: Tensor, vocabulary: Sequence[str]) -> list[str]:
     """Return a sentence's pieces without the end symbol, which CTranslate2 adds."""
     numbers: list[int] = sentence[:-1].tolist()
     return [vocabulary[number] for number in numbers]
-
-
-class Exports:
-    """The models of one training with one kind of gates; each is made when it is first used."""
-
-    def __init__(self, run: TrainedRun, gates: str, update: int | None = None):
-        self.run, self.gates, self.update = run, gates, update
-        self._by_layers: dict[str, CTranslate2Search] = {}
-        self._by_task: dict[str, CTranslate2Search] = {}
-
-    def of(self, task: str) -> CTranslate2Search:
-        """Return CTranslate2 with the network of a task, after a check."""
-        if task not in self._by_task:
-            run, number = self.run, self.run.task(task)
-            where = f"{run.name}, {task}"
-            network = run.network(self.gates, self.update)
-            transformer = plain(network, run.spec.model, number, where)
-            layers = str(transformer.active)
-            if layers not in self._by_layers:
-                with TemporaryDirectory() as folder:
-                    self._by_layers[layers] = export(Path(folder), run, transformer)
-            search = self._by_layers[layers]
-            require_equal(search, network, number, run.tensors.split(task, "valid"), where)
-            self._by_task[task] = search
-        return self._by_task[task]
-
-    def best(self, sources: Sequence[Tensor], tasks: Sequence[int]) -> list[list[int]]:
-        """Return the best hypothesis of each source, (S,) with its end symbol, in their order.
-
-        `tasks` are the indices of their tasks; those with the same layers are translated together.
-        """
-        numbers: dict[CTranslate2Search, list[int]] = defaultdict(list)
-        for number, task in enumerate(tasks):
-            numbers[self.of(self.run.tasks[task])].append(number)
-        hypotheses: dict[int, list[int]] = {}
-        for search, places in numbers.items():
-            starts = [self.run.tensors.starts[tasks[number]] for number in places]
-            chosen = [sources[number] for number in places]
-            best = search.best(chosen, self.run.require_decoder(), starts)
-            hypotheses |= dict(zip(places, best, strict=True))
-        return [hypotheses[number] for number in range(len(sources))]
-
-
-@lru_cache(maxsize=1)
-def exports(run: TrainedRun, gates: str, update: int | None = None) -> Exports:
-    """Return the models of a training; those that were asked for last stay loaded."""
-    return Exports(run, gates, update)
 
 
 def export(folder: Path, run: TrainedRun, transformer: Plain) -> CTranslate2Search:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from fathom.config.rules import beyond_plain
+from fathom.config.rules import NOT_PLAIN, beyond_plain
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
 from fathom.nn.hooks import PARTS, Method
@@ -22,7 +22,6 @@ Active = Mapping[str, Sequence[int]]
 
 # fairseq takes the final norm from a stack whose weights come without this number.
 STACK_VERSION = 3.0
-REMEDY = "translate with fathom instead"
 # The settings of probabilities, which fairseq and transformers call as we do.
 DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
 
@@ -39,7 +38,7 @@ class Plain:
 def require_plain_shape(model: Model, where: str) -> None:
     """Refuse a network that is not a plain Transformer, whatever its gates select."""
     for what in beyond_plain(model):
-        raise FathomError(f"not a plain Transformer: {what}", where, REMEDY)
+        raise FathomError(f"not a plain Transformer: {what}", where, NOT_PLAIN)
 
 
 def plain(network: Network, model: Model, task: int, where: str) -> Plain:
@@ -53,7 +52,7 @@ def plain(network: Network, model: Model, task: int, where: str) -> Plain:
         hook = beyond_keeping(method, task)
         if hook:
             what = f"the {stack}'s method does more than keep or skip layers ('{hook}')"
-            raise FathomError(what, where, REMEDY)
+            raise FathomError(what, where, NOT_PLAIN)
     return Plain(model, active, plain_state(network.state_dict(), active))
 
 

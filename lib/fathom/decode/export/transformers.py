@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from fathom.config.rules import NOT_PLAIN
 from fathom.data.sides import Side, sides
 from fathom.data.subwords import NORMALISATION, WORD_START, Encoder, Report, listed_pieces
 from fathom.data.tensors import EOS, PAD
 from fathom.data.vocabulary import BOS, UNKNOWN
 from fathom.decode.export.comparison import require_package
-from fathom.decode.export.plain import DROPOUTS, REMEDY, Plain
+from fathom.decode.export.plain import DROPOUTS, Plain
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import texts
 from fathom.io.errors import FathomError
@@ -38,7 +39,7 @@ OTHER_FORMAT = "choose --format fairseq"
 class TransformersModel:
     """A model of transformers, and the tokenizers of both sides."""
 
-    name, remedy = "transformers", REMEDY
+    name, remedy = "transformers", NOT_PLAIN
 
     def __init__(self, folder: Path):
         """Load what `export` wrote."""
