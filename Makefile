@@ -101,9 +101,9 @@ docs: .venv-docs/.complete ## build the site of docs/ in site/, which needs no n
 	@$(call INTO,.venv-docs/bin/python) $(LOCKED) -r envs/docs.lock $(call logged,the packages of docs)
 	@touch $@
 
-.PHONY: readme
-readme: environment ## update the numbers of README.md and docs/tutorial.md, from config/ and docs/results
-	$(BIN)/python -m docs.readme_table
+.PHONY: freeze
+freeze: environment ## after an addition: write what tests compare with, and the numbers of README.md and docs/
+	$(BIN)/python -m tests.contracts.freeze $(if $(MOVED),--moved)
 
 .PHONY: bench
 bench: environment ## time training and translation against fairseq, in turns, on this CPU (minutes)

@@ -484,6 +484,11 @@ def main() -> None:
     """Keep the results and the scale that the command line names, if any, and update the page."""
     if sys.argv[1:]:
         keep(Path(sys.argv[1]), sys.argv[2])
+    update()
+
+
+def update() -> None:
+    """Update the page."""
     text = PAGE.read_text(encoding="utf-8")
     for name, part in parts().items():
         text = replaced(text, name, part)

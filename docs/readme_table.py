@@ -1,12 +1,13 @@
-"""Update the numbers of README.md and of the tutorial.
+"""Update the numbers of README.md, of the tutorial and of the page of claims.
 
     python -m docs.readme_table
 
-Counts and status come from config/, trainings and gains from docs/results, and counts of text from
-results/, where they exist.
+`make freeze` does it, too. Counts and status come from config/, trainings and gains from
+docs/results, and counts of text from results/, where they exist.
 """
 
 import re
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,7 +21,16 @@ from fathom.config.project import Project
 from fathom.results.measurements import FINISHED
 from fathom.results.tree import rows
 
-README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
+README, TUTORIAL, CLAIMS = PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "tutorial.md",
+    ROOT / "docs" / "claims.md",
+)
+# Who says what a claim says, and what answers it without our results.
+READINGS = {
+    "printed": "the sentence says it; answers of the paper's own cells",
+    "ours": "our reading of a sentence that says less; answers on the same cells",
+}
 SMALLEST, DEPTHS, AVERAGE = "tiny", "deep", "avg"
 AGAIN = "docs/results.md#your-own-results-compared-with-these"
 # Notes of printed cells whose run had no result.
@@ -138,6 +148,22 @@ def averages(project: Project, folder: Path = KEPT / SMALLEST) -> str:
     return "\n".join(lines) + "\n"
 
 
+def claims(project: Project) -> str:
+    """Return how many parts of claims each answer has on the papers' own cells, as Markdown."""
+    written = [claim for of_paper in project.claims.values() for claim in of_paper.values()]
+    about_figures = sum(bool(claim.figures) for claim in written)
+    counts = Counter((part.reading, part.supports) for claim in written for part in claim.parts)
+    judged = f"{len(written) - about_figures} claims about tables have {counts.total()} parts"
+    lines = [f"The papers' {judged}; {about_figures} further sentences are about figures.", ""]
+    lines.append("| reading | parts | hold | fail | not printed, or undecided |")
+    lines.append("|---|--:|--:|--:|--:|")
+    for reading, words in READINGS.items():
+        total = sum(number for (each, _), number in counts.items() if each == reading)
+        hold, fail = counts[reading, "holds"], counts[reading, "fails"]
+        lines.append(f"| {reading}: {words} | {total} | {hold} | {fail} | {total - hold - fail} |")
+    return "\n".join((*lines, ""))
+
+
 def parts(project: Project) -> dict[tuple[Path, str], str]:
     """Return what config/ and docs/results alone give, by page and part."""
     return {
@@ -145,11 +171,12 @@ def parts(project: Project) -> dict[tuple[Path, str], str]:
         (README, "gains"): gains(project),
         (README, "status"): status(project),
         (TUTORIAL, "averages"): averages(project),
+        (CLAIMS, "counts"): claims(project),
     }
 
 
 def main() -> None:
-    """Update both pages."""
+    """Update the pages."""
     project = load(ROOT)
     for (page, name), part in {(README, "judged"): judged(project), **parts(project)}.items():
         text = replaced(page.read_text(encoding="utf-8"), name, part)

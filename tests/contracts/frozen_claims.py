@@ -1,7 +1,7 @@
 """What claims answer and figures draw on invented results, and on the papers' own cells.
 
-`python -m tests.contracts.frozen_claims` writes frozen_claims.json. An answer changes only where a
-sentence of a paper, its expression or a reported cell is corrected.
+`make freeze` writes frozen_claims.json. An answer changes only where a sentence of a paper, its
+expression or a reported cell is corrected.
 """
 
 import json
@@ -10,6 +10,7 @@ import tempfile
 from collections import defaultdict
 from functools import cache
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,12 @@ from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
 from fathom.scoring.metrics import Statistics, bleu, chrf
+from tests.contracts.frozen_config import is_frozen
 
 ROOT = Path(__file__).parents[2]
 FROZEN = Path(__file__).with_name("frozen_claims.json")
-PAPERS = ("lamgd", "latent_depth", "transparent_attention")
+# These have their invented results together; another paper, whose cells would change them, alone.
+TOGETHER = ("lamgd", "latent_depth", "transparent_attention")
 # One seed each, so that test sets are drawn again; and several, of which some have no result.
 WORLDS = {"one seed": (1,), "three seeds": (1, 2, 3)}
 UPDATES = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -50,15 +53,15 @@ def layers_of(spec):
 
 
 class World:
-    """Invented files of all runs that tables and figures of the papers show."""
+    """Invented files of all runs that tables and figures of some papers show."""
 
-    def __init__(self, project, folder, seeds):
+    def __init__(self, project, papers, folder, seeds):
         self.project, self.seeds = project, seeds
         self.artefacts = Artefacts(project, Paths(folder, "paper"), seeds)
         self.asked = defaultdict(lambda: defaultdict(list))
         self.drawn = set()
-        for name in PAPERS:
-            self._ask(project.papers[name])
+        for paper in papers:
+            self._ask(paper)
         for run in sorted(self.asked):
             for seed in seeds:
                 self._write(run, seed)
@@ -241,22 +244,22 @@ def _facts(evidence):
     ]
 
 
-def _answers(artefacts):
+def _answers(artefacts, papers):
     """Return each part's answers with all that decides them."""
     return {
         one.full_name: {
             "ours": [one.answer, one.comparable, _facts(one.evidence)],
             "printed": [one.reported_answer, False, _facts(one.reported_evidence)],
         }
-        for paper in PAPERS
-        for one in judged(artefacts, artefacts.project.papers[paper])
+        for paper in papers
+        for one in judged(artefacts, paper)
     }
 
 
-def _drawings(artefacts):
+def _drawings(artefacts, papers):
     """Return a hash of the numbers of each figure, without the digits of other machines."""
     found = {}
-    for paper in map(artefacts.project.papers.get, PAPERS):
+    for paper in papers:
         for name, figure in paper.figures.items():
             frame = kinds.rows(figure, artefacts.inputs(paper, figure))
             text = frame.to_csv(index=False, float_format="%.5g")
@@ -264,19 +267,34 @@ def _drawings(artefacts):
     return found
 
 
-def answers():
+def frozen():
+    """Return what was frozen."""
+    return json.loads(FROZEN.read_text(encoding="utf-8"))
+
+
+def answers(before=None):
+    """Return all answers and drawings, or those of the papers that are in a frozen config."""
     project = load(ROOT, check=False)
-    found = {}
-    for name, seeds in WORLDS.items():
+    papers = {
+        name: paper
+        for name, paper in project.papers.items()
+        if not paper.is_study and (before is None or is_frozen(paper, before))
+    }
+    together = [papers[name] for name in TOGETHER if name in papers]
+    groups = [together, *([paper] for name, paper in papers.items() if name not in TOGETHER)]
+    found = {name: {"claims": {}, "figures": {}} for name in WORLDS}
+    for (name, seeds), group in product(WORLDS.items(), groups):
         with tempfile.TemporaryDirectory() as folder:
-            artefacts = World(project, Path(folder), seeds).artefacts
-            found[name] = {"claims": _answers(artefacts), "figures": _drawings(artefacts)}
+            artefacts = World(project, group, Path(folder), seeds).artefacts
+            found[name]["claims"] |= _answers(artefacts, group)
+            found[name]["figures"] |= _drawings(artefacts, group)
     printed = {name: part.pop("printed") for name, part in found["one seed"]["claims"].items()}
     again = {name: part.pop("printed") for name, part in found["three seeds"]["claims"].items()}
     assert printed == again
     return json.loads(json.dumps(found | {"printed": printed}, allow_nan=True))
 
 
-if __name__ == "__main__":
-    text = json.dumps(answers(), indent=0, ensure_ascii=False, sort_keys=True)
+def written(now):
+    """Write the answers."""
+    text = json.dumps(now, indent=0, ensure_ascii=False, sort_keys=True)
     FROZEN.write_text(text + "\n", encoding="utf-8")

@@ -1,15 +1,18 @@
 """What config/ resolves to: every run at every scale, every cell, every reported cell.
 
-`python -m tests.contracts.frozen_config` writes frozen_config.json.gz. An identity names a folder
-of results, so the file changes only where a run of a paper is added or its settings are corrected.
+`make freeze` writes frozen_config.json.gz. An identity names a folder of results, so the file
+changes only where a paper or a run is added, or its settings are corrected.
 """
 
 import gzip
 import json
-from dataclasses import asdict
+from collections import defaultdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fathom.config.load import load
+from fathom.config.paper import Paper
+from fathom.config.project import Project
 from fathom.config.reported import read
 from fathom.config.schema.section import plain
 from fathom.config.show import describe
@@ -19,6 +22,9 @@ FROZEN = Path(__file__).with_name("frozen_config.json.gz")
 SHOWN = ("path", "value", "where", "source", "paper", "changed")
 CELL = ("block", "row", "column", "id", "kind", "source", "key", "task", "tasks", "gates")
 CELL += ("metric", "metric_known", "ours")
+# What names a folder of results: with another one, finished trainings and text are not found.
+NAMES = ("identity", "folder", "tensors", "corpus", "pieces_corpus", "subwords", "start")
+NAMES += ("decodings",)
 # Settings that were added later, with the value that is not hashed; with it they are left out.
 ADDED = {
     "training.schedule.start": 0.0,
@@ -28,12 +34,35 @@ ADDED = {
 }
 
 
-def runs(project):
+@dataclass(frozen=True)
+class Part:
+    """The papers and scales of a project that are resolved."""
+
+    project: Project
+    papers: list[Paper]
+    scales: list[str]
+
+    @property
+    def entries(self):
+        """The full names of the papers' runs."""
+        return [name for paper in self.papers for name in self.project.runs_of(paper.name)]
+
+    @property
+    def tables(self):
+        """The papers' tables by `paper_table`."""
+        return {
+            f"{paper.name}_{table.name}": (paper, table)
+            for paper in self.papers
+            for table in paper.tables.values()
+        }
+
+
+def runs(part):
     """Return what each run is, by `scale:run`; the scale `-` is the papers' own settings."""
     return {
-        f"{scale or '-'}:{name}": run(project, name, scale)
-        for scale in (None, *project.scales)
-        for name in project.entries
+        f"{scale or '-'}:{name}": run(part.project, name, scale)
+        for scale in (None, *part.scales)
+        for name in part.entries
     }
 
 
@@ -76,7 +105,7 @@ def without_added(settings, above=""):
     }
 
 
-def shown(project):
+def shown(part):
     """Return what `fathom show` prints; a place is its file and the text of its line."""
     lines = {}
 
@@ -89,9 +118,9 @@ def shown(project):
         return f"{file}: {lines[file][int(number) - 1].strip()}"
 
     found = {}
-    for scale in project.scales:
-        for name in project.entries:
-            settings = [asdict(setting) for setting in describe(project, name, scale)]
+    for scale in part.scales:
+        for name in part.entries:
+            settings = [asdict(setting) for setting in describe(part.project, name, scale)]
             found[f"{scale}:{name}"] = [
                 [place(item[key]) if key == "where" else item[key] for key in SHOWN]
                 for item in settings
@@ -100,38 +129,55 @@ def shown(project):
     return found
 
 
-def cells(project):
+def cells(part):
     """Return the cells of every table, by `scale:table`; the scale `-` is the papers' own."""
     return {
-        f"{scale or '-'}:{paper.name}_{table.name}": [
-            [getattr(cell, key) for key in CELL] for cell in project.cells(table, scale)
+        f"{scale or '-'}:{name}": [
+            [getattr(cell, key) for key in CELL] for cell in part.project.cells(table, scale)
         ]
         for scale in (None, "tiny")
-        for paper in project.papers.values()
-        for table in paper.tables.values()
+        for name, (_, table) in part.tables.items()
     }
 
 
-def reported(project):
+def reported(part):
     """Return the cells as the papers print them."""
     return {
-        f"{paper.name}_{table.name}": [
+        name: [
             {key: value for key, value in asdict(cell).items() if key != "where"}
-            for cell in read(paper.reported(table.name), project.cells(table), ROOT)
+            for cell in read(paper.reported(table.name), part.project.cells(table), ROOT)
         ]
-        for paper in project.papers.values()
-        for table in paper.tables.values()
+        for name, (paper, table) in part.tables.items()
     }
 
 
-def resolved():
-    """Return everything, as JSON has it."""
+def frozen():
+    """Return what was frozen."""
+    return json.loads(gzip.decompress(FROZEN.read_bytes()))
+
+
+def is_frozen(paper, before):
+    """Return whether a paper was there when everything was frozen."""
+    has_runs = any(name.partition(":")[2].startswith(f"{paper.name}/") for name in before["runs"])
+    return has_runs or any(f"{paper.name}_{table}" in before["reported"] for table in paper.tables)
+
+
+def resolved(before=None):
+    """Return everything, as JSON has it, or the papers and scales that were frozen before."""
     project = load(ROOT)
+    papers = [paper for paper in project.papers.values() if not paper.is_study]
+    scales = [*project.scales]
+    if before is not None:
+        papers = [paper for paper in papers if is_frozen(paper, before)]
+        scales = [
+            name for name in scales if any(each.startswith(f"{name}:") for each in before["runs"])
+        ]
+    part = Part(project, papers, scales)
     parts = {
-        "runs": runs(project),
-        "show": shown(project),
-        "cells": cells(project),
-        "reported": reported(project),
+        "runs": runs(part),
+        "show": shown(part),
+        "cells": cells(part),
+        "reported": reported(part),
     }
     return json.loads(json.dumps(parts, default=plain))
 
@@ -143,6 +189,21 @@ def changed(frozen, now):
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-if __name__ == "__main__":
-    text = json.dumps(resolved(), separators=(",", ":"), ensure_ascii=False)
+def moved(before, now):
+    """Return each run of another identity, text, start or search, and each that is gone."""
+    found = defaultdict(list)
+    for name, (old, new) in changed(before["runs"], now["runs"]).items():
+        scale, _, run_name = name.partition(":")
+        if old is not None and new is None:
+            found[run_name].append(f"{scale} is gone")
+        elif old is not None and old["identity"] != new["identity"]:
+            found[run_name].append(f"{scale} {old['identity'][:8]} → {new['identity'][:8]}")
+        elif old is not None and (keys := [key for key in NAMES if old[key] != new[key]]):
+            found[run_name].append(f"{scale} {', '.join(keys)}")
+    return [f"{run_name}: {'; '.join(places)}" for run_name, places in found.items()]
+
+
+def written(now):
+    """Write what is resolved."""
+    text = json.dumps(now, separators=(",", ":"), ensure_ascii=False)
     FROZEN.write_bytes(gzip.compress(text.encode(), mtime=0))

@@ -1,11 +1,10 @@
-"""Frozen numbers of seconds of training, decoding and scoring: `python -m tests.contracts.recipe`.
+"""Frozen numbers of seconds of training, decoding and scoring, in recipe.json.
 
 They are small enough for every test run; tests/pipeline/freeze.py has those of the tiny runs.
 """
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import torch
 from envs.lock import PYTHON, pins
 from fathom.config.paths import Paths
 from fathom.decode.translate import split_lines
-from fathom.io.files import write_json
 from fathom.results.recipe import RECIPE
 from fathom.scoring.bootstrap import draws, interval
 from fathom.scoring.metrics import measure
@@ -23,7 +21,7 @@ from tests.support.small_runs import latent, masked, specification, train_run
 from tests.support.trained import trained_spec, write_text, write_trained
 
 FILE = Path(__file__).with_name("recipe.json")
-AGAIN = "freeze again: python -m tests.contracts.recipe"
+AGAIN = "freeze again: make freeze"
 TRAINED = {
     "static": specification(),
     "latent": latent(),
@@ -101,7 +99,8 @@ def moved(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     pairs = zip(before["decoding"], now["decoding"], strict=True)
     same = sum(one == other for one, other in pairs) / len(now["decoding"])
     [(drawn, trained)] = now["training"].items()
-    nats = {name: abs(value - before["training"][drawn][name]) for name, value in trained.items()}
+    as_before = before["training"].get(drawn, trained)  # or nothing to compare with
+    nats = {name: abs(value - as_before[name]) for name, value in trained.items()}
     wrong = {
         "training": [f"{name} by {value:.4f} nats" for name, value in nats.items() if value > NATS],
         "decoding": [f"{1 - same:.0%} of the hypotheses"] if same < LINES else [],
@@ -127,14 +126,14 @@ def raised(before: dict[str, Any]) -> list[str]:
     ]
 
 
+def again(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Return what is frozen next: the numbers of raised recipes, and of masks that are new."""
+    same = [stage for stage in RECIPE if RECIPE[stage] == before["recipe"][stage]]
+    made = now | {stage: before[stage] for stage in same}
+    if "training" in same:
+        made["training"] = now["training"] | before["training"]
+    return {"recipe": RECIPE} | made
+
+
 def frozen() -> dict[str, Any]:
     return json.loads(FILE.read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as place:
-        made = numbers(Path(place))
-    kept = frozen()
-    if kept["recipe"]["training"] == RECIPE["training"]:
-        made["training"] = kept["training"] | made["training"]
-    write_json(FILE, {"recipe": RECIPE} | made)

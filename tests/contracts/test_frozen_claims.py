@@ -1,10 +1,9 @@
 """The frozen answers: no change of code moves an answer, its interval, its lines or a figure."""
 
-import json
-
 import pytest
 
-from tests.contracts.frozen_claims import FROZEN, WORLDS, answers
+from tests.contracts import frozen_config
+from tests.contracts.frozen_claims import WORLDS, answers, frozen
 from tests.contracts.frozen_config import changed
 
 pytestmark = pytest.mark.slow
@@ -12,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def both():
-    return json.loads(FROZEN.read_text(encoding="utf-8")), answers()
+    return frozen(), answers(frozen_config.frozen())
 
 
 def test_the_papers_own_cells_answer_as_they_did(both):

@@ -3,7 +3,6 @@
 import csv
 import re
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -29,10 +28,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 FOREIGN = {"--config", "--logger", "--unlock", "--profile", "--decoder-langtok"}
 
 
-def test_readme_and_tutorial_have_the_numbers_of_config_and_of_the_kept_results(own_project):
+def test_pages_have_the_numbers_of_config_and_of_the_kept_results(own_project):
     for (page, name), part in readme_table.parts(own_project).items():
         marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
-        assert marked in page.read_text(encoding="utf-8"), f"{page} is stale; run make readme"
+        assert marked in page.read_text(encoding="utf-8"), f"{page} is stale; run make freeze"
 
 
 def test_an_outcome_in_place_of_a_score_is_shown_among_gains_and_trainings(tmp_path, own_project):
@@ -58,27 +57,11 @@ def test_an_outcome_in_place_of_a_score_is_shown_among_gains_and_trainings(tmp_p
     )
 
 
-def test_the_page_of_claims_and_the_checklists_count_them():
-    claims = [claim for of_paper in load(ROOT).claims.values() for claim in of_paper.values()]
-    parts = Counter((part.reading, part.supports) for claim in claims for part in claim.parts)
-    text = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
-    about_figures = sum(bool(claim.figures) for claim in claims)
-    assert f"{len(claims) - about_figures} claims in {parts.total()} parts" in text
-    assert f"{about_figures} further sentences are about figures" in text
-    for reading in ("printed", "ours"):
-        counts = [parts[reading, answer] for answer in ("holds", "fails", "not printed")]
-        row = " | ".join(map(str, (sum(counts), *counts)))
-        assert re.search(rf"\| {reading}: .* \| {re.escape(row)} \|", text), row
-    quoted = len({(claim.paper, claim.sentence) for claim in claims})
-    checklists = (ROOT / "docs" / "checklists.md").read_text(encoding="utf-8")
-    assert f"It quotes {quoted} sentences" in checklists
-
-
 @pytest.mark.slow
 def test_the_readme_says_what_is_judged_without_training(tmp_path):
     """Text may follow, which only some folders of results have."""
     counts = readme_table.judged(load(ROOT, check=False), tmp_path).removesuffix(".\n")
-    assert f"<!-- begin: judged -->\n{counts}" in README, "README.md is stale; run make readme"
+    assert f"<!-- begin: judged -->\n{counts}" in README, "README.md is stale; run make freeze"
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
@@ -178,7 +161,7 @@ def test_the_page_of_results_has_what_follows_from_the_kept_files():
     text = evidence.PAGE.read_text(encoding="utf-8")
     for name, part in evidence.parts().items():
         marked = f"<!-- begin: {name} -->\n{part}<!-- end: {name} -->"
-        assert marked in text, "docs/results.md is stale; run python -m docs.evidence"
+        assert marked in text, "docs/results.md is stale; run make freeze"
 
 
 STUDY = re.compile(r"`(\w+/(?:study\.yaml|metrics/\w+\.py))`[^\n]*\n+```\w+\n(.*?)```", re.DOTALL)

@@ -81,7 +81,7 @@ def test_its_table_has_the_difference_and_p_and_no_printed_number(folder):
     assert all(line[name] for name in ("difference", "low", "high", "p", "p_holm"))
     assert "reported" not in line
     # A metric in a file beside the study.
-    line = lines["λ = 3", "exact"]
+    line = lines["λ = 3", "verbatim"]
     assert all(line[name] for name in ("value", "difference", "low", "high", "p", "p_holm"))
     html = (results / "study" / "table1.html").read_text(encoding="utf-8")
     assert "paper" not in html.partition("<body>")[2]

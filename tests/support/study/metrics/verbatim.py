@@ -5,8 +5,8 @@ import numpy as np
 from fathom.scoring.metrics import Metric
 
 
-class Exact(Metric):
-    name, unit, better, columns = "exact", "% exact", "higher", ("equal", "sentences")
+class Verbatim(Metric):
+    name, unit, better, columns = "verbatim", "% verbatim", "higher", ("equal", "sentences")
 
     def signature(self):
         return "case:mixed"
@@ -19,4 +19,4 @@ class Exact(Metric):
         return 100 * sums[0] / sums[1]
 
 
-METRIC = Exact()
+METRIC = Verbatim()
