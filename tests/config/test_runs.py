@@ -1,6 +1,7 @@
 """From runs.yaml and a scale to what is trained: merged entries, scaled settings, their places."""
 
 import shutil
+from operator import attrgetter
 
 import pytest
 
@@ -46,51 +47,107 @@ def test_every_setting_of_a_run_a_scale_a_data_set_and_a_source_has_a_descriptio
     assert not [*without_description(kind)]
 
 
-# Merging
+# Merging and scales
+
+# By what is merged or scaled: edits of the project, a scale (empty: the papers' own settings), and
+# settings of runs of the paper `deep` as `<run> <path>`.
+TRAINING = "training: {updates: 75 epochs}"
+SETTINGS = {
+    "what an entry gives wins over what it is like, and of these the last": (
+        (), "",
+        {"gated model.width": 512, "gated method.name": "latent_layers",
+         "gated method.target_depth": 6, "tuned training.updates": 500,
+         "tuned training.validate_every": 100, "tuned training.batch.tokens": 60},
+    ),
+    "a mapping of another name replaces the former entirely": (
+        ((RUNS, TRAINING, "training: {schedule: {name: noam, scale: 2.0, warmup: 3}}"),), "",
+        {"epochs training.schedule.settings": {"scale": 2.0, "warmup": 3, "step_duration": 1}},
+    ),
+    "a mapping of the same name is refined": (
+        (), "", {"fixed method.kl_weight": 3.0, "fixed method.stacks": ("decoder",)},
+    ),
+    "a list replaces a list": (
+        ((RUNS, TRAINING, "training: {adam: {betas: [0.8, 0.9]}}"),), "",
+        {"epochs training.adam.betas": (0.8, 0.9)},
+    ),
+    "`for` may be a list with a name for each value": (
+        ((RUNS, "  beta_<b>:\n    for: {b: [0, 2]}", "  beta_<b>:\n    for: [{b: 0}, {b: 2}]"),),
+        "", {"beta_0 method.kl_weight": 0.0, "beta_2 method.kl_weight": 2.0},
+    ),
+    "`for` makes an entry of each combination, and a placeholder alone keeps its type": (
+        ((RUNS, "  pair_8: {", "  pair_<n>_<m>: {for: {n: [3, 4], m: [5]}, layers: <n>/<m>,"),
+         (RUNS, "  pair_12: {", "  pair_8: {"),
+         ("papers/deep/tables.yaml", "12: pair_<layers>", "3: pair_3_5, 4: pair_4_5")), "",
+        {"pair_3_5 model.depth": "3/5", "pair_4_5 model.depth": "4/5"},
+    ),
+    "an entry may be like one that `for` makes": (
+        ((RUNS, "fixed: {like: gated", "fixed: {like: beta_2"),), "",
+        {"fixed method.kl_weight": 3.0},
+    ),
+    "a method acts on all stacks that its card allows unless a run names them": (
+        (), "",
+        {"static method.stacks": (), "tuned method.stacks": ("encoder", "decoder"),
+         "gated method.stacks": ("decoder",)},
+    ),
+    "a preset gives what the run does not": (
+        ((RUNS, "target_depth: 6}}", "preset: released, tau: 2.0, target_depth: 6}}"),), "",
+        {"gated method.tau": 2.0, "gated method.kl_weight": 0.1, "gated method.target_depth": 6.0},
+    ),
+    "without a scale depths are the papers'": ((), "full", {"static model.depth": "8/12"}),
+    "depths shrink by their ratio, and a half rounds up": (
+        (), "small",
+        {"static model.depth": "2/3", "uneven model.depth": "2/4", "masked model.depth": "2"},
+    ),
+    "updates are those of the group, and settings in updates follow, rounded up": (
+        (), "small",
+        {"gated training.updates": 300, "gated training.schedule.warmup": 53,
+         "gated training.validate_every": 30, "gated method.tau_updates": 60},
+    ),
+    "lengths in epochs shrink with a run in epochs": (
+        ((RUNS, TRAINING,
+          "training: {updates: 75 epochs, validate_every: 15 epochs, save_every: 1 epoch}"),),
+        "small", {"epochs training.validate_every": 60, "epochs training.save_every": 4},
+    ),
+    "a later rule wins, and may ask for runs, families and papers": (
+        (), "small",
+        {"static model.dropout": 0.0, "gated model.dropout": 0.1,
+         "static model.attention_dropout": 0.0, "gated model.attention_dropout": 0.2},
+    ),
+    # A path that an earlier rule had set kept its old place in the order.
+    "of rules for a part and its value the later one wins": (
+        ((SMALL, "rules:\n",
+          "rules:\n  - set: {training.schedule.warmup: 5}\n"
+          "  - set: {training.schedule: {name: inverse_sqrt, learning_rate: 1.0e-3, warmup: 6}}\n"
+          "  - set: {training.schedule.warmup: 7}\n"),),
+        "small", {"static training.schedule.warmup": 7},
+    ),
+    "a rule may ask for a mapping and for null": (
+        ((SMALL, "rules:\n",
+          "rules:\n  - when: {data.direction: null}\n    set: {training.clip: 3.0}\n"
+          "  - when: {training.schedule: {name: noam}}\n    set: {training.clip: 9.0}\n"),),
+        "small", {"domains training.clip": 3.0, "static training.clip": 1.0},
+    ),
+    "a rule sets of a method only what neither run nor family gives, which may be null": (
+        (), "small",
+        {"fixed method.kl_weight": 3.0, "fixed method.target_depth": None,
+         "gated method.kl_weight": 10.0, "gated method.target_depth": 2.0},
+    ),
+}  # fmt: skip
+
+# Edits that leave a run without a printed cell, or a rule that fits no run.
+NOT_VALID = (
+    "`for` makes an entry of each combination, and a placeholder alone keeps its type",
+    "a rule may ask for a mapping and for null",
+)
 
 
-def test_what_an_entry_gives_wins_over_what_it_is_like_and_of_these_the_last(sample):
-    run = sample.run("deep/gated")
-    assert (run.model.width, run.method.name, run.method.target_depth) == (512, "latent_layers", 6)
-    tuned = sample.run("deep/tuned").training
-    assert (tuned.updates, tuned.validate_every, tuned.batch.tokens) == (500, 100, 60)
-
-
-def test_a_mapping_of_another_name_replaces_the_former_entirely(edited):
-    schedule = "{schedule: {name: noam, scale: 2.0, warmup: 3}}"
-    folder = edited((RUNS, "training: {updates: 75 epochs}", f"training: {schedule}"))
-    settings = load(folder).run("deep/epochs").training.schedule.settings
-    assert settings == {"scale": 2.0, "warmup": 3, "step_duration": 1}
-
-
-def test_a_mapping_of_the_same_name_is_refined(sample):
-    method = sample.run("deep/fixed").method
-    assert (method.kl_weight, method.stacks) == (3.0, ("decoder",))
-
-
-def test_a_list_replaces_a_list(edited):
-    adam = "{adam: {betas: [0.8, 0.9]}}"
-    folder = edited((RUNS, "training: {updates: 75 epochs}", f"training: {adam}"))
-    assert load(folder).run("deep/epochs").training.adam.betas == (0.8, 0.9)
-
-
-def test_for_makes_an_entry_of_each_combination_in_names_and_values(edited):
-    """A value that is a placeholder alone keeps its type; a list may have a name for each value."""
-    folder = edited(
-        (RUNS, "  beta_<b>:\n    for: {b: [0, 2]}", "  beta_<b>:\n    for: [{b: 0}, {b: 2}]"),
-        (RUNS, "  pair_8: {", "  pair_<n>_<m>: {for: {n: [3, 4], m: [5]}, layers: <n>/<m>,"),
-        (RUNS, "  pair_12: {", "  pair_8: {"),
-        ("papers/deep/tables.yaml", "12: pair_<layers>", "3: pair_3_5, 4: pair_4_5"),
-    )
-    project = load(folder, check=False)
-    assert [project.run(f"deep/beta_{b}").method.kl_weight for b in (0, 2)] == [0.0, 2.0]
-    models = [project.run(f"deep/pair_{n}_5").model for n in (3, 4)]
-    assert [(model.encoder_layers, model.decoder_layers) for model in models] == [(3, 5), (4, 5)]
-
-
-def test_an_entry_may_be_like_one_that_for_makes(edited):
-    folder = edited((RUNS, "fixed: {like: gated", "fixed: {like: beta_2"))
-    assert load(folder).run("deep/fixed").method.kl_weight == 3.0
+@pytest.mark.parametrize("rule", SETTINGS)
+def test_a_run_has_the_settings_that_its_entry_and_the_scale_give(sample, edited, rule):
+    edits, scale, expected = SETTINGS[rule]
+    project = load(edited(*edits), check=rule not in NOT_VALID) if edits else sample
+    for place, value in expected.items():
+        run, path = place.split(" ")
+        assert attrgetter(path)(project.run(f"deep/{run}", scale or None)) == value, place
 
 
 LENT = "papers/wide/runs.yaml"
@@ -124,48 +181,6 @@ def test_a_circle_over_papers_is_one_finding(findings):
     assert found.what == "`like` goes in a circle: deep/static > wide/there > deep/static"
 
 
-def test_a_method_acts_on_all_stacks_that_its_card_allows_unless_a_run_names_them(sample):
-    stacks = [sample.run(f"deep/{name}").method.stacks for name in ("static", "tuned", "gated")]
-    assert stacks == [(), ("encoder", "decoder"), ("decoder",)]
-
-
-def test_a_preset_gives_what_the_run_does_not(edited):
-    folder = edited((RUNS, "target_depth: 6}}", "preset: released, tau: 2.0, target_depth: 6}}"))
-    method = load(folder).run("deep/gated").method
-    assert (method.tau, method.kl_weight, method.target_depth) == (2.0, 0.1, 6.0)
-
-
-# Scales
-
-
-@pytest.mark.parametrize(
-    ("run", "scale", "layers"),
-    [
-        ("static", "full", (8, 12)),
-        ("static", "small", (2, 3)),
-        ("uneven", "small", (2, 4)),
-        ("masked", "small", (2, 0)),
-    ],
-)
-def test_depths_shrink_by_their_ratio_and_a_half_rounds_up(sample, run, scale, layers):
-    model = sample.run(f"deep/{run}", scale).model
-    assert (model.encoder_layers, model.decoder_layers) == layers
-
-
-def test_updates_are_those_of_the_group_and_settings_in_updates_follow_rounded_up(sample):
-    run = sample.run("deep/gated", "small")
-    assert (run.training.updates, run.training.schedule.warmup) == (300, 53)
-    assert (run.training.validate_every, run.method.tau_updates) == (30, 60)
-
-
-def test_lengths_in_epochs_shrink_with_a_run_in_epochs(edited):
-    training = "training: {updates: 75 epochs, validate_every: 15 epochs, save_every: 1 epoch}"
-    run = load(edited((RUNS, "training: {updates: 75 epochs}", training))).run(
-        "deep/epochs", "small"
-    )
-    assert (run.training.validate_every, run.training.save_every) == (60, 4)
-
-
 @pytest.mark.parametrize(
     ("run", "save_every", "begins"),
     [
@@ -188,41 +203,6 @@ def test_a_scale_that_averages_weights_from_before_the_end_is_named(
     if begins is not None:
         assert f"the mean of 3 saved weights begins at update {begins} of 300" in warning
         assert warning.endswith("; write training.save_every: 20 or less")
-
-
-def test_a_later_rule_wins_and_may_ask_for_runs_families_and_papers(sample):
-    models = {name: sample.run(f"deep/{name}", "small").model for name in ("static", "gated")}
-    assert (models["static"].dropout, models["gated"].dropout) == (0.0, 0.1)
-    assert (models["static"].attention_dropout, models["gated"].attention_dropout) == (0.0, 0.2)
-
-
-def test_of_rules_for_a_part_and_its_value_the_later_one_wins(edited):
-    """A path that an earlier rule had set kept its old place in the order."""
-    rules = """rules:
-  - set: {training.schedule.warmup: 5}
-  - set: {training.schedule: {name: inverse_sqrt, learning_rate: 1.0e-3, warmup: 6}}
-  - set: {training.schedule.warmup: 7}
-"""
-    project = load(edited((SMALL, "rules:\n", rules)), check=False)
-    assert project.run("deep/static", "small").training.schedule.warmup == 7
-
-
-def test_a_rule_may_ask_for_a_mapping_and_for_null(edited):
-    rules = (
-        "rules:\n  - when: {data.direction: null}\n    set: {training.clip: 3.0}\n"
-        "  - when: {training.schedule: {name: noam}}\n    set: {training.clip: 9.0}\n"
-    )
-    project = load(edited((SMALL, "rules:\n", rules)), check=False)
-    clips = [project.run(f"deep/{name}", "small").training.clip for name in ("domains", "static")]
-    assert clips == [3.0, 1.0]
-
-
-def test_a_rule_sets_of_a_method_only_what_neither_run_nor_family_gives(sample):
-    """A run's `null` is given too."""
-    fixed = sample.run("deep/fixed", "small").method
-    assert (fixed.kl_weight, fixed.target_depth) == (3.0, None)
-    gated = sample.run("deep/gated", "small").method
-    assert (gated.kl_weight, gated.target_depth) == (10.0, 2.0)
 
 
 # Places and sources

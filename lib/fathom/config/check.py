@@ -157,13 +157,8 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
     if kind in _BOUNDS:
         side, remedy = _BOUNDS[kind]
         return f"{brief(value) or 'empty text'} is {side}", f"write {remedy.format(**context)}"
-    if kind == PATTERN and context["words"]:
-        return f"'{brief(value)}' is not possible here", f"write {context['words']}"
-    if kind == PATTERN:
-        what = f"'{brief(value)}' does not match {context['pattern']}"
-        return what, f"write for example '{context['example']}'"
-    if kind == "string_pattern_mismatch":
-        return f"'{brief(value)}' does not match {context['pattern']}", "write it in that form"
+    if kind in (PATTERN, "string_pattern_mismatch"):
+        return _wrong_form(value, context)
     if kind == "finite_number":
         return f"{brief(value)} is not a number", "write a finite number"
     what, _, remedy = error["msg"].removeprefix("Value error, ").partition("; ")
@@ -171,11 +166,21 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
 
 
 def _unknown_key(location: Key, model: type[BaseModel]) -> tuple[str, str]:
+    """Say what to write in place of a key that is gone, or the nearest name of one that is not."""
     *above, key = location
     for each in _models_at(model, tuple(above)):
         if instead := KEYS.get(f"{each.__name__}.{key}"):
             return f"no key '{key}' any more", instead
     return f"unknown key '{key}'", nearest(key, field_names(model, tuple(above)))
+
+
+def _wrong_form(value: Any, context: Mapping[str, Any]) -> tuple[str, str]:
+    """Say what a text may be: its words, or else its pattern with an example where there is one."""
+    if context.get("words"):
+        return f"'{brief(value)}' is not possible here", f"write {context['words']}"
+    what = f"'{brief(value)}' does not match {context['pattern']}"
+    example = context.get("example")
+    return what, f"write for example '{example}'" if example else "write it in that form"
 
 
 def _wrong_type(value: Any, expected: str) -> tuple[str, str]:
