@@ -116,7 +116,8 @@ class Workload:
         command = [str(Path(sys.executable).with_name("snakemake"))]
         command += [str(self.folder / "tensors.json"), "--config", f"results={self.results}"]
         sys.stderr.write(f"bench: making the text first: {' '.join(command)}\n")
-        subprocess.run(command, check=True, cwd=ROOT)
+        # Only tables go to the standard output.
+        subprocess.run(command, check=True, cwd=ROOT, stdout=sys.stderr)
 
     def spec(self, shape: Shape) -> Spec:
         """Return the run that is trained: of the scale on a CPU, of the paper's size on CUDA.

@@ -384,7 +384,8 @@ class Targets(Needs):
         files = [str(path) for path in self.measured(artefact)]
         cells = [[cell.id, cell.column, cell.source, cell.key] for cell in artefact.cells]
         sentences = self.project.sentences(artefact.paper.name, artefact.spec.name)
-        return short(identity([artefact.spec.values.plain, files, cells, *sentences]))
+        reference = artefact.paper.about.reference
+        return short(identity([artefact.spec.values.plain, reference, files, cells, *sentences]))
 
     def page_results(self, paper: str) -> list[Path]:
         """Return the files of results that a paper's page is made of, those that are built."""
