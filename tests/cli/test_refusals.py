@@ -112,9 +112,6 @@ REFUSED = [
         )
     ),
     ("diff results elsewhere", "elsewhere: no such folder"),
-    ("pack --results elsewhere", "no results of scale small"),
-    (f"pack {GATED}", f"{FILE}: no such file"),
-    ("unpack run.zip", "run.zip: no such file"),
     ("clean state", "no kind 'state'; nearest valid name: 'states'"),
     ("clean --yes", "no kind is named; name some of"),
     # Verbs of earlier versions.

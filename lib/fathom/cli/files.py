@@ -104,13 +104,19 @@ def verify(
 
 
 def _outdated(project: Project, paths: Paths) -> Iterator[FathomError]:
-    """Yield the tables, figures, lists and pages of all scales that are older than results."""
+    """Yield the tables, figures, lists and pages of all scales that are older than results.
+
+    A mistake in config, which says what they show, is one of the findings.
+    """
     from fathom.workflow.targets import Targets
 
     for scale in project.scales:
         of_scale = Paths(paths.results, scale)
         if of_scale.top.is_dir():
-            yield from Targets(project, scale, of_scale).outdated()
+            try:
+                yield from Targets(project, scale, of_scale).outdated()
+            except FathomError as error:
+                yield error
 
 
 def _folders(project: Project, run: str, paths: Paths) -> list[Path]:

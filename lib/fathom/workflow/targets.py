@@ -350,7 +350,7 @@ class Targets(Needs):
 
     def outdated(self) -> Iterator[FathomError]:
         """Yield what was drawn or listed from files of results that are newer, with its command."""
-        drawn = {
+        drawn: dict[tuple[str, ...], tuple[list[Path], list[Path]]] = {
             (artefact.verb, name, "--partial"): (
                 self.artefact_files(artefact),
                 self.measured(artefact),
