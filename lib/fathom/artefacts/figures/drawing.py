@@ -208,7 +208,7 @@ def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
 
 
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
-    """Print the figure's number and title above it; paper, scale, sentences, a few notes below."""
+    """Print the figure's number and title above it; paper, scale, notes and sentences below."""
     title = label(figure.name, figure.settings.title)
     drawing.suptitle(title, x=0.01, ha="left", fontsize="medium")
     sources = [run.source for run in inputs.runs.values()]
@@ -218,8 +218,9 @@ def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str
     lines = wrap(about + other_text(sources), LINE)
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
-    words = [figure.settings.caption, *inputs.sentences, ". ".join(shown) + "." if shown else ""]
+    words = [figure.settings.caption, ". ".join(shown) + "." if shown else ""]
     lines += wrap(" ".join(filter(None, words)), LINE)
+    lines += [line for sentence in inputs.sentences for line in wrap(sentence, LINE)]
     height = drawing.get_figheight() + LEADING * (len(lines) - 1)
     drawing.set_figheight(height)
     bottom = (0.02 + LEADING * len(lines)) / height
