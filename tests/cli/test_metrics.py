@@ -2,15 +2,16 @@
 
 import csv
 import json
+import re
 import shutil
 import sys
+from statistics import fmean
 
 import pytest
 
 from fathom.io.files import read_lines, sha256, write_lines
 from fathom.io.records import read_record, write_record
 from fathom.results import measurements
-from fathom.scoring.metrics import comet, named
 from tests.house.tree import ROOT
 from tests.support import run_files
 from tests.support.small_project import GATED, RUN
@@ -123,30 +124,69 @@ def test_a_wrong_file_of_a_metric_is_refused_with_what_to_correct(folder, call, 
     assert message in call("score", RUN, "--metric", "verbatim").one_line
 
 
-def test_comet_is_given_the_sources_and_kept_in_millionths(folder, call, monkeypatch, tmp_path):
-    comet._model.cache_clear()
+def documented(words):
+    """Return the block of docs/adding_a_metric.md that has these words."""
+    page = (ROOT / "docs" / "adding_a_metric.md").read_text(encoding="utf-8")
+    (block,) = (block for block in page.split("```") if words in block)
+    return block.partition("\n")[2]
+
+
+@pytest.fixture
+def with_comet(folder):
+    """The project with COMET as the page adds it: the file, its two entries, and a table."""
+    code = documented("class Comet(Metric)")
+    (folder / "mine" / "metrics" / "comet.py").write_text(code, encoding="utf-8")
+    (folder / "mine" / "study.yaml").write_text(STUDY.replace("exact, avg", "comet"))
+    path = folder / "config" / "columns.yaml"
+    text = path.read_text(encoding="utf-8")
+    _, measurement, column = re.split(
+        r"(?m)^measurements:\n|^columns:\n", documented("comet.test}")
+    )
+    for section, entry in (("measurements:\n", measurement), ("columns:\n", column)):
+        text = text.replace(section, section + entry, 1)
+    path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A package with the interface of unbabel-comet."""
+    packages = tmp_path / "packages"
+    about = packages / "unbabel_comet-2.2.7.dist-info" / "METADATA"
+    code = packages / "comet" / "__init__.py"
+    for path in (about, code):
+        path.parent.mkdir(parents=True)
+    code.write_text(COMET, encoding="utf-8")
+    about.write_text("Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.7\n")
+    monkeypatch.syspath_prepend(packages)
+    yield
+    sys.modules.pop("comet", None)
+
+
+def test_without_its_package_comet_says_how_to_install_it(with_comet, call):
     line = call("score", RUN, "--metric", "comet").one_line
-    assert "no package 'comet'; pip install 'fathom[comet]'" in line
-    package = tmp_path / "packages" / "comet"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text(COMET, encoding="utf-8")
-    (package.parent / "unbabel_comet-2.2.7.dist-info").mkdir()
-    about = "Metadata-Version: 2.1\nName: unbabel-comet\nVersion: 2.2.7\n"
-    (package.parent / "unbabel_comet-2.2.7.dist-info" / "METADATA").write_text(about)
-    monkeypatch.syspath_prepend(package.parent)
-    answer = call("score", RUN, "--metric", "comet")
-    monkeypatch.delitem(sys.modules, "comet")
-    comet._model.cache_clear()
-    assert answer.code == 0, answer
-    (place,) = folder.glob(f"results/runs/*/{RUN}-*/1/decodings/test.plain-*")
+    assert "no package 'comet'; install it as docs/adding_a_metric.md says" in line
+
+
+def test_comet_as_the_docs_add_it_scores_a_cell_of_a_table(with_comet, call, stand_in):
+    assert call("validate").code == 0
+    for run in (RUN, GATED):
+        assert call("score", run, "--metric", "comet").code == 0
+    (place,) = with_comet.glob(f"results/runs/*/{RUN}-*/1/decodings/test.plain-*")
     (path,) = place.parents[1].glob("measurements/comet.test.plain-*.json")
     record = measurements.read(path).measurements["comet.test.plain"]
-    assert record.how == "model:Unbabel/wmt22-comet-da|version:2.2.7"
+    assert record.how.startswith("model:Unbabel/wmt22-comet-da|version:2.2.7|file:")
     for line in run_files.scores(place / "comet" / "scores.tsv"):
-        (source,) = folder.glob(f"results/corpora/*/{line.task}/test.{line.task}")
+        (source,) = with_comet.glob(f"results/corpora/*/{line.task}/test.{line.task}")
         pairs = zip(read_lines(source), read_lines(place / f"{line.task}.txt"), strict=True)
         scores = [round(1e6 / (3 + abs(len(mt) - len(src)))) for src, mt in pairs]
         assert float(line.value) == pytest.approx(sum(scores) / len(scores) / 1e4, abs=1e-6)
         assert float(line.low) <= float(line.value) <= float(line.high)
         assert record.tasks[line.task].value == float(line.value)
-    assert named("comet").needs_source
+    assert call("table", "mine_table1").code == 0
+    with open("results/small/mine/table1.csv", encoding="utf-8", newline="") as stream:
+        cells = {line["row"]: line for line in csv.DictReader(stream)}
+    mean = fmean(each.value for each in record.tasks.values())
+    assert float(cells["Static"]["value"]) == pytest.approx(mean)
+    assert 0 < float(cells["Gated"]["p"]) <= 1
+    assert "COMET" in (with_comet / "results/small/mine/table1.md").read_text(encoding="utf-8")

@@ -169,7 +169,7 @@ def test_a_wrong_method_breaks_a_contract_that_says_why(mine, old, new, contract
     assert [*broken] == [contract] or contract == "batches"
 
 
-@pytest.mark.parametrize("name", sorted({*METRICS} - {"comet"}))
+@pytest.mark.parametrize("name", METRICS)
 def test_each_metric_of_fathom_keeps_the_contracts(name):
     for metric in named(name).variants("eng", ("moses",)):
         assert check_metric(metric) == {}

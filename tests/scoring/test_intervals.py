@@ -12,7 +12,7 @@ from scipy import stats
 
 from fathom.scoring import bootstrap
 from fathom.scoring.bootstrap import SEED, Paired, drawn_scores, draws, interval
-from fathom.scoring.metrics import Statistics, bleu, chrf, named
+from fathom.scoring.metrics import Metric, Statistics, bleu, chrf
 from fathom.scoring.students_t import freedom, half_interval, holm, holm_shares, p_value
 from tests.scoring.conftest import ENGLISH
 from tests.support.paired import paired_bootstrap
@@ -52,9 +52,24 @@ def test_an_interval_can_be_drawn_again_and_ignores_the_environment(monkeypatch)
     assert spread(counted, SAMPLES) == first
 
 
+class Mean(Metric):
+    """The mean of the sentences' scores, as of a neural network."""
+
+    name, unit, better, columns = "mean", "", "higher", ("millionths", "segments")
+
+    def signature(self):
+        return "mean"
+
+    def count(self, hypotheses, references, sources, language):
+        raise NotImplementedError
+
+    def score(self, sums):
+        return 100 * float(sums[0]) / 1e6 / float(sums[1])
+
+
 def means(values):
-    """Return the counts of a metric that is a mean: COMET's."""
-    return Statistics(named("comet"), np.array([[10_000 * value, 1] for value in values]))
+    """Return the counts of a metric that is a mean."""
+    return Statistics(Mean(), np.array([[10_000 * value, 1] for value in values]))
 
 
 def test_the_standard_error_is_the_deviation_of_the_draws():

@@ -108,7 +108,7 @@ def read_vocabulary(file: Value) -> Vocabulary:
 
 def _faults(vocabulary: Vocabulary, file: Value) -> Iterator[FathomError]:
     for name in vocabulary.measurements:
-        if name not in NAMES:
+        if name not in NAMES and not is_plugin("metrics", name):
             where = file.place("measurements", name)
             yield FathomError(f"nothing measures '{name}'", where, nearest(name, NAMES))
     for name, column in vocabulary.columns.items():
