@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -226,7 +227,7 @@ def test_a_table_which_names_its_paper_is_drawn_again_where_the_paper_s_title_ch
     made = targets(tmp_path)
     artefact = made.artefact(TABLE)
     about = artefact.paper.about.model_copy(update={"title": "Another title"})
-    renamed = replace(artefact, paper=replace(artefact.paper, about=about))
+    renamed = replace(artefact, paper=SimpleNamespace(name=artefact.paper.name, about=about))
     assert made.definition(renamed) != made.definition(artefact)
 
 
