@@ -34,7 +34,7 @@ SCALE, PAPER, TABLE = "tiny_long", "latent_depth", "table5"
 PAGE = ROOT / "docs" / "results.md"
 RUNS = "runs.csv"
 # Files that are kept, and those that are not: points of each layer at each update, 2.3 MB.
-FILES = ("*/*.csv", "*/*.md", "curves/*.svg", "claims.csv")
+FILES = ("*/*.csv", "*/*.md", "*/*_curves.svg", "claims.csv")
 NOT_KEPT = ("deep/transparent_attention/figure4.csv", "tiny/latent_depth/figure6.csv")
 SCALES = ("tiny", SCALE, "deep")
 LADDERS = ("deep",)  # scales that ask which rows train, and at which rate

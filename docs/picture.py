@@ -53,7 +53,6 @@ console.log('FOUND ' + JSON.stringify(
 # From which line on the picture has the log of `make reproduce`, and how it looks.
 _SHOWN = "== from text to table"
 _LOOK = "width:fit-content;white-space:pre-wrap;overflow-wrap:anywhere;font:14px/1.5 monospace"
-_POLICY = re.compile(r"<meta http-equiv=\W?Content-Security-Policy[^>]*>")
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 
 
@@ -63,9 +62,7 @@ def take(name: str, page: Path) -> None:
     file = IMAGES / f"{name}.png"
     with TemporaryDirectory() as folder:
         copy = Path(folder) / page.name
-        # Without the policy that keeps other scripts out.
-        text = _POLICY.sub("", page.read_text(encoding="utf-8"))
-        asked = _ASKED % json.dumps(elements)
+        text, asked = page.read_text(encoding="utf-8"), _ASKED % json.dumps(elements)
         copy.write_text(text.replace("</body>", asked), encoding="utf-8")
         command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"]
         command += ["--hide-scrollbars", f"--window-size={WIDTH},{LOWEST}"]

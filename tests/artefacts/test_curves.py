@@ -1,8 +1,6 @@
-"""Learning curves: points, the unigram baseline, pictures and numbers."""
+"""Learning curves: points, the unigram baseline, panels and numbers."""
 
-import re
 import xml.etree.ElementTree as ElementTree
-from textwrap import wrap
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,21 +9,19 @@ from pandas import DataFrame
 
 from fathom.artefacts.curves import (
     LEGEND,
-    LETTERS,
     LearningCurve,
     SeedCurve,
     curve,
-    pictures,
+    draw,
     rows,
     run_labels,
-    svg,
+    write,
 )
-from fathom.artefacts.figures.drawing import POINTS, over_seeds, straightened, thinned
+from fathom.artefacts.figures.drawing import POINTS, over_seeds, thinned
 from fathom.artefacts.table.sources import ResultSource
 from fathom.io.records import hashes, write_record
 from tests.support.run_files import training
 
-NUMBER = re.compile(r"-?[\d.]+")
 COLUMNS = ("update", "nll", "valid_nll")
 FALLING = tuple((float(at), 8.0 - at / 100 + 0.2 * (at % 7)) for at in range(1, 401))
 
@@ -91,17 +87,14 @@ def test_seeds_without_a_result_are_named_and_not_in_the_mean():
     assert shown.last == 4.5
     assert "mean of 2 seeds" in shown.words
     assert shown.words.endswith(", seed 2 diverged (the loss is not finite)")
-    assert shown.record["seeds_averaged"] == [1, 3]
-    assert [seed["reason"] != "" for seed in shown.record["seeds"]] == [False, True, False]
 
 
 def test_a_run_without_any_result_has_all_its_validations():
     shown = curve_of(seed_of(1, 8.0, "diverged"), seed_of(2, 9.0, "diverged"))
-    assert (shown.last, shown.record["seeds_averaged"]) == (8.5, [1, 2])
+    assert (shown.last, [seed.seed for seed in shown.averaged]) == (8.5, [1, 2])
     untried = curve_of(seed_of(1, 0.0, "has not ended", validation=False))
     assert (untried.last, untried.words) == (None, "has not ended")
-    assert untried.record["last_validation"] is None
-    assert (curve_of().words, pictures([curve_of()], "axes")) == ("not run", [])
+    assert curve_of().words == "not run"
 
 
 def test_a_run_is_called_after_its_row_its_block_and_the_column_where_that_decides():
@@ -119,36 +112,24 @@ def test_a_run_is_called_after_its_row_its_block_and_the_column_where_that_decid
     assert run_labels(cells) == {"p/a": "baseline"}
 
 
-def drawn_lines(picture):
-    """Return the text of a picture, and the points of each of its lines."""
-    root = ElementTree.fromstring(picture)
-    texts = [part.text.strip() for part in root.iter() if part.text and part.text.strip()]
-    paths = [part.attrib["d"] for part in root.iter() if part.tag.rpartition("}")[2] == "path"]
-    lines = [d[1:].partition("l") for d in paths if "l" in d and not d.endswith("z")]
-    steps = [[float(step) for step in NUMBER.findall(rest)[1::2]] for _, _, rest in lines]
-    return texts, [(1 + len(each), sum(each)) for each in steps]
-
-
-def test_pictures_share_an_axis_a_little_above_the_baseline_and_lines_are_thinned():
+def test_panels_share_an_axis_a_little_above_the_baseline_and_lines_are_thinned():
     curves = [
         LearningCurve("a", "p/a", (SeedCurve(1, FALLING, FALLING[-1:], 7.0, ""),)),
-        LearningCurve("b", "p/b", (SeedCurve(1, FALLING, (), 7.0, ""),)),
+        LearningCurve("b", "p/b", (SeedCurve(1, FALLING, (), None, ""),)),
         LearningCurve("c", "p/c", (SeedCurve(1, FALLING[:9], (), 7.0, ""),)),
     ]
-    shown = {drawn.label: drawn_lines(picture) for drawn, picture in pictures(curves, "axes")}
-    assert shown["a"][0] == ["4", "5", "6", "7", "0", "400"]
-    assert shown["b"][0] == []  # its axes are those of the first
-    assert shown["c"][0] == ["4", "5", "6", "7", "0", "9"]  # which ended at another update
-    count, fall = max(shown["a"][1])
-    assert 2 < count <= POINTS
-    assert fall > 0  # the NLL falls, and heights count downwards
-
-
-def test_a_line_keeps_its_bends_alone():
-    falling = [(float(x), 100 - 10 * min(x, 5)) for x in range(20)]
-    assert straightened(falling) == [falling[0], falling[5], falling[19]]
-    assert straightened([(0.0, 0.0), (1.0, 0.4), (2.0, 0.0)]) == [(0.0, 0.0), (2.0, 0.0)]
-    assert straightened(falling[:1]) == falling[:1]
+    panels = draw(curves).axes
+    assert [panel.get_title("left") for panel in panels] == ["a", "b", "c"]
+    assert {panel.get_ylim() for panel in panels} == {(4.0, 8.0)}
+    assert [[text.get_text() for text in panel.texts] for panel in panels] == [["4.20"], [], []]
+    for panel in panels:
+        training = panel.lines[0].get_xydata()
+        assert 2 < len(training) <= POINTS
+    dashed = [
+        [line.get_ydata()[0] for line in panel.lines if line.get_linestyle() == "--"]
+        for panel in panels
+    ]
+    assert dashed == [[7.0], [], [7.0]]
 
 
 def test_several_seeds_are_a_median_with_their_range():
@@ -158,19 +139,16 @@ def test_several_seeds_are_a_median_with_their_range():
     shown = thinned(over_seeds(points, "nll").to_numpy())
     assert len(shown) <= POINTS
     assert np.allclose(shown[:, 1:] - shown[:, 1:2], (0, -1, 4))
-    counts = []
-    for some in (seeds, seeds[:1]):
-        ((_, picture),) = pictures([curve_of(*some)], "axes")
-        _, lines = drawn_lines(picture)
-        counts.append((len([line for line in lines if line[0] > 9]), 'class="range"' in picture))
-    assert counts == [(1, True), (1, False)]
+    ranges = [len(draw([curve_of(*some)]).axes[0].collections) for some in (seeds, seeds[:1])]
+    assert ranges == [1, 0]
 
 
 def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_bytes(tmp_path):
     curves = [curve("Row <1> $x$", source_of(tmp_path))]
-    shown = svg("<Table> & $more$", curves)
-    texts, _ = drawn_lines(shown)
-    assert {"<Table> & $more$", "Row <1> $x$"} <= set(texts)
-    # The legend was cut off below one picture.
-    assert set(wrap(LEGEND, LETTERS)) <= set(texts)
-    assert shown == svg("<Table> & $more$", curves)
+    for name in ("one", "two"):
+        write("<Table> & $more$", curves, tmp_path / name)
+    files = [(tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two")]
+    assert files[0] == files[1]
+    texts = {part.text for part in ElementTree.fromstring(files[0]).iter()}
+    assert {"<Table> & $more$", "Row <1> $x$", *LEGEND} <= texts
+    assert (tmp_path / "one.csv").read_text(encoding="utf-8").count("nll.train") == 2

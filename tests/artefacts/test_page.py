@@ -1,10 +1,9 @@
 """The page of a paper: each part of it, and the whole page of the project's own papers."""
 
-import hashlib
 import os
 import re
 import shutil
-from base64 import b64encode
+from base64 import b64decode
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ import pytest
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged, judged
 from fathom.artefacts.claims.truths import Evidence
+from fathom.artefacts.figures.drawing import Pictures
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.page import (
     bibtex,
@@ -32,20 +32,19 @@ from fathom.artefacts.page.runs import (
     usual_facts,
 )
 from fathom.artefacts.page.tables import PageTable, point
-from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import FOLDER, environment
 from fathom.artefacts.table.comparison import compare_table
 from fathom.config.paths import Paths
 from fathom.io.files import write_text
 from fathom.io.records import hashes, read_record, write_record
 from fathom.results.measurements import Number, Record
-from fathom.results.training_record import TrainingRecord, restore_measured
+from fathom.results.training_record import TrainingRecord
 from tests.support.browser import measured, needs_chromium
 from tests.support.filled_table import fill
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
-from tests.support.run_files import training, write_training
+from tests.support.run_files import write_training
 from tests.support.small_tables import KNOWN, reported, scores, table, typical
 from tests.support.specs import small_spec
 
@@ -279,56 +278,6 @@ def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artef
     assert " ".join(parts.split()).endswith("3 parts: ✕ fails our reading: ✕ 2 fails")
 
 
-def test_what_trained_says_at_which_size_and_what_must_not_be_concluded(artefacts):
-    paper, paths = own_project().papers["latent_depth"], artefacts.paths
-    for run, kind in (("24_12", "finished"), ("24_24", "diverged")):
-        spec = own_project().spec(f"latent_depth/m2o_diverse_{run}", "tiny")
-        folder = paths.run(spec, 1)
-        content = training(kind, spec.data.tasks, files={})
-        write_record(folder / "training.json", content)
-        restore_measured(folder / "training.json", spec, 1)
-    rows = 'trained(table5["24/12"]) and failed(table5["24/24"]) and trained(table5["LL-D, 24/24"])'
-    claims = [CLAIM, replace(CLAIM, name="static_diverges", expression=rows, comparable=False)]
-    compared = {"table5": artefacts.compared(paper, paper.tables["table5"])}
-    document = parsed(page(artefacts, paper, compared, claims))
-    check(document)
-    assert [part.attributes["id"] for part in document.named("trains").all("section")] == [
-        "trains-static_diverges"
-    ]
-    shown = document.named("trains-static_diverges")
-    lines = [[cell.text for cell in row.all("td")] for row in shown.all("tr")[1:]]
-    labels = [cell.text for row in shown.all("tr")[1:] for cell in row.all("th")]
-    assert labels == [
-        f"Table 5: {name}"
-        for name in ("24/12 (here 6/3)", "24/24 (here 6/6)", "LL-D, 24/24 (here 6/6)")
-    ]
-    assert lines[0] == ["trained", "1 trained of 1", "1.56", "6/3", "64", "5", "0.00025", "fp32"]
-    assert lines[1][:2] == ["diverged", "1 diverged of 1"]
-    assert lines[2][1] == "not run"
-    for words in (
-        "that a cell of the paper is reproduced or refuted",
-        "beyond depth 6/3, width 64, updates 5, learning rate 0.00025, precision fp32",
-        "anything from one seed (each row)",
-    ):
-        assert words in shown.text
-
-
-def test_a_claim_whose_runs_have_not_ended_is_not_among_what_trains(artefacts):
-    paper = own_project().papers["latent_depth"]
-    tables = {"table5": artefacts.compared(paper, paper.tables["table5"])}
-    runs = runs_of(artefacts, paper, tables)
-    claim = replace(CLAIM, expression='failed(table5[["24/24", "24/12"]])')
-    shown = [PageTable(table, runs) for table in tables.values()]
-    (asked,) = trainability([CLAIM, claim], shown)
-    assert [run.short_name for run in asked.runs.values()] == [
-        "m2o_diverse_24_12",
-        "m2o_diverse_24_24",
-    ]
-    assert (asked.ended, [*asked.not_concluded]) == ((), [])
-    check(document := parsed(page(artefacts, paper, tables, [claim])))
-    assert "trains" not in [part.attributes.get("id") for part in document.all("section")]
-
-
 def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):
     runs = paper_runs(artefacts, "lamgd", "table3")
     for run in runs.values():
@@ -480,20 +429,19 @@ def test_a_corpus_that_lacks_a_key_is_refused_with_file_and_key(tmp_path, prepar
 def figures(artefacts):
     paper = own_project().papers[TRANSPARENT]
     runs = runs_of(artefacts, paper, {})
-    links = {name: f"#{run.short_name}" for name, run in runs.items()}
-    return {figure["spec"].name: figure for figure in page_figures(artefacts, paper, runs, links)}
+    return {figure["spec"].name: figure for figure in page_figures(artefacts, paper, runs)}
 
 
 def test_a_figure_without_a_number_is_not_drawn_and_names_what_was_not_trained(artefacts):
     assert all(
-        figure["picture"] == "" and figure["missing"] for figure in figures(artefacts).values()
+        figure["picture"] is None and figure["missing"] for figure in figures(artefacts).values()
     )
     name = f"{TRANSPARENT}/{own_project().papers[TRANSPARENT].figures['figure1'].settings.runs[0]}"
     spec, paths = own_project().spec(name, "tiny"), artefacts.paths
     write_training(spec, paths)
     (paths.training(spec, 1).parent / "metrics.tsv").unlink()
     drawn = figures(artefacts)["figure1"]
-    assert (drawn["csv"], drawn["picture"]) == (None, "")
+    assert (drawn["csv"], drawn["picture"]) == (None, None)
     assert name.rpartition("/")[2] not in drawn["missing"]
 
 
@@ -626,13 +574,26 @@ def test_where_the_papers_base_failed_its_number_stands_with_that(artefacts):
     assert "27.79, base failed" in document.named("table1").text
 
 
-def test_each_run_has_its_curve_once_and_parts_of_figures_have_titles_and_links(shown):
+def svg_of(address):
+    """Return the text of a picture that a page contains."""
+    return b64decode(address.removeprefix("data:image/svg+xml;base64,")).decode("utf-8")
+
+
+def test_figures_and_curves_are_pictures_for_light_and_dark_pages_with_each_run_once(shown):
     assert [part.text for part in shown.named("curves").all("h3")] == ["Table 5"]
-    captions = [link.text for link in shown.named("curves").all("figcaption")]
-    assert len(captions) == len({*captions}) == 10
-    bars = shown.named("figure4").all("svg")[0].all("a")
-    assert len(bars) == 3 * 8
-    assert all(re.fullmatch(r".+, \w{3}: [+-]\d+\.\d\d", bar.all("title")[0].text) for bar in bars)
+    (curves,), (bars,) = (shown.named(name).all("picture") for name in ("curves", "figure4"))
+    words = curves.all("img")[0].attributes["alt"]
+    assert words.startswith("6/6: validation NLL ")
+    for picture in (curves, bars):
+        (dark,), (light,) = picture.all("source"), picture.all("img")
+        assert dark.attributes["media"] == "screen and (prefers-color-scheme: dark)"
+        texts = [svg_of(light.attributes["src"]), svg_of(dark.attributes["srcset"])]
+        assert ["#171614" in text for text in texts] == [False, True]
+    rows = [label.partition(": validation")[0] for label in words.split("; ")]
+    assert len(rows) == len({*rows}) == 10
+    assert all(f"<!-- {row} -->" in svg_of(curves.all("img")[0].attributes["src"]) for row in rows)
+    links = [link.attributes["href"] for link in shown.named("figure4").all("li")[1].all("a")]
+    assert len(links) == 10
 
 
 def test_pages_are_small(ran, artefacts):
@@ -641,8 +602,8 @@ def test_pages_are_small(ran, artefacts):
     fill(artefacts, paper.name, *paper.tables)
     tables = {name: artefacts.compared(paper, table) for name, table in paper.tables.items()}
     whole = page(artefacts, paper, tables, judged(artefacts, paper))
-    assert ran.stat().st_size < 215_000
-    assert len(whole.encode()) < 400_000
+    assert ran.stat().st_size < 800_000
+    assert len(whole.encode()) < 2_800_000
 
 
 LOOK = """
@@ -654,6 +615,7 @@ const found = {
   overflow: page.documentElement.scrollWidth - window.innerWidth,
   missing: names.filter(name => name !== 'closed' && !page.getElementById(name)),
   points: [],
+  pictures: [...page.images].map(image => [image.naturalWidth > 0, image.currentSrc !== image.src]),
 }
 for (const view of ['gains', 'numbers']) {
   page.getElementById(`view-${view}`).checked = true
@@ -685,6 +647,7 @@ def test_a_browser_shows_the_page_without_overflow_and_numbers_by_their_points(
     assert (found["width"], found["dark"], console) == (width, dark, [])
     assert found["overflow"] <= 0
     assert found["missing"] == []
+    assert found["pictures"] == [[True, dark]] * 2
     assert found["first"] < (1200 if width == 1400 else 2000)
     assert len(found["points"]) > 20
     assert max(found["points"]) <= 1
@@ -720,16 +683,22 @@ def test_links_lead_from_the_page_to_the_results(tmp_path):
     assert link(file, home) == "../runs/p/a%20run-1234/train.log"
 
 
-def test_a_page_lets_in_its_own_script_and_nothing_else():
-    for name, text in (
-        ("page.html", "{% set script %}{% include 'page.js' %}{% endset %}"),
-        ("table.html", ""),
-    ):
-        source = (FOLDER / name).read_text(encoding="utf-8")
-        (line,) = [line for line in source.split("\n") if "Content-Security-Policy" in line]
-        policy = environment(autoescape=True).from_string(text + line).render()
-        assert "default-src 'none'" in policy
-        script = (FOLDER / "page.js").read_text(encoding="utf-8")
-        digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        assert (f"script-src 'sha256-{digest}'" in policy) == (name == "page.html")
-        assert ("<script>{{ script }}</script>" in source) == (name == "page.html")
+@pytest.mark.parametrize("name", ["page.html", "table.html"])
+def test_a_browser_loads_nothing_from_elsewhere_for_a_page_or_a_table(name):
+    source = (FOLDER / name).read_text(encoding="utf-8")
+    (policy,) = [line for line in source.split("\n") if "Content-Security-Policy" in line]
+    assert "default-src 'none'" in policy
+    assert "http" not in policy.partition("content=")[2]
+
+
+def test_what_config_and_results_say_is_text_and_no_html(artefacts):
+    hostile = '"><script>alert(1)</script>'
+    claim = replace(CLAIM, sentence=hostile, section=hostile, part=hostile, note=hostile)
+    text = page(artefacts, own_project().papers["lamgd"], {}, [claim], today=hostile)
+    made = environment(autoescape=True).from_string(
+        "{% from 'picture.html' import picture %}{{ picture(drawn, words) }}"
+    )
+    text += made.render(drawn=Pictures("data:", "data:"), words=hostile)
+    assert hostile not in text
+    assert len(parsed(text).all("script")) == 1
+    assert parsed(text).all("img")[-1].attributes["alt"] == hostile

@@ -65,8 +65,7 @@ def drawn(summarised, after):
     table, figure = ("table", "sample_table1"), ("figure", "sample_figure1")
     of_text = (("fetch", "mine_bos"), *((verb, STUDY) for verb in OF_TEXT))
     of_run = ((verb, OWN) for verb in OF_RUN)
-    curves = ("curves", f"sample/{RUN}", GATED)
-    of_all = (("compare",), ("claims",), ("page", STUDY), curves)
+    of_all = (("compare",), ("claims",), ("page", STUDY))
     invoke(folder, *of_text, *of_run, table, figure, *of_all)
     return folder
 
@@ -187,11 +186,10 @@ def test_curves_and_figures_leave_a_run_with_a_damaged_series_out_and_say_so(own
     results = own(drawn) / "results"
     (series,) = results.glob(f"runs/sample/{GATED}-*/1/metrics.tsv")
     flip(series)
-    answer = call("curves", f"sample/{RUN}", GATED)
+    answer = call("figure", "sample_table1", "--curves")
     assert answer.code == 0
-    assert f"left out: {GATED}, seed 1: metrics.tsv is damaged or lost" in answer.err
-    assert f"{GATED}:" not in answer.out
-    assert "metrics.tsv is damaged or lost" in call("curves", GATED).one_line
+    assert "left out: Gated, seed 1: metrics.tsv is damaged or lost" in answer.err
+    assert "Gated:" not in answer.out
     assert f"metrics.tsv: not the file that was recorded; {AFTER_TRAINING}" in call("verify").out
 
 

@@ -1,4 +1,4 @@
-"""`fathom table`, `figure`, `curves`, `compare`, `claims`, `page`."""
+"""`fathom table`, `figure`, `compare`, `claims`, `page`."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ from fathom.io.records import read_record, write_record
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import says
-from tests.support.small_project import GATED, RUN
+from tests.support.small_project import RUN
 
 
 @pytest.fixture
@@ -101,47 +101,31 @@ table2:
     printed.write_text(
         "row,column,value,stderr,mark,right,note\npairs,bos,9,,,,\npairs,kor,9,,,,\n"
     )
-    line = call("curves", "sample_table2").one_line
+    line = call("figure", "sample_table2", "--curves").one_line
     assert "sample_table2: the table shows no runs" in line
     assert "`fathom table sample_table2 --scale small`" in line
 
 
-def test_curves_of_runs_or_rows_have_files_of_their_own_and_the_last_validation(
+def test_curves_of_a_tables_rows_are_files_beside_the_table_and_print_how_each_ended(
     own, summarised, call
 ):
     folder = own(summarised)
-    static, gated = json.loads(call("curves", RUN, GATED, "--json").out)
-    assert not [*folder.glob("results/small/curves/*")]
-    call("curves", RUN, GATED)
-    assert (static["label"], gated["run"]) == (RUN, f"sample/{GATED}")
-    (seed,) = static["seeds"]
-    assert (seed["seed"], seed["update"], seed["reason"]) == (1, 4, "")
-    assert seed["last_validation"] == static["last_validation"] > 0
-    (path,) = folder.glob("results/small/curves/*.csv")
-    with open(path, encoding="utf-8", newline="") as stream:
+    lines = call("figure", "sample_table1", "--curves").lines
+    assert [line.partition(": validation NLL ")[0] for line in lines] == ["Static", "Gated"]
+    drawn = folder / "results/small/sample/table1_curves"
+    with open(drawn.with_suffix(".csv"), encoding="utf-8", newline="") as stream:
         points = list(csv.DictReader(stream))
+    assert [*points[0]] == ["label", "run", "seed", "series", "update", "nll"]
     assert {point["series"] for point in points} == {"nll.train", "nll.valid", "unigram"}
     assert len([point for point in points if point["series"] == "nll.train"]) == 8
-    drawn = path.with_suffix(".svg").read_text(encoding="utf-8")
-    assert all(f">{name}</text>" in drawn for name in (RUN, GATED))
-    for names, labels in {
-        (GATED, RUN): [GATED, RUN],
-        (RUN,): [RUN],
-        (RUN, RUN): [RUN],
-        ("sample_table1",): ["Static", "Gated"],
-    }.items():
-        lines = call("curves", *names).lines
-        assert [line.partition(":")[0] for line in lines] == labels
-    written = {path.name for path in folder.glob("results/small/curves/*.svg")}
-    assert len(written) == 4
-    assert "sample_table1.svg" in written
+    text = drawn.with_suffix(".svg").read_text(encoding="utf-8")
+    assert all(f">{label}</text>" in text for label in ("Static", "Gated"))
 
 
-@pytest.mark.parametrize("names", [("sample_table1", RUN), (RUN, "sample_table1")])
-def test_a_table_and_a_run_are_not_drawn_together(project, call, names):
-    """The table was called an unknown run."""
-    line = call("curves", *names).one_line
-    assert "sample_table1: a table is drawn alone; name one table, or runs" in line
+def test_a_table_none_of_whose_rows_was_started_has_no_curves(project, call):
+    line = call("figure", "sample_table1", "--curves").one_line
+    remedy = "train with `fathom run sample_table1 --scale small`"
+    says("no training of its runs", where="sample_table1 at scale small", remedy=remedy).check(line)
 
 
 @pytest.mark.usefixtures("verbs_use_it")

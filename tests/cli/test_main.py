@@ -307,7 +307,6 @@ READING = {
     "params": (),
     "summary": (),
     "table": ("sample_table1", "--partial"),
-    "curves": (RUN,),
     "compare": (),
     "claims": (),
     "test": ("sample_table1: Gated", RUN),

@@ -23,10 +23,10 @@ from fathom.results.tree import RunResults, Tree, read_run
 
 REFERENCE = Path(__file__).with_name("reference.json")
 AGAIN = "freeze again: python -m tests.pipeline.freeze results"
-# Where five seeds of the frozen runs are on record (a file of `fathom curves`), and the update at
-# which tiny ends. These trainings went on to update 1,200; up to 300 they differ from tiny's in the
-# course of their temperatures alone, which follows a run's length.
-SEEDS, LAST_UPDATE = Path("docs/results/tiny_long/curves/latent_depth_table5.csv"), 300
+# Where five seeds of the frozen runs are on record (a file of `fathom figure --curves`), and the
+# update at which tiny ends. These trainings went on to update 1,200; up to 300 they differ from
+# tiny's in the course of their temperatures alone, which follows a run's length.
+SEEDS, LAST_UPDATE = Path("docs/results/tiny_long/latent_depth/table5_curves.csv"), 300
 # On the machine of the frozen numbers an NLL is equal to the digit. Other processors round and draw
 # dropout otherwise, which comes to as much as another seed. Two seeds differ with √2 times
 # their standard deviation; four of these, or a mean square beyond this share of F, are no chance.
@@ -70,7 +70,7 @@ def spread(path: Path) -> dict[str, Any]:
     """Return the standard deviation of seeds, pooled over runs, in nats per token.
 
     Args:
-        path: a file of `fathom curves`, with several seeds of each run.
+        path: a file of `fathom figure --curves`, with several seeds of each run.
     """
     nll: dict[str, list[float]] = {}
     with path.open(encoding="utf-8") as lines:

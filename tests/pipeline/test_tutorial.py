@@ -13,7 +13,7 @@ pytestmark = pytest.mark.pipeline
 MADE = ("make reproduce", ". .venv/bin/activate")
 LEFT = (
     "results/tiny/latent_depth.html",
-    "results/tiny/curves/latent_depth_table5.svg",
+    "results/tiny/latent_depth/table5_curves.svg",
     "results/tiny/help_texts/table1.csv",
     "results/tiny/dropout/table1.csv",
     "exported/checkpoint.pt",

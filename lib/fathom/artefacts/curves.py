@@ -1,34 +1,39 @@
 """Learning curves: training and validation NLL of runs, with the unigram baseline.
 
-The page of a paper shows them for the rows of its tables; `fathom curves` writes them alone.
+The page of a paper shows them for the rows of its tables; `fathom figure <table> --curves` writes
+them alone.
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fathom.artefacts.figures import drawing
 from fathom.artefacts.parameters import KEY as PARAMETERS
-from fathom.artefacts.rendering import environment
+from fathom.artefacts.rendering import write_csv
 from fathom.artefacts.table.sources import NOT_RUN, ResultSource, SeriesLost
 from fathom.config.schema.figures import UPDATE
 from fathom.config.tables import Cell
 from fathom.io import metrics
-from fathom.io.files import is_there
+from fathom.io.files import is_there, write_text
 from fathom.io.metrics import Row
 from fathom.results import training_record
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
 ABOVE = 0.4  # nats above the unigram baseline that are drawn
-TICKS = 5
 COLUMNS = ("label", "run", "seed", "series", "update", "nll")  # of the csv
-BESIDE = 5  # pictures beside each other
-LETTERS = 40  # of the legend below one picture
-LEFT, WIDTH, HEIGHT = 24, 310, 190  # of a picture: what is left of its axes, and their size
+HEIGHT, LETTERS = 1.1, 30  # of a panel: inches, and letters of a line of its title
+GREY = "#8A8A8A"
 LEGEND = (
-    "NLL in nats per token over updates: training (grey), validation (blue), the median of several "
-    "seeds, of validation with their range; dashed: the unigram baseline"
+    "NLL in nats per token over updates: training (grey), validation (blue, with its last value); "
+    "dashed: the unigram baseline.",
+    "Of several seeds the median, and of validation the range and the last value of each.",
 )
 
 Points = tuple[tuple[float, float], ...]
@@ -94,18 +99,6 @@ class LearningCurve:
         """The unigram baseline; None before a training has ended."""
         return next((seed.unigram for seed in self.seeds if seed.unigram is not None), None)
 
-    @property
-    def record(self) -> dict[str, Any]:
-        """The same for programs; what is unknown is None."""
-        seeds = []
-        for seed in self.seeds:
-            update, nll = seed.validation[-1] if seed.validation else (None, None)
-            line = {"seed": seed.seed, "update": update, "last_validation": nll}
-            seeds.append(line | {"unigram_nll": seed.unigram, "reason": seed.words})
-        averaged = [seed.seed for seed in self.averaged]
-        record = {"label": self.label, "run": self.run, "last_validation": self.last}
-        return record | {"seeds_averaged": averaged, "seeds": seeds}
-
 
 def curve(label: str, source: ResultSource) -> LearningCurve:
     """Return the curves of all seeds of a run that were started; damaged series are left out."""
@@ -159,78 +152,57 @@ def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
     return [dict(zip(COLUMNS, line, strict=True)) for line in lines]
 
 
-def svg(title: str, curves: Sequence[LearningCurve]) -> str:
-    """Return a curve of each run as one picture; all have the same vertical axis."""
-    columns = min(BESIDE, len(curves))
-    return _rendered(
-        "curves.svg",
-        title=title,
-        pictures=pictures(curves, "axes"),
-        columns=columns,
-        lines=math.ceil(len(curves) / columns),
-        legend=wrap(LEGEND, LETTERS * columns),
-    )
+def write(title: str, curves: Sequence[LearningCurve], stem: Path) -> None:
+    """Write curves as svg and csv, to a path without a suffix."""
+    import matplotlib
+
+    write_csv(stem.with_suffix(".csv"), COLUMNS, rows(curves))
+    with matplotlib.rc_context(drawing.style()):
+        drawn = draw(curves)
+        drawing.print_around(drawn, title, LEGEND)
+        text = drawing.rendered(drawn, "svg").decode("utf-8")
+    write_text(stem.with_suffix(".svg"), text)
 
 
-def pictures(curves: Iterable[LearningCurve], axes: str) -> list[tuple[LearningCurve, str]]:
-    """Return a picture of each run that was started, as SVG within a page.
+def draw(curves: Sequence[LearningCurve]) -> "Drawing":
+    """Return a panel for each run, all of which must have been started, with one vertical axis.
 
-    All have one vertical axis. What several have in common, its ticks, the unigram baseline and the
-    last update, the first of them draws under an id that begins with `axes`, and others use.
-    curves.css has the looks of all parts.
+    What is above the axis is cut off.
     """
-    started, shared, drawn = [curve for curve in curves if curve.seeds], dict[Any, str](), []
-    for curve in started:
-        parts = _drawn(curve, _range(started))
-        common = (parts["unigram"], parts["last"])
-        first = common not in shared
-        name = shared.setdefault(common, f"{axes}-{len(shared)}")
-        picture = _rendered("curve.svg", curve=curve, axes=name, first=first, **parts)
-        drawn.append((curve, picture))
-    return drawn
+    figure, axes = drawing.panels(len(curves), HEIGHT)
+    nats = _range(curves)
+    for panel, curve in zip(axes, curves, strict=True):
+        _draw_curve(panel, curve)
+        panel.set_ylim(*nats)
+    drawing.share_labels(axes)
+    return figure
 
 
-def _rendered(template: str, **values: Any) -> str:
-    return environment(autoescape=True).get_template(template).render(values)
-
-
-def _drawn(curve: LearningCurve, nats: tuple[int, int]) -> dict[str, Any]:
-    """Return the lines of a run over its seeds, where each seed ends, and the ticks.
-
-    What is above the axis is cut off by the picture's box.
-    """
+def _draw_curve(panel: "Axes", curve: LearningCurve) -> None:
+    """Draw the lines of a run over its seeds, and where each seed ends."""
+    from matplotlib.ticker import MaxNLocator
     from pandas import DataFrame
 
-    low, high = nats
-    names = ("training", "validation")
-    points = {name: [at for seed in curve.seeds for at in getattr(seed, name)] for name in names}
-    last = round(max(update for each in points.values() for update, _ in each)) or 1
-
-    def place(update: float, nll: float) -> tuple[float, float]:
-        return LEFT + WIDTH * update / last, HEIGHT * (high - nll) / (high - low)
-
-    over = {
-        name: drawing.thinned(
-            drawing.over_seeds(DataFrame(points[name], columns=["x", "nll"]), "nll").to_numpy()
-        )
-        for name in names
-    }
+    training, validation = (
+        DataFrame([at for seed in curve.seeds for at in getattr(seed, name)], columns=["x", "nll"])
+        for name in ("training", "validation")
+    )
     # Of batches, the range says less than the median.
-    lowest, highest = ([place(at[0], at[of]) for at in over["validation"]] for of in (2, 3))
-    bounds = (drawing.straightened(lowest), drawing.straightened(highest))
-    lines = {"range": [*bounds[0], *reversed(bounds[1])]} if lowest != highest else {}
-    for name in names:
-        lines[name] = drawing.straightened([place(at[0], at[1]) for at in over[name]])
-    baseline = None if curve.unigram is None else round(place(0, curve.unigram)[1])
-    ticks = range(low, high + 1, max(1, math.ceil((high - low) / TICKS)))
-    return {
-        "lines": {name: drawing.line(line, 0) for name, line in lines.items() if line},
-        "unigram": baseline,
-        "ends": [place(*seed.validation[-1]) for seed in curve.seeds if seed.validation],
-        "ticks": {tick: round(place(0, tick)[1]) for tick in ticks},
-        "last": last,
-        "box": (LEFT, WIDTH, HEIGHT),
-    }
+    batches = drawing.thinned(drawing.over_seeds(training, "nll")[["x", "median"]].to_numpy())
+    panel.plot(*batches.T, color=GREY, linewidth=0.5)
+    blue = drawing.look(0).color
+    drawing.draw_seeds(panel, drawing.over_seeds(validation, "nll"), blue, linewidth=0.9)
+    ends = [seed.validation[-1] for seed in curve.seeds if seed.validation]
+    updates, lasts = ([end[at] for end in ends] for at in (0, 1))
+    panel.plot(updates, lasts, "o", color=blue, markersize=2)
+    if curve.unigram is not None:
+        panel.axhline(curve.unigram, color=drawing.ink(), linewidth=0.5, linestyle="--")
+    panel.set_title("\n".join(wrap(curve.label, LETTERS)), loc="left", fontsize="x-small")
+    if curve.last is not None:
+        place = {"xytext": (0, 2), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        text = f"{curve.last:.2f}"
+        panel.annotate(text, (max(updates), curve.last), **place, color=blue, fontsize="x-small")
+    panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
 def _points(rows: Iterable[Row], column: str) -> Points:

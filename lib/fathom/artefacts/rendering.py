@@ -1,9 +1,7 @@
 """How files of results are written: pages, tables and cards by templates, numbers as csv."""
 
 import csv
-import hashlib
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from io import StringIO
@@ -60,9 +58,8 @@ def environment(autoescape: bool = False, brackets: str = "{}") -> "Environment"
     made.filters |= {
         "markdown": markdown_text,
         "paragraph": paragraph,
-        # Markdown in which nothing is a tag of HTML; a script's hash as a page's policy names it.
+        # Markdown in which nothing is a tag of HTML.
         "tags": lambda text: _TAG.sub(r"\\\g<0>", text),
-        "hash": lambda text: b64encode(hashlib.sha256(str(text).encode()).digest()).decode("ascii"),
     }
     return made
 

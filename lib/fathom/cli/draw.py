@@ -1,4 +1,4 @@
-"""The verbs that draw and judge: table, figure, curves, compare, claims, test, page."""
+"""The verbs that draw and judge: table, figure, compare, claims, test, page."""
 
 import webbrowser
 from collections.abc import Iterator
@@ -108,15 +108,20 @@ def print_table(table: "TableView") -> None:
 
 
 def figure(
-    target: Annotated[str, typer.Argument(help="A figure, as <paper>_<figure>.")],
+    target: Annotated[str, typer.Argument(help="A figure or, with --curves, a table.")],
     scale: Scale = None,
     results: Results = None,
     seeds: Seeds = None,
     partial: Partial = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="Draw the learning curves of a table's rows.")
+    ] = False,
 ) -> None:
     """Draw a figure as csv, png and pdf.
 
     Trains nothing: the files of all its runs must exist, unless --partial is given.
+    With --curves it draws training and validation NLL of a table's rows as svg and
+    csv, and prints the last validation NLL of each. What was not started is left out.
 
     Example: fathom figure latent_depth_figure4 --partial
     """
@@ -124,6 +129,9 @@ def figure(
     from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
+    if curves:
+        _draw_curves(artefacts, target)
+        return
     paper, spec = find(artefacts.project.papers, target, "figure")
     check_artefacts(artefacts.project, paper.name)
     if not partial:
@@ -136,78 +144,30 @@ def figure(
     report(f"figure: {stem}.png, pdf, csv")
 
 
-Names = Annotated[
-    list[str],
-    typer.Argument(
-        help="Runs of `fathom list runs`, or rows ('<paper>_<table>: <row>'), or one table."
-    ),
-]
+def _draw_curves(artefacts: "Artefacts", target: str) -> None:
+    """Write the learning curves of a table's rows, and print how each of them ended."""
+    from fathom.artefacts.curves import curve, run_labels, write
+    from fathom.config.paper import find
 
-
-def curves(
-    names: Names,
-    scale: Scale = None,
-    results: Results = None,
-    seeds: Seeds = None,
-    as_json: Json = False,
-) -> None:
-    """Draw learning curves of runs, or of a table's rows.
-
-    Training and validation NLL as svg and csv; the unigram baseline is dashed.
-    Prints the mean of the last validation over the seeds that have a result.
-    Trains nothing: what was not started is left out. With --json nothing is written.
-
-    Example: fathom curves m2o_diverse_12_12 m2o_diverse_24_24
-    """
-    from fathom.artefacts.curves import COLUMNS, curve, rows, svg
-
-    artefacts = open_artefacts(scale, results, seeds)
-    title, stem, labels = _labels(artefacts, names)
+    paper, table = find(artefacts.project.papers, target, "table")
+    labels = run_labels(artefacts.cells(table))
+    if not labels:
+        remedy = f"draw it with `{artefacts.paths.command('table', target)}`"
+        raise FathomError("the table shows no runs", target, remedy)
     of_runs = [curve(label, artefacts.source(run)) for run, label in labels.items()]
     started = [item for item in of_runs if item.seeds]
     lost = [note for item in of_runs for note in item.lost]
     if not started:
-        what = f"no training of {', '.join(labels)} in {artefacts.paths.searched}"
-        what = "; ".join(lost) or what
-        command = artefacts.paths.run_command(next(iter(labels)))
-        raise FathomError(what, f"scale {artefacts.scale}", f"train with `{command}`")
+        what = "; ".join(lost) or f"no training of its runs in {artefacts.paths.searched}"
+        command = artefacts.paths.run_command(target)
+        raise FathomError(what, f"{target} at scale {artefacts.scale}", f"train with `{command}`")
     for note in lost:
-        report(f"curves: left out: {note}")
-    content = [item.record for item in started]
-    answer(as_json, content, (f"{item.label}: {item.words}" for item in started))
-    if as_json:
-        return
-    path = artefacts.paths.curves(stem)
-    write_csv(path.with_suffix(".csv"), COLUMNS, rows(started))
-    write_text(path.with_suffix(".svg"), svg(f"{title}, scale {artefacts.scale}", started))
-    report(f"curves: {path}.svg, csv")
-
-
-def _labels(artefacts: "Artefacts", names: list[str]) -> tuple[str, str, dict[str, str]]:
-    """Return a title, the name of the files, and what each run is called, by its full name."""
-    from fathom.artefacts.curves import run_labels
-    from fathom.config.paper import find
-    from fathom.io.records import identity, short
-
-    project = artefacts.project
-    papers = project.papers.values()
-    tables = {f"{paper.name}_{table}" for paper in papers for table in paper.tables}
-    if len(names) == 1 and names[0] in tables:
-        _, table = find(project.papers, names[0], "table")
-        labels = run_labels(artefacts.cells(table))
-        if not labels:
-            remedy = f"name runs, or draw it with `{artefacts.paths.command('table', names[0])}`"
-            raise FathomError("the table shows no runs", names[0], remedy)
-        return names[0], names[0], labels
-    for name in names:
-        if name in tables:
-            raise FathomError("a table is drawn alone", name, "name one table, or runs")
-    runs = list(dict.fromkeys(project.run_name(name) for name in names))
-    title, stem = runs[0], runs[0].replace("/", "_")
-    if len(runs) > 1:
-        title += f" and {len(runs) - 1} more"
-        stem += f"_and_{len(runs) - 1}_more-{short(identity(runs))}"
-    return title, stem, {run: run.rpartition("/")[2] for run in runs}
+        report(f"figure: left out: {note}")
+    answer(False, None, (f"{item.label}: {item.words}" for item in started))
+    stem = artefacts.stem(paper, table)
+    stem = stem.with_name(f"{stem.name}_curves")
+    write(f"{target}, scale {artefacts.scale}", started, stem)
+    report(f"figure: {stem}.svg, csv")
 
 
 OneTable = Annotated[

@@ -29,7 +29,7 @@ VERBS = {
         ("score", "likelihood", "best-window", "gates", "sharing"), "measure"
     ),
     "Results": {
-        **dict.fromkeys(("table", "figure", "curves", "compare", "claims", "test", "page"), "draw"),
+        **dict.fromkeys(("table", "figure", "compare", "claims", "test", "page"), "draw"),
         **dict.fromkeys(("diff", "verify", "clean"), "files"),
     },
 }

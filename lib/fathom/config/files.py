@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 
 from fathom.config import measurement_keys, plugins
 from fathom.config.merge import NAME, NAME_RULE, combinations, entry_name, fill_text
-from fathom.config.paths import CURVES
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.errors import FathomError, findings_in, nearest
 
@@ -163,9 +162,9 @@ class ConfigFiles:
     def faults(self) -> Iterator[FathomError]:
         """Read all files; yield what cannot be read, and what nothing reads."""
         yield from self._taken.values()
-        for name in sorted({CURVES, "logs"} & self.folders.keys()):
+        if folder := self.folders.get("logs"):
             what = "every scale has a folder of this name in its results"
-            yield FathomError(what, self.name_of(self.folders[name]), "choose another name")
+            yield FathomError(what, self.name_of(folder), "choose another name")
         yield from self._unread()
         for kind in self._paths:
             yield from self.all(kind).faults()

@@ -11,8 +11,6 @@ from pathlib import Path
 from fathom.config.spec import DataSpec, Spec
 from fathom.io.records import identity, short
 
-CURVES = "curves"  # the folder of learning curves
-
 
 @dataclass(frozen=True)
 class Paths:
@@ -144,10 +142,6 @@ class Paths:
     def page(self, paper: str) -> Path:
         """Return the page of one paper."""
         return self.top / f"{paper}.html"
-
-    def curves(self, name: str) -> Path:
-        """Return the common path, without suffix, of learning curves."""
-        return self.top / CURVES / name
 
     @property
     def compare(self) -> Path:

@@ -14,6 +14,7 @@ VERBS: dict[str, str] = {
     "`tar czf run.tar.gz -C results runs/<paper>/<folder>/<seed>` (docs/output.md)",
     "unpack": "type `tar xzkf run.tar.gz -C results`, then `fathom verify <run>` (docs/output.md)",
     "repair": "run the commands that `fathom verify` prints",
+    "curves": "draw those of a table's rows with `fathom figure <paper>_<table> --curves`",
 }
 
 # Options, by verb and option, as in "plan --calibrate".

@@ -8,7 +8,7 @@ executed: a node that is not named here is refused.
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
@@ -85,14 +85,6 @@ def references(text: str) -> tuple[Reference, ...]:
     """Return what an expression takes from tables; of another language it is Unfit."""
     nodes = ast.walk(_tree(text))
     return tuple(_reference(node) for node in nodes if isinstance(node, ast.Subscript))
-
-
-def outcomes(text: str) -> Iterator[Reference]:
-    """Yield the cells of which an expression asks whether their runs trained or failed."""
-    for node in ast.walk(_tree(text)):
-        match node:
-            case ast.Call(func=ast.Name(id="trained" | "failed"), args=[ast.Subscript() as cells]):
-                yield _reference(cells)
 
 
 @cache

@@ -1,14 +1,12 @@
 """How figures look: style, colours that also differ in grey print, small print, files."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
-from xml.etree import ElementTree
 
 from fathom.artefacts.figures.inputs import Inputs
 from fathom.artefacts.table.sources import other_text
@@ -17,7 +15,6 @@ from fathom.config.figures import Figure
 from fathom.io.files import replacing
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from matplotlib.typing import RcKeyType
@@ -32,17 +29,22 @@ POINTS = 150  # of a curve; of more, the median of neighbours is drawn
 _METADATA = {
     "pdf": {"CreationDate": None},
     "png": {"Software": None},
-    "svg": {"Date": None, "Creator": None},
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
 }
-_DECIMALS = re.compile(r"-?\d+\.\d+(?:e-\d+)?")
-# Of SVG: what is dropped of an attribute's value, blanks and fonts; and colours, which a page has.
-_DROPPED = re.compile(
-    r"(?<=[;:,MLCQz]) | (?=[MLCQz])|font-family:[^;]*;?|^rotate\(-0 .*|"
-    r"(; )?stroke-(dashoffset: 0|linecap: square|linejoin: miter)"
+# What replaces the colours of `style` where the ground is that of a page in the dark.
+_DARK = dict.fromkeys(("figure.facecolor", "axes.facecolor"), "#171614")
+_DARK |= dict.fromkeys(
+    ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), "#E9E5DC"
 )
-_COLOURS = {"#000000": "currentColor", "#666666": "var(--soft)", "#dddddd": "var(--line)"}
-_LINE = re.compile(r"M((?:-?[\d.]+ -?[\d.]+L)+-?[\d.]+ -?[\d.]+)")
-_BETWEEN = "|"  # the key and the title of what a drawing names
+_DARK |= {"grid.color": "#3A3730"}
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """A figure for a page: addresses of two SVGs that the page contains."""
+
+    light: str
+    dark: str
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,15 @@ def ramp(position: int, lines: int) -> Any:
     return colormaps["viridis"](0.9 * position / max(lines - 1, 1))
 
 
-def style() -> "dict[RcKeyType, Any]":
-    """Return matplotlib's settings."""
+def ink() -> Any:
+    """Return the colour of text and of lines that are not in the colour of a run."""
+    from matplotlib import rcParams
+
+    return rcParams["text.color"]
+
+
+def style(dark: bool = False) -> "dict[RcKeyType, Any]":
+    """Return matplotlib's settings; `dark` is for a page in dark colours."""
     from tueplots import bundles
 
     bundle = bundles.neurips2024(usetex=False)
@@ -101,7 +110,7 @@ def style() -> "dict[RcKeyType, Any]":
         "svg.fonttype": "none",
         "svg.hashsalt": "fathom",
     }
-    return cast("dict[RcKeyType, Any]", settings)
+    return cast("dict[RcKeyType, Any]", settings | _DARK if dark else settings)
 
 
 def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
@@ -115,7 +124,10 @@ def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
     lines = -(-count // BESIDE)
     drawing = Drawing(figsize=(WIDTH, height * lines), layout="constrained")
     FigureCanvasAgg(drawing)
-    return drawing, list(drawing.subplots(lines, -(-count // lines), squeeze=False).flat)[:count]
+    axes = list(drawing.subplots(lines, -(-count // lines), squeeze=False).flat)
+    for unused in axes[count:]:
+        unused.remove()
+    return drawing, axes[:count]
 
 
 def titled(
@@ -128,8 +140,6 @@ def titled(
     for panel, title in zip(axes, titles, strict=True):
         lines = frame.loc[frame["panel"] == title]
         panel.set_title(title, loc="left")
-        if "run" in lines:
-            name(panel, lines["run"].iloc[0], title)
         words, lines = with_numbers(lines)
         if words:
             panel.set(xticks=[], yticks=[])
@@ -184,23 +194,6 @@ def thinned(points: "ndarray") -> "ndarray":
     return np.array([*lines[:-1], points[-1]])
 
 
-def straightened(points: "Sequence[tuple[float, float]]") -> "list[tuple[float, float]]":
-    """Return a line without the points that are within a unit of it.
-
-    The distance is that of y. The farthest point stays, and cuts the line in two (Douglas and
-    Peucker 1973).
-    """
-    if len(points) < 3:
-        return [*points]
-    (x, y), (last_x, last_y) = points[0], points[-1]
-    slope = (last_y - y) / (last_x - x or 1)
-    off = [abs(y + slope * (each[0] - x) - each[1]) for each in points]
-    if not max(off) > 1:  # or NaN
-        return [points[0], points[-1]]
-    at = off.index(max(off))
-    return [*straightened(points[: at + 1]), *straightened(points[at:])[1:]]
-
-
 def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
     """Return the lines of a csv that have numbers, and if there are none the words of the seeds."""
     rest = lines.loc[lines["words"] == ""]
@@ -210,17 +203,21 @@ def with_numbers(lines: "DataFrame") -> "tuple[str, DataFrame]":
 def sign(drawing: "Drawing", figure: Figure, inputs: Inputs, notes: Sequence[str] = ()) -> None:
     """Print the figure's number and title above it; paper, scale, notes and sentences below."""
     title = label(figure.name, figure.settings.title)
-    drawing.suptitle(title, x=0.01, ha="left", fontsize="medium")
     sources = [run.source for run in inputs.runs.values()]
     sources += [source for table in inputs.tables.values() for source in table.sources.values()]
     about = filter(None, (inputs.reference.rstrip("."), figure.settings.section))
     about = f"{', '.join(about)}. Scale: {inputs.scale}."
-    lines = wrap(about + other_text(sources), LINE)
     more = len(notes) - NOTES
     shown = [*notes[:NOTES], *([f"{more} more notes are in the csv"] if more > 0 else [])]
     words = [figure.settings.caption, ". ".join(shown) + "." if shown else ""]
-    lines += wrap(" ".join(filter(None, words)), LINE)
-    lines += [line for sentence in inputs.sentences for line in wrap(sentence, LINE)]
+    paragraphs = [about + other_text(sources), " ".join(filter(None, words)), *inputs.sentences]
+    print_around(drawing, title, paragraphs)
+
+
+def print_around(drawing: "Drawing", title: str, paragraphs: Iterable[str]) -> None:
+    """Print a title above a figure, and small print below it, for which it grows."""
+    drawing.suptitle(title, x=0.01, ha="left", fontsize="medium")
+    lines = [line for paragraph in paragraphs for line in wrap(paragraph, LINE)]
     height = drawing.get_figheight() + LEADING * (len(lines) - 1)
     drawing.set_figheight(height)
     bottom = (0.02 + LEADING * len(lines)) / height
@@ -254,63 +251,16 @@ def rendered(drawing: "Drawing", suffix: str) -> bytes:
     return content.getvalue()
 
 
-def name(artist: "Artist", key: str, title: str) -> None:
-    """Give a part a title, and the key of its run or cell, to which the svg of a page links."""
-    artist.set_gid(f"{key}{_BETWEEN}{title}")
+def pictures(draw: "Callable[[], Drawing]") -> Pictures:
+    """Return what a function draws, in light and in dark colours, with the outlines of letters.
 
-
-def inline(drawing: "Drawing", prefix: str, label: str, links: Mapping[str, str]) -> str:
-    """Return a figure as SVG within a page, in whose colours black and greys are.
-
-    The prefix begins each id, which a page has once; the label is for readers who cannot see the
-    figure; links are addresses by the keys of `name`.
+    Letters of another font than the one that the layout knows would be cut off.
     """
-    picture = ElementTree.fromstring(rendered(drawing, "svg"))
-    box = _short(picture.attrib["viewBox"])
-    for above in [*picture.iter()]:
-        for part in [*above]:
-            if part.tag.endswith(("}metadata", "}style")):
-                above.remove(part)
-    ids: dict[str, str] = {}
-    for part in picture.iter():
-        part.tag = part.tag.rpartition("}")[2]
-        key, _, title = part.attrib.pop("id", "").partition(_BETWEEN)
-        shorter = {at.rpartition("}")[2]: _short(of) for at, of in part.attrib.items()}
-        part.attrib = {at: of for at, of in shorter.items() if of}
-        if title:
-            ElementTree.SubElement(part, "title").text = title
-            if key in links:
-                part.tag, part.attrib["href"] = "a", links[key]
-        elif key and part.tag not in ("g", "svg"):
-            part.attrib["id"] = ids[key] = f"{prefix}-{len(ids)}"
-    for above in reversed([*picture.iter()]):
-        parts = ([*part] if part.tag == "g" and not part.attrib else [part] for part in above)
-        above[:] = chain.from_iterable(parts)
-    picture.attrib = {"viewBox": box, "role": "img", "aria-label": label}
-    text = ElementTree.tostring(picture, encoding="unicode")
-    text = re.sub(r'(?<=>)\s+(?=<)|<defs />|<path d="[^"]*" style="fill:none" />', "", text)
-    return re.sub(r"(?<=#)\w+", lambda used: ids.get(used[0], used[0]), text)
+    import matplotlib
 
-
-def line(points: Iterable[Sequence[float]], decimals: int = 1) -> str:
-    """Return a line through points as the path of an SVG, each relative to the one before."""
-    at, steps = [0.0, 0.0], []
-    for point in points:
-        rounded = [round(number, decimals) for number in point]
-        step = (round(new - old, decimals) for new, old in zip(rounded, at, strict=True))
-        steps.append(" ".join(re.sub(r"^(-?)0\.", r"\1.", f"{each + 0:g}") for each in step))
-        at = rounded
-    return f"M{steps[0]}l{' '.join(steps[1:])}".replace(" -", "-")
-
-
-def _relative(path: re.Match[str]) -> str:
-    """Return a line of an SVG's path with relative points."""
-    return line([[float(number) for number in point.split()] for point in path[1].split("L")])
-
-
-def _short(value: str) -> str:
-    """Return the value of an attribute of SVG with one decimal, a page's colours and no blanks."""
-    rounded = _DECIMALS.sub(lambda number: f"{float(number[0]):z.1f}".removesuffix(".0"), value)
-    for colour, of_page in _COLOURS.items():
-        rounded = rounded.replace(colour, of_page)
-    return _LINE.sub(_relative, _DROPPED.sub("", " ".join(rounded.split())))
+    addresses = []
+    for dark in (False, True):
+        with matplotlib.rc_context({**style(dark), "svg.fonttype": "path"}):
+            content = b64encode(rendered(draw(), "svg")).decode("ascii")
+        addresses.append(f"data:image/svg+xml;base64,{content}")
+    return Pictures(*addresses)

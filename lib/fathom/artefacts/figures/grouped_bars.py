@@ -97,25 +97,24 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
         grid = shown.astype({part: float}).pivot(index="label", columns="column", values=part)
         return [grid.loc[label, columns].tolist() for label in labels]
 
-    style = {"edgecolor": "black", "linewidth": 0.4}
+    style = {"edgecolor": drawing.ink(), "linewidth": 0.4}
     ours = axes.grouped_bar(heights("value"), tick_labels=columns, labels=labels, **style)
     # matplotlib declares a list, and returns what holds one.
     containers = ours.bar_containers  # pyright: ignore[reportAttributeAccessIssue]
     bars = dict(zip(labels, containers, strict=True))
-    for position, (label, container) in enumerate(bars.items()):
+    for position, container in enumerate(containers):
         look = drawing.look(position)
-        for patch, column in zip(container, columns, strict=True):
+        for patch in container:
             patch.set(facecolor=look.color, hatch=look.hatch)
-            key = f"{settings.table}/{settings.bars[label]}/{column}"
-            drawing.name(patch, key, f"{label}, {column}: {patch.get_height():+.2f}")
     if shown["reported"].notna().any():
-        paper = axes.grouped_bar(heights("reported"), edgecolor="black", linewidth=0.7, zorder=3)
+        outlined = {"edgecolor": drawing.ink(), "linewidth": 0.7, "zorder": 3}
+        paper = axes.grouped_bar(heights("reported"), **outlined)
         for container in paper.bar_containers:  # pyright: ignore[reportAttributeAccessIssue]
             for patch in container:
                 patch.set(facecolor="none", linestyle=(0, (3, 1)))
     for label, container in bars.items():
         _whiskers(axes, shown.loc[shown["label"] == label], container)
-    axes.axhline(0.0, color="black", linewidth=0.6)
+    axes.axhline(0.0, color=drawing.ink(), linewidth=0.6)
     unit = "/".join(filter(None, dict.fromkeys(shown["unit"])))
     axes.set_ylabel(f"Δ {unit} over {settings.less}")
     axes.grid(axis="y")
@@ -125,6 +124,8 @@ def draw(settings: GroupedBars, frame: "DataFrame") -> "Drawing":
 
 def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> None:
     """Draw the intervals of one label's bars, and a mark in the place of each missing bar."""
+    from fathom.artefacts.figures.drawing import ink
+
     places = [patch.get_x() + patch.get_width() / 2 for patch in container]
     color = container.patches[0].get_facecolor()
     columns = (bars["words"], bars["low"], bars["high"])
@@ -132,17 +133,19 @@ def _whiskers(axes: "Axes", bars: "DataFrame", container: "BarContainer") -> Non
         if words:
             axes.text(place, 0.0, MARK, ha="center", va="center", color=color, fontweight="bold")
         elif low is not None and low == low:
-            axes.vlines(place, low, high, color="black", linewidth=0.6, zorder=4)
+            axes.vlines(place, low, high, color=ink(), linewidth=0.6, zorder=4)
 
 
 def _legend(axes: "Axes", bars: Mapping[str, "BarContainer"], frame: "DataFrame") -> None:
     """Name the bars, the paper's outlines and the whiskers."""
     from matplotlib.patches import Patch
 
+    from fathom.artefacts.figures.drawing import ink
+
     handles: list[Artist] = [container.patches[0] for container in bars.values()]
     names = [_name(label, frame.loc[frame["label"] == label]) for label in bars]
     if any(frame["reported"].notna()):
-        handles.append(Patch(facecolor="none", edgecolor="black", linestyle=(0, (3, 1))))
+        handles.append(Patch(facecolor="none", edgecolor=ink(), linestyle=(0, (3, 1))))
         names.append("paper")
     whiskers = "; ".join(filter(None, dict.fromkeys(frame["interval"])))
     axes.legend(

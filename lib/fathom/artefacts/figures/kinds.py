@@ -3,8 +3,6 @@
 A module has `rows` (the numbers of the csv) and `draw`.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import SERIES_LOST
-from fathom.artefacts.table.view import label
 from fathom.config.figures import Figure
 from fathom.io.files import write_text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
     from pandas import DataFrame
+
+    from fathom.artefacts.figures.drawing import Pictures
 
 
 def rows(figure: Figure, inputs: Inputs) -> "DataFrame":
@@ -31,44 +29,34 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
 
     Equal numbers give equal bytes. Returns a note on each training whose series is lost.
     """
-    from fathom.artefacts.figures.drawing import save, sign
+    import matplotlib
+
+    from fathom.artefacts.figures import drawing
 
     frame = rows(figure, inputs)
     write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
-    with _drawn(figure, frame) as picture:
-        sign(picture, figure, inputs, _notes(figure, frame))
-        save(picture, stem)
+    with matplotlib.rc_context(drawing.style()):
+        picture = _module(figure.settings.kind).draw(figure.settings, frame)
+        drawing.sign(picture, figure, inputs, _notes(figure, frame))
+        drawing.save(picture, stem)
     if NOTE not in frame or "words" not in frame:
         return []
     return [*dict.fromkeys(frame.loc[frame["words"] == SERIES_LOST, NOTE])]
 
 
-def svg(figure: Figure, inputs: Inputs, links: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return a figure's drawing as SVG within a page, and its notes, which the page prints.
+def pictures(figure: Figure, inputs: Inputs) -> "tuple[Pictures | None, list[str]]":
+    """Return a figure's drawing for a page, and its notes, which the page prints.
 
-    The drawing is empty where nothing has a number. `links` are addresses of runs by name, and of
-    tables' cells by `<table>/<row>/<column>`.
+    There is no drawing where nothing has a number.
     """
-    from fathom.artefacts.figures.drawing import inline
+    from fathom.artefacts.figures import drawing
 
     frame = rows(figure, inputs)
     if not (frame["words"] == "").to_numpy().any():
-        return "", []
-    with _drawn(figure, frame) as picture:
-        title = label(figure.name, figure.settings.title)
-        shown = inline(picture, figure.name, title, links)
-    return shown, [*inputs.sentences, *_notes(figure, frame)]
-
-
-@contextmanager
-def _drawn(figure: Figure, frame: "DataFrame") -> "Iterator[Drawing]":
-    """Give a figure's drawing, in the style that it must be saved with."""
-    import matplotlib
-
-    from fathom.artefacts.figures import drawing
-
-    with matplotlib.rc_context(drawing.style()):
-        yield _module(figure.settings.kind).draw(figure.settings, frame)
+        return None, []
+    module = _module(figure.settings.kind)
+    drawn = drawing.pictures(lambda: module.draw(figure.settings, frame))
+    return drawn, [*inputs.sentences, *_notes(figure, frame)]
 
 
 def _notes(figure: Figure, frame: "DataFrame") -> list[str]:

@@ -83,6 +83,7 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
     points of tasks that no update has moved are hollow.
     """
     import numpy as np
+    from matplotlib import rcParams
 
     from fathom.artefacts.figures import drawing
 
@@ -95,7 +96,7 @@ def draw(settings: LabelledPoints, frame: "DataFrame") -> "Drawing":
             turned = _turned(seed, first)
             ends = np.stack([named.loc[seed["label"]].to_numpy(), turned])
             panel.plot(*ends.transpose(2, 0, 1), color="#BBBBBB", linewidth=0.4, zorder=1)
-            for updated, colour in ((True, look.color), (False, "white")):
+            for updated, colour in ((True, look.color), (False, rcParams["axes.facecolor"])):
                 marks = turned[(seed["updated"] == updated).to_numpy()]
                 panel.plot(*marks.T, "o", color=look.color, markerfacecolor=colour, markersize=size)
         panel.margins(0.15)

@@ -97,7 +97,7 @@ def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
         if part.log_y and (lines[SMOOTHED] > 0).any():
             panel.set_yscale("log")
         if part.reference is not None:
-            panel.axhline(part.reference, color="black", linewidth=0.6)
+            panel.axhline(part.reference, color=drawing.ink(), linewidth=0.6)
         if part.line_by:
             # Curves of one run spread over the panel and leave no corner empty.
             panel.legend(title=part.line_by, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -115,7 +115,7 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
     names = list(dict.fromkeys(lines["line"]))
     for position, name in enumerate(names):
         points = lines.loc[lines["line"] == name]
-        label, run = "".join(points["label"].unique()), points["run"].iloc[0]
+        label = "".join(points["label"].unique())
         words, points = drawing.with_numbers(points)
         over_seeds = drawing.over_seeds(points, SMOOTHED)
         look = drawing.look(position)
@@ -130,4 +130,3 @@ def _draw_lines(axes: "Axes", lines: "DataFrame", part: Panel) -> None:
             marker="." if len(over_seeds) < 3 else None,
             label=f"{label} ({words})" if words else label or None,
         )
-        drawing.name(axes.lines[-1], run, label or name)

@@ -4,9 +4,8 @@ The file needs no network, and no other file but those that its links name.
 """
 
 import os
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -15,8 +14,8 @@ from urllib.parse import quote
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.judged import Judged
-from fathom.artefacts.curves import curve, pictures, run_labels
-from fathom.artefacts.figures import kinds
+from fathom.artefacts.curves import curve, draw, run_labels
+from fathom.artefacts.figures import drawing, kinds
 from fathom.artefacts.page.data import data_of
 from fathom.artefacts.page.runs import (
     PageRun,
@@ -27,7 +26,6 @@ from fathom.artefacts.page.runs import (
     usual_facts,
 )
 from fathom.artefacts.page.tables import PageTable, minus, point
-from fathom.artefacts.page.trains import trainability
 from fathom.artefacts.rendering import environment
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable
 from fathom.artefacts.table.sources import MISSING, NOT_RUN
@@ -37,11 +35,6 @@ from fathom.config.paper import Paper
 from fathom.config.schema.paper import PaperSettings
 from fathom.config.spec import full_name
 
-_SHARED_STYLE = re.compile(r'style="((?![^"]*url)(?:fill|stroke|font|--w)[^"]*)"')
-_TEXT = re.compile(r">[^<]+<")
-# What HTML does without: quotes around a word, and the ends of cells, rows and items.
-_QUOTED = re.compile(r'="([^\s"\'=<>`/]+)"(?=[\s>])')
-_ENDS = re.compile("</(?:td|th|tr|dt|dd|li)>")
 # Answers of claims, in the order of a bar.
 ANSWERS = {
     "holds": "●",
@@ -89,10 +82,7 @@ def page(
             groups.setdefault(row, (table, []))[1].append(cell)
     short = {name: name.removeprefix(f"{paper.name}/") for name in ended}
     links = {name: f"#run-{run.replace('/', '-')}" for name, run in short.items()}
-    for table, cells in (group for groups in panels.values() for group in groups.values()):
-        shows = ((cell.item.result.cell, cell.id) for cell in cells)
-        links |= {f"{table.spec.name}/{of.id}/{of.column}": f"#{name}" for of, name in shows}
-    figures = page_figures(artefacts, paper, runs, links)
+    figures = page_figures(artefacts, paper, runs)
     by_name = [list(parts) for _, parts in groupby(claims, lambda part: part.name)]
     devices = [*costs(training for run in runs.values() for training in run.ended)]
     home = artefacts.paths.page(paper.name).parent
@@ -106,7 +96,7 @@ def page(
         "bar": answer_bar,
         "spans": spans,
     }
-    text = templates.get_template("page.html").render(
+    return templates.get_template("page.html").render(
         head=head(tables, runs, devices, claims),
         today=today,
         scale=artefacts.scale,
@@ -131,7 +121,6 @@ def page(
         claims_not_run=[
             parts for parts in by_name if all(part.answer == NOT_RUN for part in parts)
         ],
-        trainability=[claim for claim in trainability(claims, shown) if claim.ended],
         data=data_of(artefacts, paper, runs),
         devices=devices,
         bibtex="" if paper.is_study else bibtex(paper.about),
@@ -140,22 +129,6 @@ def page(
         inside=lambda path: path.relative_to(artefacts.paths.results).as_posix(),
         command=lambda spec: artefacts.paths.target(f"{paper.name}_{spec.name}"),
     )
-    return _shorter(text)
-
-
-def _shorter(text: str) -> str:
-    """Return a page without what a browser does not need; styles that recur are rules."""
-    styles = Counter(_SHARED_STYLE.findall(text))
-    names = {style: f"s{at}" for at, style in enumerate(styles) if styles[style] > 1}
-    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
-    classed = _SHARED_STYLE.sub(
-        lambda found: f'class="{names[found[1]]}"' if found[1] in names else found[0], text
-    )
-    text = classed.replace("</style>", f"{rules}\n</style>", 1)
-    body, tag, script = text.rpartition("<script>")  # whose hash the page's policy has
-    body = _ENDS.sub("", _QUOTED.sub(r"=\1", re.sub(r"\n{2,}", "\n", body)))
-    body = _TEXT.sub(lambda words: words[0].replace("&#34;", '"').replace("&#39;", "'"), body)
-    return body + tag + script
 
 
 def head(
@@ -196,11 +169,9 @@ def head(
 
 
 def page_figures(
-    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun], links: Mapping[str, str]
+    artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]
 ) -> list[dict[str, Any]]:
     """Return a paper's figures with their pictures, drawn from what exists.
-
-    `links` are addresses in the page, as `kinds.svg` takes them.
 
     Raises:
         FathomError: If a file that one is drawn from cannot be used.
@@ -212,9 +183,9 @@ def page_figures(
             cells = artefacts.cells(paper.tables[table])
             names |= {cell.source: None for cell in cells if cell.kind == "run"}
         missing = [runs[name].short_name for name in names if not runs[name].ended]
-        picture, notes = "", []
+        picture, notes = None, []
         if len(missing) < len(names):
-            picture, notes = kinds.svg(figure, artefacts.inputs(paper, figure), links)
+            picture, notes = kinds.pictures(figure, artefacts.inputs(paper, figure))
         csv = artefacts.stem(paper, figure).with_suffix(".csv")
         written = csv if csv.is_file() else None
         figures.append(
@@ -222,6 +193,7 @@ def page_figures(
                 "spec": figure,
                 "picture": picture,
                 "notes": notes,
+                "ended": [name for name in names if runs[name].ended],
                 "missing": missing,
                 "csv": written,
             }
@@ -241,8 +213,9 @@ def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> li
         names = run_labels(cell.item.result.cell for cell in table.cells)
         curves = [curve(names[name], runs[name].source) for name in names if name not in above]
         lost = [note for each in curves for note in each.lost]
-        if images := pictures(curves, f"{table.spec.name}-axes"):
-            groups.append({"table": table, "pictures": images, "lost": lost})
+        if started := [each for each in curves if each.seeds]:
+            picture = drawing.pictures(partial(draw, started))
+            groups.append({"table": table, "curves": started, "picture": picture, "lost": lost})
         above.update(names)
     return groups
 

@@ -14,7 +14,6 @@ from fathom.artefacts.table.comparison import ComparedTable
 from fathom.artefacts.table.sources import ResultSource
 from fathom.config.deviations import Deviation
 from fathom.config.paper import Paper
-from fathom.config.schedules import highest_rate
 from fathom.config.show import Setting, describe
 from fathom.config.spec import Spec, full_name
 from fathom.io.files import is_there
@@ -87,12 +86,6 @@ class PageRun:
         """By how much the last NLL of each that ended is below the unigram baseline, per token."""
         files = [item.file for item in self.ended if item.file]
         return [file.validation and file.unigram_nll - file.validation.nll for file in files]
-
-    @property
-    def highest_rate(self) -> float:
-        """The highest learning rate of any of its trainings; 0 before an update."""
-        made = (training.file.totals.updates for training in self.ended if training.file)
-        return highest_rate(self.spec, max(made, default=0))
 
     @property
     def below_unigram(self) -> float | None:
