@@ -50,14 +50,14 @@ reproduce: environment ## train the tiny scale, make its table, figure and page,
 	$(call say,what came out)
 	@$(BIN)/fathom page latent_depth
 	@$(BIN)/python -m tests.pipeline.compare_reference results
-	@$(BIN)/fathom summary
+	@$(BIN)/fathom status latent_depth
 
 .PHONY: reproduce-all
 reproduce-all: environment ## train every run and draw every table and figure at tiny scale (one to three hours on two cores)
 	$(call say,every run and table and figure)
 	@$(BIN)/fathom run all
 	$(call say,what came out)
-	@$(BIN)/fathom summary
+	@$(BIN)/fathom status
 
 .PHONY: test
 test: environment ctranslate2 transformers lint ## lint and all tests: first by room, then the full chain from text to table

@@ -1,6 +1,5 @@
 """What is printed of damaged results is run; no file with whole weights is lost or changed."""
 
-import json
 import os
 import re
 import shlex
@@ -41,7 +40,7 @@ KINDS = (
     "runs/mine/*/1/window/*/test.6/decoding.json", "runs/mine/*/1/window/*/test.6/bos.txt",
     "runs/mine/*/1/measurements/window.*.json", "runs/mine/*/1/measurements/likelihood.*.json",
 )  # fmt: skip
-OF_TEXT = ("prepare", "statistics", "subwords", "encode")
+OF_TEXT = (("prepare",), ("prepare", "--count"), ("subwords",), ("encode",))
 OF_RUN = ("train", "translate", "score", "best-window", "likelihood")
 # What nobody needs, or only the training itself; text, which the small project cannot prepare; what
 # is there twice, of another run; and what is drawn, which is compared by its age.
@@ -63,7 +62,7 @@ def drawn(summarised, after):
     invoke(folder, adopting(folder))
     use_study(folder)
     table, figure = ("table", "sample_table1"), ("figure", "sample_figure1")
-    of_text = (("fetch", "mine_bos"), *((verb, STUDY) for verb in OF_TEXT))
+    of_text = (("fetch", "mine_bos"), *((*words, STUDY) for words in OF_TEXT))
     of_run = ((verb, OWN) for verb in OF_RUN)
     of_all = (("compare",), ("claims",), ("page", STUDY))
     invoke(folder, *of_text, *of_run, table, figure, *of_all)
@@ -83,23 +82,31 @@ def whole_weights(results):
     return found
 
 
+def named_by_verify(call):
+    """Return each path that `verify` names, and what it says to do."""
+    *lines, _ = call("verify").lines
+    # This remedy has a semicolon of its own.
+    parts = (line.replace(AFTER_TRAINING, "AFTER").partition(": ") for line in lines)
+    found = ((Path(path), rest.rpartition("; ")[2]) for path, _, rest in parts)
+    return [(path, AFTER_TRAINING if remedy == "AFTER" else remedy) for path, remedy in found]
+
+
 def run_remedies(call):
     """Do what `verify` prints until nothing is left but series; return its last answer.
 
     What is made again may leave what is made from it too old.
     """
     for _ in range(8):
-        found = json.loads(call("verify", "--json").out)
-        unfit = {finding["remedy"]: Path(finding["path"]) for finding in found["unfit"]}
-        unfit.pop(AFTER_TRAINING, None)
-        for remedy, path in unfit.items():
+        found = named_by_verify(call)
+        remedies = {remedy: path for path, remedy in found if remedy != AFTER_TRAINING}
+        for remedy, path in remedies.items():
             words = re.fullmatch("(move the folder away, and )?run `fathom (.*)`", remedy)
             if words[1]:
                 path.rename(path.with_suffix(".moved"))
             answer = call(*shlex.split(words[2]))
             assert answer.code in (0, 1), answer
             assert "rm " not in answer.out + answer.err
-        if not unfit:
+        if not remedies:
             return found
     return found
 
@@ -128,7 +135,7 @@ def test_what_is_printed_mends_the_results_and_keeps_whole_weights(own, drawn, c
     found = run_remedies(call)
     of_series = "metrics.tsv" in kind or "diagnostics" in kind
     left = [str(path.relative_to(results.parent))] if of_series else []
-    assert [finding["path"] for finding in found["unfit"]] == left
+    assert [str(path) for path, _ in found] == left
     assert before - whole_weights(results) == Counter()
 
 
@@ -146,7 +153,7 @@ def test_what_is_older_than_results_is_named_and_drawn_again(own, drawn, call):
         assert any(line.startswith(f"results/small/{name}: older than {shown}") for line in lines)
     assert last.endswith(f"{len(lines)} do not fit")
     assert "  drawn\n" not in call("list", "tables").out
-    assert run_remedies(call)["unfit"] == []
+    assert run_remedies(call) == []
     assert "  drawn\n" in call("list", "tables").out
 
 
@@ -156,7 +163,7 @@ def test_records_of_what_was_drawn_of_earlier_versions_are_ignored_and_listed(ow
     record = results / "small/sample/table1.drawn.json"
     record.write_text("{", encoding="utf-8")
     assert call("verify").code == 0
-    assert "table1.drawn.json" in call("clean", "parts").out
+    assert "table1.drawn.json" in call("clean", "unused").out
 
 
 @pytest.mark.slow
@@ -168,13 +175,13 @@ def test_damages_at_once_are_each_named_and_those_of_records_too_are_mended(own,
     named = [path for path in paths if path not in records]
     for path in named:
         flip(path)
-    found = json.loads(call("verify", "--json").out)["unfit"]
-    assert {one["path"] for one in found} == {str(p.relative_to(results.parent)) for p in named}
+    found = {path for path, _ in named_by_verify(call)}
+    assert found == {path.relative_to(results.parent) for path in named}
     # What a damaged record names cannot be compared before the record is made again.
     for path in records:
         flip(path)
     assert "nothing that it names can be compared" in call("verify").out
-    assert run_remedies(call)["unfit"] == []
+    assert run_remedies(call) == []
     (last,) = results.glob("runs/*/gated*/1/checkpoints/last.pt")
     assert last.exists()
     flipped = sum(path.suffix == ".pt" for path in named)
@@ -226,7 +233,7 @@ def test_spec_yaml_is_written_again_only_where_config_still_has_its_settings(own
     assert settings.read_bytes() == content
     aside = settings.with_name("spec.damaged")
     assert aside.read_bytes() == damaged
-    assert str(aside.relative_to(folder)) in call("clean", "parts").out
+    assert str(aside.relative_to(folder)) in call("clean", "unused").out
     record = settings.with_name("training.json")
     with_others = read_record(record)
     with_others["files"]["spec.yaml"] = "0" * 64

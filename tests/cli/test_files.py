@@ -1,6 +1,5 @@
 """`fathom diff`, `verify`, `clean`, and a run in a file of tar."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -29,8 +28,6 @@ def test_equal_trees_end_with_0_and_others_with_1(tmp_path, call):
     assert "sample/table1 “6/6” avg: value 20.5 in A, 20.75 in B" in answer.out
     assert call("diff", first, second, "--tolerance", "0.5").code == 0
     assert call("diff", first, second, "--table", "sample_figure1").code == 0
-    answer = call("diff", first, second, "--json")
-    assert (answer.code, json.loads(answer.out)["equal"]) == (1, False)
 
 
 @pytest.fixture
@@ -60,8 +57,6 @@ def test_each_change_is_a_line_with_its_command(place, call):
         assert any(str(path.relative_to(place.parent)) in line for line in lines)
     # One run alone, and its text.
     assert len(call("verify", RUN).lines) == 3
-    found = json.loads(call("verify", "--json").out)
-    assert [set(finding) for finding in found["unfit"]] == [{"path", "what", "remedy"}] * 2
 
 
 def test_results_without_a_record_are_refused(project, call):
@@ -144,11 +139,11 @@ def test_it_lists_first_and_deletes_what_is_named(own, trained, call):
     folder = own(trained)
     (last,) = folder.glob("results/runs/sample/*/1/checkpoints/last.pt")
     state = shutil.copy(last, last.with_name("before_last.pt"))
-    kinds = json.loads(call("clean", "--json").out)
-    assert [*kinds] == [*KINDS]
-    assert all(item["bytes"] > 0 for items in kinds.values() for item in items)
+    counted = call("clean").err.splitlines()
+    assert [line.partition(":")[0] for line in counted] == [*KINDS, "next"]
     (line,) = call("clean", "states").lines
     assert state.name in line
+    assert not line.endswith("\t0.0 MB")
     # The command that is named deletes in the same tree.
     folder.joinpath("results").rename(folder / "other")
     said = call("clean", "states", "--results", "other").err
@@ -191,5 +186,5 @@ def test_the_page_of_a_clone_in_its_results_is_nobodys_file(own, trained, call):
     page.write_text("# Results\n", encoding="utf-8")
     assert call("diff", "results", "copy").code == 0
     assert call("verify").code == 0
-    assert "README" not in call("clean", "unused", "parts", "--yes").out
+    assert "README" not in call("clean", "unused", "--yes").out
     assert page.exists()

@@ -40,7 +40,8 @@ REFUSED = [
         "prepare small --task kor",
         "the tasks of 'small' are prepared together; run `fathom prepare small`",
     ),
-    ("statistics smal", "no data set 'smal'; nearest valid name: 'small'"),
+    ("prepare smal --count", "no data set 'smal'; nearest valid name: 'small'"),
+    ("prepare small --count --task kor", "--count counts all tasks; leave one of the two out"),
     ("subwords smal", "no data 'smal'; nearest valid name: 'small'"),
     ("encode small-00000000", "no data 'small-00000000'; valid names: small-"),
     (f"train {RUN} --device gpu", "no device 'gpu'; write auto, cpu, cuda or cuda:<n>"),
@@ -106,7 +107,7 @@ REFUSED = [
     *(
         (f"{verb} --results resluts", "resluts: no such folder; nearest valid name: 'results'")
         for verb in (
-            *("compare", "claims", "page", "verify", "status", "clean", "list", "summary"),
+            *("compare", "claims", "page", "verify", "status", "clean", "list"),
             f"test {RUN} {GATED}",
             *("table sample_table1", "figure sample_figure1 --partial"),
         )
@@ -114,7 +115,17 @@ REFUSED = [
     ("diff results elsewhere", "elsewhere: no such folder"),
     ("clean state", "no kind 'state'; nearest valid name: 'states'"),
     ("clean --yes", "no kind is named; name some of"),
-    # Verbs of earlier versions.
+    # Verbs and options of earlier versions.
+    ("summary", "no verb 'summary' any more; `fathom status` prints it"),
+    ("statistics small", "no verb 'statistics' any more; run `fathom prepare"),
+    (
+        "table sample_table1 --json",
+        "no such option: --json; read the csv, or `fathom.open().table`",
+    ),
+    (
+        "verify --json",
+        "no such option: --json; read what it prints; list, status, plan, compare and",
+    ),
     ("contracts rezero", "no verb 'contracts' any more; write a test of three lines (docs/adding"),
     ("schema", "no verb 'schema' any more; the classes of lib/fathom/config/schema, and the page"),
     (

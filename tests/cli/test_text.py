@@ -1,4 +1,4 @@
-"""`fathom fetch`, `prepare`, `statistics`, `subwords`, `encode`."""
+"""`fathom fetch`, `prepare`, `subwords`, `encode`."""
 
 import random
 import re
@@ -134,10 +134,10 @@ def test_a_data_set_is_prepared_by_its_name_and_by_its_folder(project, call):
 def test_a_corpus_is_counted_by_name_and_by_folder_with_the_same_bytes(own, text, call):
     folder = own(text)
     data = data_of(folder)
-    assert call("statistics", "small").code == 0
+    assert call("prepare", "small", "--count").code == 0
     path = paths(folder).statistics(data)
     before = path.read_bytes()
-    assert call("statistics", data.corpus_folder).code == 0
+    assert call("prepare", data.corpus_folder, "--count").code == 0
     assert path.read_bytes() == before
     file = measurements.read(path)
     assert (file.corpus, file.identity) == ("small", identity(data.definition))
@@ -160,12 +160,12 @@ def test_text_is_learned_from_by_name_and_by_folder_with_the_same_bytes(own, tex
     assert [file.read_bytes() for file in files] == before
 
 
-@pytest.mark.parametrize("verb", ["statistics", "subwords"])
-def test_text_that_is_not_prepared_is_named_with_its_command(own, text, call, verb):
+@pytest.mark.parametrize("words", [("prepare", "--count"), ("subwords",)])
+def test_text_that_is_not_prepared_is_named_with_its_command(own, text, call, words):
     folder = own(text)
     data = data_of(folder)
     (paths(folder).corpus(data) / "corpus.json").unlink()
-    line = call(verb, "small").one_line
+    line = call(*words, "small").one_line
     assert "corpus.json" in line
     assert "fathom prepare small" in line
     assert not paths(folder).subwords(data).exists()

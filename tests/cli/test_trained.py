@@ -1,4 +1,4 @@
-"""`fathom export`, `summary`: what is made of a trained run."""
+"""`fathom export`, `status`: what is made of a trained run, and what it came to."""
 
 import json
 import sys
@@ -82,30 +82,41 @@ def put_below(path, nats):
 
 
 @pytest.mark.slow
-def test_the_summary_counts_what_learned_and_says_the_time_that_it_took(record, call):
+def test_status_counts_what_learned_and_says_the_time_that_it_took(record, call):
     put_below(record, 0.92)
-    answer = call("summary")
-    learned, time = answer.lines
+    answer = call("status")
+    *_, learned, time = answer.lines
     assert learned == "1 of 1 trainings learned: 0.9 nats per token below the unigram baseline."
     assert time.startswith("time: 1 trainings took ")
-    assert answer.err == "next: snakemake all --config scale=small, or your text: fathom adopt\n"
+    following = "next: snakemake all --config scale=small, or your text: fathom adopt\n"
+    assert answer.err == f"nothing is drawn in results/small yet\n{following}"
+    ended = json.loads(call("status", "--json").out)["ended"][f"sample/{RUN} seed 1"]
+    assert (ended["outcome"], round(ended["nats_below_unigram"], 6)) == ("finished", 0.92)
+    assert ended["seconds"] > 0
 
 
-def test_the_summary_says_what_finished_here_and_not_in_the_paper(gated, own, call):
+def test_where_nothing_has_ended_status_says_what_is_missing_alone(project, call):
+    answer = call("status")
+    assert (answer.code, len(answer.lines)) == (0, 2)
+    assert "learned" not in answer.out
+
+
+def test_status_says_what_finished_here_and_not_in_the_paper(gated, own, call):
     own(gated)
     assert call("table", "sample_table1", "--partial").code == 0
     line = "sample_table1: Gated finished here, and diverged in the paper."
-    assert line in call("summary").lines
+    assert line in call("status").lines
 
 
 def test_a_run_that_has_not_learned_ends_in_1_with_the_reason(record, call):
     put_below(record, 0.5)
-    answer = call("summary")
+    answer = call("status")
     assert answer.code == 1
     assert "0.50 nats below the unigram baseline (>= 0.7 required)" in answer.err
     assert record.name in answer.err
     write_record(record, read_record(record) | DIVERGED)
-    answer = call("summary", "--json")
-    content = json.loads(answer.out)
-    assert content["outcomes"] == {f"sample/{RUN} seed 1": "diverged"}
-    assert "diverged (the loss is not finite) at update 3" in call("summary").out
+    content = json.loads(call("status", "--json").out)["ended"]
+    assert {name: each["outcome"] for name, each in content.items()} == {
+        f"sample/{RUN} seed 1": "diverged"
+    }
+    assert "diverged (the loss is not finite) at update 3" in call("status").out

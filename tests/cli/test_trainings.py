@@ -189,13 +189,16 @@ def test_it_counts_what_is_drawn_trained_and_compared(own, summarised, call):
     (attempts,) = (folder / "results/runs/sample").glob(f"{GATED}-*/1/attempts.json")
     (attempts.parent / "training.json").unlink()
     write_holder(attempts.parent / HOLDER, Holder.here(), new=True)
-    static, gated, summary, cells = call("status", "--runs").lines
+    static, gated, summary, cells, *ended = call("status", "--runs").lines
     assert static == f"sample/{RUN}  finished"
     assert gated.startswith(f"sample/{GATED}  running at update 4 of 4, 0 s left, NLL ")
     assert gated.endswith(" tokens/s")
     assert summary == ("sample: 1 of 1 tables, 0 of 1 figures, 2 runs (1 finished, 1 running)")
     assert "not run" not in cells
-    assert call("status").lines == [gated, summary, cells]
+    assert ended[0] == "0 of 1 trainings learned."
+    assert call("status").lines == [gated, summary, cells, *ended]
+    # While a training runs no other start is proposed.
+    assert "next: " not in call("status").err
     content = json.loads(call("status", "--json").out)
     states = content["papers"]["sample"]["runs"]
     assert states[f"sample/{RUN}"]["state"] == "finished"

@@ -4,30 +4,25 @@ The formulas here are worked out by hand from the papers' descriptions, d the wi
 feed-forward sub-layers, every linear layer with a bias.
 """
 
-import contextlib
-import json
 from collections import Counter
 
 import pytest
-from typer.testing import CliRunner
 
-from fathom.cli.verbs import build
-from tests.support.specs import ROOT
+from fathom.artefacts.parameters import printed_counts
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def lines():
-    """What `fathom params` says, by paper, table, row and column."""
-    with contextlib.chdir(ROOT):
-        answer = CliRunner().invoke(build(), ["params", "--json"])
-    assert answer.exit_code == 0, answer.output
-    printed = json.loads(answer.stdout)
+def lines(own_project):
+    """Each printed count by paper, table, row and column, with the count of our network."""
+    counts = [*printed_counts(own_project, without_sizes := [])]
+    assert not without_sizes
     by_cell = {
-        (line["paper"], line["table"], line["row"], line["column"]): line for line in printed
+        (count.paper, count.table, count.cell.row, count.cell.column): (count, count.ours())
+        for count in counts
     }
-    assert len(by_cell) == len(printed)
+    assert len(by_cell) == len(counts)
     return by_cell
 
 
@@ -67,22 +62,23 @@ def test_every_printed_count_is_there(lines):
 
 
 def test_no_count_differs_without_being_listed(lines):
-    off = {key: line["ours"] for key, line in lines.items() if line["verdict"] == "differs"}
+    off = {key: ours for key, (count, ours) in lines.items() if count.verdict(ours) == "differs"}
     assert off == {}
 
 
 def test_what_is_listed_is_really_off(lines):
-    for key, line in lines.items():
-        if line["verdict"] in ("misprint", "unexplained"):
-            assert abs(line["difference"]) > 0.01, key
-            assert line["right_millions"] or line["reason"], key
+    for key, (count, ours) in lines.items():
+        if count.verdict(ours) in ("misprint", "unexplained"):
+            assert abs(count.difference(ours)) > 0.01, key
+            assert count.cell.right or count.reason, key
 
 
 def test_only_these_are_listed(lines):
-    misprints = {key[:3] for key, line in lines.items() if line["verdict"] == "misprint"}
+    verdicts = {key: count.verdict(ours) for key, (count, ours) in lines.items()}
+    misprints = {key[:3] for key, verdict in verdicts.items() if verdict == "misprint"}
     assert misprints == {("latent_depth", "table1", "DLCL, 48/48"), ("lamgd", "table4", "Adapter")}
     unexplained = {
-        (*key[:2], key[3]) for key, line in lines.items() if line["verdict"] == "unexplained"
+        (*key[:2], key[3]) for key, verdict in verdicts.items() if verdict == "unexplained"
     }
     assert unexplained == {
         ("transparent_attention", table, column)
@@ -93,17 +89,17 @@ def test_only_these_are_listed(lines):
 
 def test_a_network_agrees_within_one_percent_and_not_by_rounding(lines):
     by_digits = 0
-    for key, line in lines.items():
-        if line["verdict"] == "agrees" and abs(line["difference"] or 0) > 0.01:
-            assert line["counts_what_is_added"], key
-            assert round(line["ours"] / 1e6) == line["printed_millions"], key
+    for key, (count, ours) in lines.items():
+        if count.verdict(ours) == "agrees" and abs(count.difference(ours) or 0) > 0.01:
+            assert count.added_to is not None, key
+            assert round(ours / 1e6) == float(count.cell.value), key
             by_digits += 1
     assert by_digits == 4, "13 million printed for the adapters' 12.743"
 
 
 def test_the_dictionaries_have_the_sizes_that_the_counts_imply(lines):
     sizes = {
-        line["run"]: (line["source_entries"], line["target_entries"]) for line in lines.values()
+        count.spec.name: (count.source_entries, count.target_entries) for count, _ in lines.values()
     }
     assert sum(sizes["latent_depth/en_de_big"]) == 68_080
     assert sum(sizes["latent_depth/o2m_related_6_6"]) == 62_660

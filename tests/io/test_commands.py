@@ -28,7 +28,7 @@ COMMANDS = {
     PATHS.source("django") / "django.whl": "fathom fetch django",
     PATHS.corpus(DATA) / "corpus.json": f"fathom prepare {DATA.corpus_folder}",
     PATHS.corpus(DATA) / "bos" / "test.eng": f"fathom prepare {DATA.corpus_folder}",
-    PATHS.statistics(DATA): f"fathom statistics {DATA.corpus_folder}",
+    PATHS.statistics(DATA): f"fathom prepare {DATA.corpus_folder} --count",
     PATHS.subwords(DATA) / "foreign.model": f"fathom subwords {DATA.subwords_folder}",
     PATHS.tensors(DATA) / "tensors.json": f"fathom encode {DATA.folder}",
     PATHS.tensors(DATA) / "bos" / "train.source.bin": f"fathom encode {DATA.folder}",

@@ -37,9 +37,12 @@ def test_of_an_ended_training_the_recorded_weights_stay(folder, tmp_path):
 def test_what_killed_writers_left_and_what_was_set_aside_goes(folder, tmp_path):
     (folder / ".metrics.tsv.12.part").write_text("half")
     (folder / "attempts.damaged").write_text("?")
-    items = deletable("parts", own_project(), tmp_path)
-    assert [item.path.name for item in items] == [".metrics.tsv.12.part", "attempts.damaged"]
-    assert [item.bytes for item in items] == [4, 1]
+    unused = folder.parent.with_name("m2o_diverse_12_12-00000000")
+    write_lines(unused / "1" / "before.damaged", ["goes with its run"])
+    run, part, aside = deletable("unused", own_project(), tmp_path)
+    names = [".metrics.tsv.12.part", "attempts.damaged"]
+    assert [run.path, part.path.name, aside.path.name] == [unused, *names]
+    assert [part.bytes, aside.bytes] == [4, 1]
 
 
 def test_runs_and_text_of_other_settings_are_unused(folder, tmp_path):

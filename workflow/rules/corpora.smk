@@ -51,4 +51,4 @@ rule measure_corpus:
     params:
         recipe=RECIPE["scoring"],
     shell:
-        "exec fathom-logged {log:q} fathom statistics {wildcards.data:q}"
+        "exec fathom-logged {log:q} fathom prepare {wildcards.data:q} --count"

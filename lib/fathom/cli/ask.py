@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,10 +17,10 @@ from fathom.cli.options import (
     open_scale,
     papers_named,
 )
-from fathom.cli.terminal import answer, print_columns, report, suggest, wrapped
+from fathom.cli.terminal import answer, print_columns, print_lines, report, suggest, wrapped
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.io.errors import FathomError, Findings, nearest
+from fathom.io.errors import FathomError, nearest
 
 if TYPE_CHECKING:
     from fathom.artefacts.parameters import PrintedCount
@@ -146,13 +145,7 @@ def _titles(project: Project, kind: str) -> Rows:
 Changed = Annotated[bool, typer.Option("--changed", help="Only what the scale changes.")]
 
 
-def show(
-    run: Run,
-    scale: Scale = None,
-    changed: Changed = False,
-    results: Results = None,
-    as_json: Json = False,
-) -> None:
+def show(run: Run, scale: Scale = None, changed: Changed = False, results: Results = None) -> None:
     """Print a run's settings and where each value comes from.
 
     Each setting has a line: its value, file and line, the paper's value if the
@@ -169,20 +162,14 @@ def show(
         for setting in describe(project, spec.name, paths.scale)
         if setting.changed or not changed
     ]
-    fields = {
-        setting.path: {key: value for key, value in asdict(setting).items() if key != "path"}
-        for setting in settings
-    }
     reason = project.not_built(spec.name, paths.scale)
-    notes = [wrapped(f"not built yet: {reason}")] if reason else []
-    title = f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}"
-    content = {"run": spec.name, "identity": spec.identity, "settings": fields}
-    answer(as_json, content, [title, *notes])
-    if not as_json:
-        if settings:
-            print_columns(_SETTING, map(_setting, settings))
-        made = paths.run_command(spec.name)
-        suggest(f"fathom list runs --scale {paths.scale}" if reason else made)
+    print(f"{spec.name} at scale {paths.scale}: {paths.run(spec, 1).parent}")
+    if reason:
+        print(wrapped(f"not built yet: {reason}"))
+    if settings:
+        print_columns(_SETTING, map(_setting, settings))
+    made = paths.run_command(spec.name)
+    suggest(f"fathom list runs --scale {paths.scale}" if reason else made)
 
 
 _SETTING = ("setting", "value here", "where", "the paper's value", "source")
@@ -198,7 +185,7 @@ def _as_yaml(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, allow_nan=False)
 
 
-def validate(as_json: Json = False) -> None:
+def validate() -> None:
     """Check every file of config/.
 
     All findings are printed, a line each; exit code 1 if there are any.
@@ -207,14 +194,7 @@ def validate(as_json: Json = False) -> None:
     """
     from fathom.artefacts.check import beyond_config
 
-    try:
-        project = open_project(check=beyond_config)
-    except Findings as error:
-        if not as_json:
-            raise
-        wrong = [{"where": f.where, "what": f.what, "remedy": f.remedy} for f in error.findings]
-        answer(as_json, {"findings": wrong}, ())
-        raise typer.Exit(1) from None
+    project = open_project(check=beyond_config)
     counts = {
         "papers": len(project.papers),
         "tables": sum(len(paper.tables) for paper in project.papers.values()),
@@ -226,9 +206,8 @@ def validate(as_json: Json = False) -> None:
         "scales": len(project.scales),
     }
     words = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    answer(as_json, {"findings": [], "counts": counts}, [f"config/ is valid: {words}"])
-    if not as_json:
-        suggest("fathom list")
+    print(f"config/ is valid: {words}")
+    suggest("fathom list")
 
 
 PaperOfEquation = Annotated[
@@ -240,7 +219,7 @@ Number = Annotated[
 ]
 
 
-def where(paper: PaperOfEquation = None, number: Number = None, as_json: Json = False) -> None:
+def where(paper: PaperOfEquation = None, number: Number = None) -> None:
     """Find the code and the test of an equation.
 
     Example: fathom where latent_depth 5
@@ -250,7 +229,7 @@ def where(paper: PaperOfEquation = None, number: Number = None, as_json: Json = 
     project = open_project()
     papers = project.papers if paper is None else [paper]
     equations = [entry for name in papers for entry in entries(project, name, number)]
-    answer(as_json, [asdict(entry) for entry in equations], map(line, equations))
+    print_lines(map(line, equations))
 
 
 _HEADINGS = ("paper", "table", "cell", "printed", "ours", "difference", "verdict", "why")
@@ -258,9 +237,7 @@ _WORDS = {"agrees": "agree", "differs": "differ"}
 Table = Annotated[str | None, typer.Option(help="A table, as <paper>_<table>. Default: all.")]
 
 
-def params(
-    paper: Paper = None, table: Table = None, as_json: Json = False, results: Results = None
-) -> None:
+def params(paper: Paper = None, table: Table = None, results: Results = None) -> None:
     """Compare printed parameter counts with our networks.
 
     Networks are built without their tensors, at the papers' own settings. Each
@@ -283,14 +260,11 @@ def params(
         if count.paper in papers
         and (chosen is None or (count.paper, count.table) == (chosen.paper, chosen.name))
     ]
-    lines = [*map(_compared, counts)]
-    answer(as_json, lines, ())
+    lines = [*map(_cells, counts)]
     for skipped in dict.fromkeys(map(str, without_sizes)):
         report(f"not counted: {skipped}")
-    if as_json:
-        return
-    print_columns(_HEADINGS, map(_cells, lines))
-    verdicts = Counter(line["verdict"] for line in lines)
+    print_columns(_HEADINGS, lines)
+    verdicts = Counter(line[_HEADINGS.index("verdict")] for line in lines)
     summary = ", ".join(f"{count} {_WORDS.get(word, word)}" for word, count in verdicts.items())
     if lines:
         report(f"{len(lines)} printed counts: {summary}")
@@ -299,41 +273,20 @@ def params(
         report(f"no parameter count is printed there; others: {', '.join(sorted(others))}")
 
 
-def _compared(count: "PrintedCount") -> dict[str, Any]:
-    """Return a printed count next to that of its network, as JSON shows it."""
-    ours = count.ours()
-    return {
-        "paper": count.paper,
-        "table": count.table,
-        "row": count.cell.row,
-        "column": count.cell.column,
-        "run": count.spec.name,
-        "printed_millions": float(count.cell.value),
-        "counts_what_is_added": count.added_to is not None,
-        "ours": ours,
-        "difference": count.difference(ours),
-        "verdict": count.verdict(ours),
-        "right_millions": float(count.cell.right) if count.cell.right else None,
-        "reason": count.reason or None,
-        "source_entries": count.source_entries,
-        "target_entries": count.target_entries,
-    }
-
-
-def _cells(line: dict[str, Any]) -> tuple[str, ...]:
-    """Return a line's cells as text, one for each heading."""
-    sign = "+" if line["counts_what_is_added"] else ""
-    share = line["difference"]
+def _cells(count: "PrintedCount") -> tuple[str, ...]:
+    """Return a printed count next to that of its network, one cell for each heading."""
+    ours, cell = count.ours(), count.cell
+    sign = "" if count.added_to is None else "+"
+    share = count.difference(ours)
     # Adding 0 takes the sign from a rounded −0.
     difference = "" if share is None else f"{round(100 * share, 2) + 0:+.2f} %"
-    right, reason = line["right_millions"], line["reason"] or ""
     return (
-        line["paper"],
-        line["table"],
-        f"{line['row']}, {line['column']}",
-        f"{sign}{line['printed_millions']:g} M",
-        f"{sign}{line['ours'] / 1e6:.3f} M",
+        count.paper,
+        count.table,
+        f"{cell.row}, {cell.column}",
+        f"{sign}{float(cell.value):g} M",
+        f"{sign}{ours / 1e6:.3f} M",
         difference,
-        line["verdict"],
-        f"{right:g} M is meant" if right else reason,
+        count.verdict(ours),
+        f"{float(cell.right):g} M is meant" if cell.right else count.reason or "",
     )

@@ -22,7 +22,7 @@ from fathom.cli.options import (
     open_artefacts,
     papers_named,
 )
-from fathom.cli.terminal import answer, report, suggest
+from fathom.cli.terminal import answer, print_lines, report, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import METRICS, ShownValue
 from fathom.decode.ready import require_decoder, require_name
@@ -46,13 +46,12 @@ def table(
     seeds: Seeds = None,
     partial: Partial = False,
     show: Annotated[bool, typer.Option(help="Print the table, and write no file.")] = False,
-    as_json: Json = False,
 ) -> None:
     """Draw a table as csv, md, tex and html.
 
     Our numbers are above the paper's. Another csv has the numbers of each seed.
     Trains nothing: the measurements of all its runs must exist, unless --partial is given.
-    With --show or --json it is printed, and no file is written.
+    With --show it is printed, and no file is written.
 
     Example: fathom table latent_depth_table5 --partial --show
     """
@@ -68,9 +67,6 @@ def table(
     laid_out = view(compared, paper.about.reference)
     if gone := artefacts.decodings_gone:
         report(f"table: decodings of these cells that are gone: {gone}; their scores stay")
-    if as_json:
-        answer(as_json, formats.numbers(compared), ())
-        return
     if show:
         print_table(laid_out)
     else:
@@ -244,7 +240,6 @@ def claims(
     seeds: Seeds = None,
     table: OfTable = None,
     counts: Counts = False,
-    as_json: Json = False,
 ) -> None:
     """Check the papers' claims against our results and against their own numbers.
 
@@ -283,11 +278,12 @@ def claims(
         for claim in of_paper
         if table is None or table in [f"{claim.paper}_{name}" for name in claim.artefacts]
     ]
-    content = [asdict(claim) | {"against": claim.against} for claim in shown]
     brief = paper is None and table is None
     ran = [claim for claim in shown if not brief or claim.answer != NOT_RUN]
-    full = () if counts else (*printed(ran), *(not_run(shown) if brief else ()))
-    answer(as_json, content, (*full, *summary(shown)))
+    if not counts:
+        print_lines(printed(ran))
+        print_lines(not_run(shown) if brief else ())
+    print_lines(summary(shown))
     report(f"claims: {path}")
 
 

@@ -6,13 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fathom.cli.options import (
-    Json,
-    Results,
-    Scale,
-    open_scale,
-)
-from fathom.cli.terminal import answer, report, suggest
+from fathom.cli.options import Results, Scale, open_scale
+from fathom.cli.terminal import print_lines, report, suggest
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, nearest
@@ -43,7 +38,6 @@ def diff(
     table: Table = None,
     scale: ScaleOfBoth = None,
     tolerance: Tolerance = 0.0,
-    as_json: Json = False,
 ) -> None:
     """Compare two trees of results.
 
@@ -58,8 +52,7 @@ def diff(
 
     a, b = Tree.at(first), Tree.at(second)
     compared = compare(a, b, tolerance, table=table or "", scale=scale or "")
-    content = {"a": str(first), "b": str(second)} | compared.as_json()
-    answer(as_json, content, compared.lines())
+    print_lines(compared.lines())
     if not compared.equal:
         raise typer.Exit(1)
 
@@ -69,9 +62,7 @@ RunOrAll = Annotated[
 ]
 
 
-def verify(
-    run: RunOrAll = None, scale: Scale = None, results: Results = None, as_json: Json = False
-) -> None:
+def verify(run: RunOrAll = None, scale: Scale = None, results: Results = None) -> None:
     """Hash every file of the results again.
 
     Prints a line for each file that is not the one that was recorded, each table and
@@ -93,12 +84,10 @@ def verify(
         findings += _outdated(project, paths)
     if not (verified.files or findings):
         raise FathomError("no records", str(paths.results), "name a folder with runs by --results")
-    unfit = [{"path": f.where, "what": f.what, "remedy": f.remedy} for f in findings]
-    lost = {str(path): reason for path, reason in sorted(verified.lost.items())}
-    summary = f"{len(verified.files)} files compared, {len(findings)} do not fit"
-    content = {"files": len(verified.files), "unfit": unfit, "lost": lost}
-    known = [f"{path}: known to be lost: {reason}" for path, reason in lost.items()]
-    answer(as_json, content, [*known, *map(str, findings), summary])
+    lost = sorted(verified.lost.items())
+    print_lines(f"{path}: known to be lost: {reason}" for path, reason in lost)
+    print_lines(map(str, findings))
+    print(f"{len(verified.files)} files compared, {len(findings)} do not fit")
     if findings:
         raise typer.Exit(1)
 
@@ -155,14 +144,12 @@ def _require_all_studies(project: Project, paths: Paths) -> None:
             raise FathomError(what, str(study.parent), remedy)
 
 
-def clean(
-    kinds: Kinds = None, yes: Yes = False, results: Results = None, as_json: Json = False
-) -> None:
+def clean(kinds: Kinds = None, yes: Yes = False, results: Results = None) -> None:
     """List what can be deleted, and delete it with --yes.
 
-    states: checkpoints of ended trainings from which they would resume. parts:
-    what killed processes left, and damaged files that were set aside. unused:
-    runs and text that no run of config has at any scale.
+    states: checkpoints of ended trainings from which they would resume. unused: runs
+    and text that no run of config has at any scale, what killed processes left, and
+    damaged files that were set aside.
 
     Example: fathom clean states --yes
     """
@@ -175,21 +162,19 @@ def clean(
         raise FathomError("no kind is named", "clean --yes", f"name some of {', '.join(KINDS)}")
     # All of config is checked: what a mistake hides would count as unused.
     project, paths = open_scale(None, results, check=True, of_results=True)
-    listed = {}
+    deletables = []
     if yes and "unused" in (kinds or ()):
         _require_all_studies(project, paths)
     for kind in kinds or KINDS:
         items = deletable(kind, project, paths.results)
         for item in items:
-            if kinds and not as_json:
+            if kinds:
                 print(f"{item.path}\t{item.bytes / 1e6:.1f} MB")
             if yes:
                 item.delete()
         total = sum(item.bytes for item in items) / 1e6
-        listed[kind] = [{"path": str(item.path), "bytes": item.bytes} for item in items]
+        deletables += [kind] if items else []
         verb = "deleted" if yes else "can be deleted"
         report(f"{kind}: {len(items)} files or folders, {total:,.1f} MB {verb}")
-    answer(as_json, listed, ())
-    if not as_json and not yes and any(listed.values()):
-        kind = next(kind for kind in listed if listed[kind])
-        suggest(paths.fathom("clean", kind, "--yes"))
+    if deletables and not yes:
+        suggest(paths.fathom("clean", deletables[0], "--yes"))

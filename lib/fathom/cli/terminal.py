@@ -18,7 +18,12 @@ def answer(as_json: bool, content: Any, lines: Iterable[str]) -> None:
     """Print an answer on standard output: as JSON, or its lines."""
     if as_json:
         print(json.dumps(content, indent=1, allow_nan=False))
-        return
+    else:
+        print_lines(lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines on standard output."""
     for line in lines:
         print(line)
 

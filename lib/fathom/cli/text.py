@@ -1,4 +1,4 @@
-"""The verbs of text: fetch, prepare, statistics, subwords, encode."""
+"""The verbs of text: fetch, prepare, subwords, encode."""
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -98,36 +98,33 @@ def _answer(source: Source, file: str, address: str) -> tuple[tuple[str, str], s
 def prepare(
     dataset: DatasetName,
     task: Annotated[str | None, typer.Option(help="One of several independent tasks.")] = None,
+    count: Annotated[
+        bool, typer.Option("--count", help="Only count the text, which is prepared already.")
+    ] = False,
     results: Results = None,
 ) -> None:
     """Clean, split and check a data set's text.
 
     Independent tasks, as those of wikipedia25, may be prepared one by one, and are then joined.
+    With --count, statistics.json gets the pairs or sentences, tokens and types of the text;
+    tokens are those of sacreBLEU's tokenizer 13a.
 
     Example: fathom prepare po_wheels_diverse
     """
+    project, paths = open_scale(None, results)
+    card = dataset_named(project, dataset)
+    out = paths.corpus_named(card.corpus_folder(project.sources))
+    if count and task:
+        raise FathomError("--count counts all tasks", "--task", "leave one of the two out")
+    if count:
+        from fathom.scoring.corpus import measure
+
+        measure(card, project.sources, out, report)
+        return
     from fathom.data.prepare import prepare
 
-    project, paths = open_scale(None, results)
-    card = dataset_named(project, dataset)
-    out = paths.corpus_named(card.corpus_folder(project.sources))
     prepare(card, project.sources, paths.source, out, report, task)
     suggest(paths.fathom("prepare" if task else "subwords", card.name))
-
-
-def statistics(dataset: DatasetName, results: Results = None) -> None:
-    """Count the pairs or sentences, tokens and types of a corpus.
-
-    Tokens are those of sacreBLEU's tokenizer 13a.
-
-    Example: fathom statistics po_wheels_diverse
-    """
-    from fathom.scoring.corpus import measure
-
-    project, paths = open_scale(None, results)
-    card = dataset_named(project, dataset)
-    out = paths.corpus_named(card.corpus_folder(project.sources))
-    measure(card, project.sources, out, report)
 
 
 def subwords(data: DataName, scale: Scale = None, results: Results = None) -> None:

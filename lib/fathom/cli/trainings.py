@@ -1,6 +1,7 @@
-"""The verbs of trainings: plan, what they cost; status, how they go; summary, how they ended."""
+"""The verbs of trainings: plan, what they cost; status, how they go and what they came to."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ from fathom.config.schema.source import ByHand
 from fathom.config.switches import seed_list
 from fathom.config.tables import Table
 from fathom.io.errors import FathomError
+from fathom.io.files import is_there
 from fathom.io.screen import duration
 from fathom.results import training_record
 from fathom.results.training_record import TrainingRecord
@@ -194,7 +196,7 @@ def status(
     runs: Runs = False,
     as_json: Json = False,
 ) -> None:
-    """Print what is drawn and compared, and how trainings go.
+    """Print what is drawn and compared, how trainings go, and what they came to.
 
     It only reads files, so it can be called while trainings run, from any
     machine that sees the results folder. A training is
@@ -207,6 +209,11 @@ def status(
     - stale: its process is gone, and the next start resumes it;
     - not started.
 
+    Of those that have ended: how many learned, how that differs from the papers, what
+    the scale can show, and the time they took. Exit code 1 if the run that the scale
+    names (`check_learning`) has ended and is not below the unigram baseline by what
+    the scale requires.
+
     Example: fathom status latent_depth --runs
     """
     from fathom.workflow.progress import Overview
@@ -214,61 +221,66 @@ def status(
     artefacts = open_artefacts(scale, results, seeds)
     names = papers_named(artefacts.project, paper, "status")
     now = Overview(artefacts, names)
-    answer(as_json, now.as_json(), now.lines(runs))
+    ended = _ended(artefacts, now.targets)
+    content = now.as_json() | {"ended": dict(map(_as_json, ended, ended.values()))}
+    answer(as_json, content, (*now.lines(runs), *_lines(artefacts, now.targets, ended)))
     if not as_json:
         top = artefacts.paths.top
         # Pages and lists are there, tables and figures in a folder of each paper.
         files = [*top.glob("*.html"), *top.glob("*.csv"), *top.glob("*/*.csv")]
         report(f"see {top}" if files else f"nothing is drawn in {top} yet")
+    _require_learning(artefacts, ended)
+    if ended and now.waits_for_a_start and not as_json:
+        suggest(f"{artefacts.paths.target('all')}, or your text: fathom adopt")
 
 
 # Of each training that has ended, by the run's full name and the seed.
 Ended = Mapping[tuple[str, int], TrainingRecord]
 
 
-def summary(scale: Scale = None, results: Results = None, as_json: Json = False) -> None:
-    """Summarise the trainings of a scale.
-
-    How many learned, how that differs from the papers, what the scale can show, the
-    time that it took. Exit code 1 if the run that the scale names (`check_learning`)
-    has ended and is not below the unigram baseline by what the scale requires.
-
-    Example: fathom summary --scale tiny
-    """
-    from fathom.workflow.targets import Targets
-
-    artefacts = open_artefacts(scale, results, None)
+def _ended(artefacts: Artefacts, targets: "Targets") -> Ended:
+    """Return the trainings of targets that have ended."""
     project, paths = artefacts.project, artefacts.paths
-    targets = Targets(project, paths.scale, paths)
     places = {
         (name, seed): paths.training(project.spec(name, paths.scale), seed)
         for name in targets.runs
         for seed in artefacts.seeds_of(name)
         if not project.not_built(name, paths.scale)
     }
-    ended = {key: training_record.read(path) for key, path in places.items() if path.exists()}
-    if not ended:
-        remedy = f"`fathom plan --scale {paths.scale}` says what they take, and what to start"
-        raise FathomError("no training has ended", f"scale {paths.scale}", remedy)
-    below = {key: _below(record) for key, record in ended.items()}
-    content = {
-        "trainings": len(places),
-        "ended": len(ended),
-        "nats_below_unigram": {f"{run} seed {seed}": nats for (run, seed), nats in below.items()},
-        "outcomes": {
-            f"{run} seed {seed}": each.outcome.kind for (run, seed), each in ended.items()
-        },
-        "seconds": sum(record.totals.seconds for record in ended.values()),
+    ended = {}
+    for key, path in places.items():
+        # Of a damaged record, the state of its training says so.
+        with suppress(FathomError):
+            if path.exists():
+                ended[key] = training_record.read(path)
+    return ended
+
+
+def _as_json(training: tuple[str, int], record: TrainingRecord) -> tuple[str, dict[str, Any]]:
+    """Return the name of a training that has ended, and what JSON says of it."""
+    run, seed = training
+    return f"{run} seed {seed}", {
+        "outcome": record.outcome.kind,
+        "nats_below_unigram": _below(record),
+        "seconds": record.totals.seconds,
     }
-    answer(as_json, content, _lines(artefacts, targets, ended, content["seconds"]))
-    if required := project.scale(paths.scale).check_learning:
-        key = (project.run_name(required.run), 1)
-        if key in below and (below[key] or 0.0) < required.nats_below_unigram:
-            nats = f"{below[key] or 0:.2f} nats below the unigram baseline"
-            what = f"{key[0]} has not learned: {nats} (>= {required.nats_below_unigram:g} required)"
-            raise FathomError(what, str(places[key]), "read train.log and metrics.tsv next to it")
-    if len(ended) < len(places) and not as_json:
-        suggest(f"{paths.target('all')}, or your text: fathom adopt")
+
+
+def _require_learning(artefacts: Artefacts, ended: Ended) -> None:
+    """Refuse that the run which the scale watches has ended and has not learned."""
+    project, paths = artefacts.project, artefacts.paths
+    required = project.scale(paths.scale).check_learning
+    if required is None:
+        return
+    name = project.run_name(required.run)
+    if (record := ended.get((name, 1))) is None:
+        return
+    below = _below(record) or 0.0
+    if below < required.nats_below_unigram:
+        nats = f"{below:.2f} nats below the unigram baseline"
+        what = f"{name} has not learned: {nats} (>= {required.nats_below_unigram:g} required)"
+        where = str(paths.training(project.spec(name, paths.scale), 1))
+        raise FathomError(what, where, "read train.log and metrics.tsv next to it")
 
 
 def _below(record: TrainingRecord) -> float | None:
@@ -278,7 +290,10 @@ def _below(record: TrainingRecord) -> float | None:
     return record.unigram_nll - record.validation.nll
 
 
-def _lines(artefacts: Artefacts, targets: "Targets", ended: Ended, seconds: float) -> Iterator[str]:
+def _lines(artefacts: Artefacts, targets: "Targets", ended: Ended) -> Iterator[str]:
+    """Yield what the trainings that have ended came to; nothing where none has."""
+    if not ended:
+        return
     learned = sorted(nats for nats in map(_below, ended.values()) if nats is not None and nats > 0)
     line = f"{len(learned)} of {len(ended)} trainings learned"
     if learned:
@@ -292,7 +307,7 @@ def _lines(artefacts: Artefacts, targets: "Targets", ended: Ended, seconds: floa
     drawn = {
         name: artefact
         for name, artefact in targets.artefacts.items()
-        if _share(artefact, ended) and targets.is_drawn(artefact)
+        if _share(artefact, ended) and all(map(is_there, targets.artefact_files(artefact)))
     }
     for name, artefact in drawn.items():
         for outcome, rows in _failed_there(artefacts, artefact, ended).items():
@@ -303,6 +318,7 @@ def _lines(artefacts: Artefacts, targets: "Targets", ended: Ended, seconds: floa
         yield f"SCALE {artefacts.scale.upper()} shows that every step works, from text to cell."
         further = f"; scale {whole} can: fathom plan --scale {whole}" if whole else ""
         yield f"It cannot show whether a paper's numbers hold{further}"
+    seconds = sum(record.totals.seconds for record in ended.values())
     yield f"time: {len(ended)} trainings took {duration(seconds)} in all"
     for paper in {artefact.paper.name: None for artefact in drawn.values()}:
         of_paper = [each for each in drawn.values() if each.paper.name == paper]

@@ -16,11 +16,11 @@ from fathom.io.retired import VERBS as RETIRED
 VERBS = {
     "Ask": {
         **dict.fromkeys(("list", "show"), "ask"),
-        **dict.fromkeys(("plan", "status", "summary"), "trainings"),
+        **dict.fromkeys(("plan", "status"), "trainings"),
         **dict.fromkeys(("validate", "where", "params"), "ask"),
         **dict.fromkeys(("new", "adopt"), "new"),
     },
-    "Data": dict.fromkeys(("fetch", "prepare", "statistics", "subwords", "encode"), "text"),
+    "Data": dict.fromkeys(("fetch", "prepare", "subwords", "encode"), "text"),
     "Runs": {
         "run": "run",
         **dict.fromkeys(("train", "translate", "export"), "runs"),

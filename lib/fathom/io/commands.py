@@ -10,12 +10,13 @@ from pathlib import Path
 
 # The folder of the project, for commands that run elsewhere.
 PROJECT_VARIABLE = "FATHOM_PROJECT"
-# By the record of a folder of data.
+COUNT = "--count"
+# Verb and options, by the record of a folder of data.
 _DATA = {
-    "corpus.json": "prepare",
-    "statistics.json": "statistics",
-    "subwords.json": "subwords",
-    "tensors.json": "encode",
+    "corpus.json": ("prepare",),
+    "statistics.json": ("prepare", COUNT),
+    "subwords.json": ("subwords",),
+    "tensors.json": ("encode",),
 }
 # What a training writes along the way: files and folders of a run.
 _SERIES = ("metrics.tsv", "times.tsv", "diagnostics")
@@ -27,7 +28,7 @@ _RULES |= {rule: rule for rule in ("likelihood", "gates", "sharing")}
 _SCORED = ("scoring.json", "scores.tsv", "sentences.")
 # In the order in which each verb finds what it reads; metrics score what is translated.
 VERBS = (
-    "fetch", "prepare", "statistics", "subwords", "encode", "train", "translate",
+    "fetch", "prepare", "subwords", "encode", "train", "translate",
     "score", "likelihood", "gates", "sharing", "best-window",
 )  # fmt: skip
 
@@ -40,9 +41,9 @@ class Stage:
     words: tuple[str, ...]  # verb and options
 
     @property
-    def rank(self) -> int:
-        """The place of its verb in VERBS."""
-        return VERBS.index(self.words[0])
+    def rank(self) -> tuple[int, bool]:
+        """The place of its verb in VERBS; text is counted after it is prepared."""
+        return VERBS.index(self.words[0]), COUNT in self.words
 
     @property
     def typed(self) -> tuple[str, ...]:
@@ -69,7 +70,8 @@ def stage_of(path: Path) -> Stage | None:
     """Return what makes a file of `Paths` again; None for a series, and for a file of nobody."""
     parts = path.parts
     if path.name in _DATA:
-        return Stage(path.parents[2], (_DATA[path.name], path.parent.name))
+        verb, *options = _DATA[path.name]
+        return Stage(path.parents[2], (verb, path.parent.name, *options))
     for at in range(len(parts) - 1, -1, -1):
         rest = parts[at + 1 :]
         if parts[at] == "runs" and len(rest) > 3:

@@ -5,6 +5,8 @@ A script or a config of an earlier version is refused in one line that says what
 
 # Verbs of `fathom`.
 VERBS: dict[str, str] = {
+    "summary": "`fathom status` prints it below the state of the trainings",
+    "statistics": "run `fathom prepare <data> --count`",
     "cluster": "write the profile yourself: docs/cluster.md has two that are complete",
     "sweep": "write the runs with `for` into a study (docs/study.md)",
     "contracts": "write a test of three lines (docs/adding_a_method.md, docs/adding_a_metric.md)",
@@ -18,7 +20,15 @@ VERBS: dict[str, str] = {
 }
 
 # Options, by verb and option, as in "plan --calibrate".
+_PRINTED = "read what it prints; list, status, plan, compare and test have --json"
 OPTIONS: dict[str, str] = {
+    "table --json": "read the csv, or `fathom.open().table` in Python (docs/python.md)",
+    "claims --json": "read claims.csv, or `fathom.open().claims` in Python (docs/python.md)",
+    "show --json": "use `settings` of a run in Python (docs/python.md)",
+    **dict.fromkeys(
+        (f"{verb} --json" for verb in ("validate", "where", "params", "diff", "verify", "clean")),
+        _PRINTED,
+    ),
     "plan --calibrate": "leave it out: trainings here are measured after 200 updates",
 }
 

@@ -44,12 +44,6 @@ def states(_: Project, results: Path) -> Iterator[Path]:
         yield from sorted(path for path in folder.glob("*.pt") if path.name not in recorded)
 
 
-def parts(_: Project, results: Path) -> Iterator[Path]:
-    """Yield what killed writers left, files that were set aside, and what nothing reads."""
-    aside = {path for pattern in _ASIDE for path in results.rglob(pattern)}
-    yield from sorted({*leftovers(results), *aside, *results.glob(f"{SET_ASIDE}/*")})
-
-
 def _folders_in_use(project: Project, paths: Paths) -> list[Path]:
     """Return the folders of runs and of text that config has at a scale, and of all data sets."""
     sources, datasets = project.sources, project.datasets.values()
@@ -62,17 +56,22 @@ def _folders_in_use(project: Project, paths: Paths) -> list[Path]:
 
 
 def unused(project: Project, results: Path) -> Iterator[Path]:
-    """Yield runs and text that no run of today's config has, at any scale."""
+    """Yield runs and text that no run of today's config has, at any scale, and what nothing reads.
+
+    That is what killed writers left, and files that were set aside.
+    """
     scales = (Paths(results, scale) for scale in project.scales)
-    places = {place for paths in scales for place in _folders_in_use(project, paths)}
-    for pattern in ("runs/*/*", "tensors/*", "subwords/*", "corpora/*"):
-        yield from sorted(path for path in results.glob(pattern) if path not in places)
+    used = {place for paths in scales for place in _folders_in_use(project, paths)}
+    patterns = ("runs/*/*", "tensors/*", "subwords/*", "corpora/*", f"{SET_ASIDE}/*")
+    found = {path for pattern in patterns for path in results.glob(pattern)} - used
+    files = {*leftovers(results), *(path for each in _ASIDE for path in results.rglob(each))}
+    yield from sorted(found)
+    yield from sorted(path for path in files if found.isdisjoint(path.parents))
 
 
 # By the name that a user gives.
 KINDS: dict[str, Callable[[Project, Path], Iterator[Path]]] = {
     "states": states,
-    "parts": parts,
     "unused": unused,
 }
 

@@ -9,7 +9,7 @@ both trees are not read.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -109,16 +109,6 @@ class Comparison:
             parts = ", ".join(f"{groups[group]} {group}" for group in GROUPS if groups[group])
             total = len(self.differences)
             yield f"{total} difference{'s' * (total > 1)}: {parts}; compared: {compared}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the same for programs."""
-        return {
-            "equal": self.equal,
-            "compared": self.counts,
-            "counts": dict(Counter(item.group for item in self.differences)),
-            "differences": [asdict(item) for item in self.differences],
-            "apart": [asdict(item) for item in self.apart],
-        }
 
 
 def compare(

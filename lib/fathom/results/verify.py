@@ -41,9 +41,9 @@ class Verified:
     def in_order(self) -> list[Path]:
         """Return the paths of findings so that the command of each finds what it reads."""
 
-        def place(path: Path) -> tuple[int, Path]:
+        def place(path: Path) -> tuple[tuple[int, bool], Path]:
             stage = stage_of(path)
-            return stage.rank if stage else len(VERBS), path
+            return stage.rank if stage else (len(VERBS), False), path
 
         return sorted(self.findings, key=place)
 

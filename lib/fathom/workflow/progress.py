@@ -205,7 +205,7 @@ class Overview:
         self._papers = papers
         self._progresses = Progresses(artefacts.paths)
         project, paths = artefacts.project, artefacts.paths
-        targets = Targets(project, artefacts.scale, paths, papers=tuple(papers))
+        self.targets = targets = Targets(project, artefacts.scale, paths, papers=tuple(papers))
         # Whether each table and figure is drawn, by paper, and verb and target.
         self._drawn: dict[str, dict[str, bool]] = {}
         for name in papers:
@@ -227,6 +227,13 @@ class Overview:
         self._cells = _verdicts(artefacts.paths.compare, papers)
         # A study has no printed cells.
         self._compared = not all(map(artefacts.project.files.is_study, papers))
+
+    @property
+    def waits_for_a_start(self) -> bool:
+        """Whether trainings have not ended, and no start makes any."""
+        all_of_them = [each for trained in self._trained.values() for each in trained.values()]
+        goes_on = any(each.kind in (RUNNING, QUEUED, WAITING) for each in all_of_them)
+        return not goes_on and not all(each.state.ended for each in all_of_them)
 
     def lines(self, runs: bool) -> list[str]:
         """Return what a user reads; `runs` for every training."""

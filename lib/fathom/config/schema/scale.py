@@ -23,7 +23,7 @@ class Rule(Section):
 
 
 class CheckLearning(Section):
-    """The run that shows whether a scale works at all; `fathom summary` looks at it."""
+    """The run that shows whether a scale works at all; `fathom status` looks at it."""
 
     run: Text = Doc("The run that must learn, `<paper>/<run>`.")
     nats_below_unigram: Positive = Doc("How much it must learn (nats per token).")
