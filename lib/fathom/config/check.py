@@ -159,8 +159,6 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
         return f"{brief(value) or 'empty text'} is {side}", f"write {remedy.format(**context)}"
     if kind in (PATTERN, "string_pattern_mismatch"):
         return _wrong_form(value, context)
-    if kind == "finite_number":
-        return f"{brief(value)} is not a number", "write a finite number"
     what, _, remedy = error["msg"].removeprefix("Value error, ").partition("; ")
     return what, remedy or "change the value"
 

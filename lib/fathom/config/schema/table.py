@@ -51,15 +51,7 @@ class Mark(Section):
     level: Annotated[float | None, Field(gt=0, lt=1)] = Doc("Samples that must agree.", None)
 
 
-def _explained(value: Any) -> Any:
-    """Refuse a mark that is explained by a word, before it is checked as a mapping."""
-    if isinstance(value, str):
-        remedy = "write {means: gain, to: <row>}, or delete it if it only means the best"
-        raise ValueError(f"'{value}' is not a meaning of a mark; {remedy}")
-    return value
-
-
-Marks = dict[str, Annotated[Mark, BeforeValidator(_explained)]]
+Marks = dict[str, Mark]
 
 
 class RowSettings(Section):
@@ -77,14 +69,7 @@ class RowSettings(Section):
         return dict(self.__pydantic_extra__ or {})
 
 
-def _not_empty(value: Any) -> Any:
-    """Refuse a row that is a name alone, before it is checked against text and long form."""
-    if value is None:
-        raise ValueError("names no run and no value; write `row: run`")
-    return value
-
-
-RowValue = Annotated[str | RowSettings, BeforeValidator(_not_empty)]
+RowValue = str | RowSettings
 Rows = Ids | dict[str, RowValue]
 Columns = Ids | dict[str, str]
 Gates = Literal["soft", "hard"]
