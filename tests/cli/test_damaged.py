@@ -217,7 +217,7 @@ def test_a_run_that_lost_weights_and_a_series_is_trained_where_the_user_moves_it
         for path in Path("moved").rglob("*.*")
     }
     assert call("train", GATED).code == 0
-    assert call("curves", GATED).code == 0
+    assert call("figure", "sample_table1", "--curves").code == 0
 
 
 @pytest.mark.slow
