@@ -65,7 +65,7 @@ def claims() -> None:
 def numbers() -> bool:
     """Freeze the numbers whose RECIPE was raised; return whether that was refused."""
     before = recipe.frozen()
-    if not recipe.raised(before) and recipe.masks() in before["training"]:
+    if not recipe.raised(before) and recipe.processor() in before["training"]:
         return False
     if recipe.versions() != recipe.LOCKED:
         _say([f"recipe.json is made with {recipe.LOCKED}; here is {recipe.versions()}"])

@@ -5,7 +5,16 @@ import copy
 import pytest
 
 from fathom.results.recipe import RECIPE
-from tests.contracts.recipe import AGAIN, LOCKED, frozen, masks, moved, numbers, raised, versions
+from tests.contracts.recipe import (
+    AGAIN,
+    LOCKED,
+    frozen,
+    moved,
+    numbers,
+    processor,
+    raised,
+    versions,
+)
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +25,8 @@ def now(tmp_path_factory):
 @pytest.mark.skipif(versions() != LOCKED, reason=f"frozen with {LOCKED}; here is {versions()}")
 def test_the_numbers_of_each_stage_are_the_frozen_ones(now):
     before = frozen()
-    if masks() not in before["training"]:
-        pytest.skip(f"frozen without the dropout masks of this processor ({masks()}); {AGAIN}")
+    if processor() not in before["training"]:
+        pytest.skip(f"no numbers are frozen for this processor ({processor()}); {AGAIN}")
     assert moved(before, now) == []
 
 
@@ -27,7 +36,7 @@ def test_the_frozen_numbers_are_of_todays_recipe():
 
 def test_a_number_that_moves_names_the_recipe_to_raise(now):
     other = copy.deepcopy(now)
-    other["training"][masks()]["latent"] += 0.01
+    other["training"][processor()]["latent"] += 0.01
     other["decoding"] = [f"{line} more" for line in other["decoding"]]
     other["scoring"]["13a"][1] += 0.001
     lines = moved(now, other)
