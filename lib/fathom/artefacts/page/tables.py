@@ -27,8 +27,9 @@ from fathom.config.tables import Cell, Table
 FEW = ".4g"
 SIGNS = 5  # of fewer differences the signs say nothing
 MARGIN = 6  # percent of a cell's width that stays free beside the outermost mark
-# Pixels of a character of a number, of marks after it and of its ±, and of a gap, by page.css.
-WIDE, MARK, SMALL, GAP = 9.4, 8.0, 6.4, 2
+# Pixels of a character of a number, of marks after it and of its ±, and of a gap, by page.css, in a
+# wide font such as DejaVu Sans.
+WIDE, MARK, SMALL, GAP = 9.4, 8.0, 7.8, 2
 _NUMBER = re.compile(r"([+\u2212-]?[\d,]+)(\.\d+)?(?=$|[^\d.])")
 
 
