@@ -1,16 +1,27 @@
-"""Starts that live or were killed: their locks, and what they will train."""
+"""A start: what it finds, checks, records and prints, and whose locks of Snakemake it removes."""
 
 import json
 import os
 import platform
 import subprocess
 import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from fathom.config.switches import Switches
+from fathom.io.errors import FathomError
 from fathom.io.files import write_json
 from fathom.io.locks import started
+from fathom.io.records import write_record
+from fathom.results.recipe import RECIPE
+from fathom.workflow import start
+from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.setup import ask
+from fathom.workflow.start import found, left_out, set_back, title
 from fathom.workflow.starts import (
     HEADS,
     LOCKS,
@@ -19,10 +30,279 @@ from fathom.workflow.starts import (
     enter,
     trainings_of_all,
 )
+from fathom.workflow.targets import READING
+from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
+from tests.support.scripts import python
 from tests.support.small_disk import small_disk
 
+RUN = "latent_depth/m2o_diverse_6_6"
+ROW = f"{TABLE}_row"
 GONE = "the lock of an earlier start, which is gone, is removed"
 FOREIGN = "another workflow may run in this folder; if none does, add --unlock once"
+
+
+def finish(made, name, **content):
+    """Leave the training.json of a finished run."""
+    path = made.paths.training(made.spec(name), 1)
+    write_record(path, {"recipe": RECIPE["training"]} | content)
+
+
+def test_a_target_says_how_many_trainings_are_missing(tmp_path):
+    made = targets(tmp_path)
+    assert title(made).startswith("SCALE TINY (config/config.yaml): an eighth")
+    count = len(made.artefact(TABLE).runs)
+    assert found(made, TABLE) == [f"{TABLE}: 0 of {count} trainings found, {count} to train"]
+    finish(made, RUN)
+    assert found(made, TABLE) == [f"{TABLE}: 1 of {count} trainings found, {count - 1} to train"]
+    for target in ("compare", "claims"):
+        assert "nothing will be trained" in found(made, target)[0]
+    assert found(targets(tmp_path, seeds=15, row="12/12"), ROW)[0].endswith("15 to train")
+
+
+def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
+    made = targets(tmp_path)
+    name = next(name for name in made.built if made.spec(name).start)
+    alone = replace(made, project=made.project.with_switches(Switches(scale="tiny", run=name)))
+    assert found(alone, "run") == ["run: 0 of 2 trainings found, 2 to train"]
+
+
+def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
+    made = targets(tmp_path)
+    finish(made, RUN, recipe=0)
+    older = "1 trainings of an older recipe"
+    assert found(made, TABLE)[1] == f"{older}: kept; --config retrain=stale"
+    again = targets(tmp_path, retrain="stale")
+    assert found(again, TABLE)[1] == f"{older}: trained again from nothing"
+
+
+def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
+    made = targets(tmp_path, "paper", planned(own_project()))
+    printed = "\n".join(found(made, "all"))
+    count = sum(len(made.seeds(name)) for name in made.runs_not_built)
+    assert f"{count} trainings are left out" in printed
+    for reason in made.runs_not_built.values():
+        assert reason.split("; ")[0] in printed
+    for target in made.artefacts_not_built:
+        assert target in printed
+    assert [*left_out(made, "all")] == found(made, "all")[1:]
+    assert [*left_out(made, TABLE)] == []
+    of_one_paper = "\n".join(found(made, "latent_depth"))
+    assert NOT_BUILT in of_one_paper
+    assert "transparent_attention" not in of_one_paper
+
+
+def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
+    made = replace(targets(tmp_path, "paper"), ready_only=True)
+    start.say_left_out(made, ["latent_depth", "latent_depth", TABLE])
+    printed = capsys.readouterr().err.strip().split("\n")
+    lines = [*left_out(made, "latent_depth")]
+    assert [line.removeprefix("fathom: ") for line in printed] == lines
+    assert printed[0] == "fathom: 34 trainings are left out:"
+    assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
+
+
+def job(name, **resources):
+    """Return a job of a rule, as Snakemake knows it when it has found all of them."""
+    return SimpleNamespace(rule=SimpleNamespace(name=name), resources=resources)
+
+
+@pytest.fixture
+def made(tmp_path):
+    """The targets of one row."""
+    return targets(tmp_path / "results", row="6/6")
+
+
+@pytest.fixture
+def workflow(tmp_path, monkeypatch):
+    """A start with our profile in a working folder."""
+    monkeypatch.chdir(tmp_path)
+    start._enter.cache_clear()
+    jobs = [job("train_run", gpu=1, runtime=1440), job("prepare_corpus", runtime=480)]
+    yield SimpleNamespace(
+        executor_plugin=SimpleNamespace(name=start.EXECUTOR),
+        nodes=100,
+        dryrun=False,
+        touch=False,
+        dag=SimpleNamespace(needrun_jobs=lambda: iter(jobs)),
+        jobs=jobs,
+    )
+    start._enter.cache_clear()
+
+
+def ready(workflow, made, target=ROW):
+    return start.ready(workflow, Sizes(made, on_cluster=True), target)
+
+
+HERE = "Ctrl-C stops all jobs of this start"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "stops"),
+    [
+        (start.EXECUTOR, "Ctrl-C cancels all jobs of this start on Slurm"),
+        ("local", HERE),
+        ("slurm", HERE),
+    ],
+)
+def test_a_start_prints_how_to_stop_it_once_and_records_itself_and_what_it_trains(
+    workflow, made, plugin, stops
+):
+    """Without our profile too: its lock would else be taken for the one of a start that is gone."""
+    workflow.executor_plugin.name = plugin
+    assert stops in ready(workflow, made)[0]
+    assert ready(workflow, made) == []
+    assert len(list(HEADS.iterdir())) == 1
+    [name] = made.names_of(ROW)
+    assert trainings_of_all(made.paths.cluster) == {
+        made.paths.training(made.spec(name), 1).absolute()
+    }
+
+
+@pytest.mark.parametrize("changed", [{"dryrun": True}, {"touch": True}, {"executor_plugin": None}])
+def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
+    vars(workflow).update(changed)
+    assert ready(workflow, made) == []
+    assert not HEADS.exists()
+    assert not made.paths.cluster.exists()
+
+
+@pytest.mark.parametrize("target", READING)
+def test_what_reads_submits_and_trains_nothing(workflow, tmp_path, target):
+    made = targets(tmp_path / "results")
+    assert ready(workflow, made, target) == []
+    assert not made.paths.cluster.exists()
+
+
+def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitted(
+    workflow, tmp_path
+):
+    made = targets(tmp_path / "results", "paper", gpu_hours=3)
+    with pytest.raises(FathomError, match="gpu_hours: latent_depth asks for"):
+        ready(workflow, replace(made, gpus=1), "latent_depth")
+    assert not HEADS.exists()
+
+
+@pytest.mark.parametrize("version", ["2.13.0+cpu", "2.13.0", ""])
+def test_jobs_on_gpus_are_refused_where_their_torch_is_built_for_cpus(
+    workflow, tmp_path, monkeypatch, version
+):
+    """Each job refused by itself, one after the other. Of a wrapper nothing can be seen."""
+    environment = tmp_path / "environment"
+    command = environment / "bin" / "fathom"
+    command.parent.mkdir(parents=True)
+    command.touch(0o755)
+    if version:
+        torch = environment / "lib" / "python3.11" / "site-packages" / f"torch-{version}.dist-info"
+        torch.mkdir(parents=True)
+        (torch / "METADATA").write_text(f"Name: torch\nVersion: {version}\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", str(command.parent), prepend=os.pathsep)
+    made = targets(tmp_path / "results", row="6/6")
+    ready(workflow, made)  # without GPUs
+    with_gpu = replace(made, gpus=1)
+    if version != "2.13.0+cpu":
+        ready(workflow, with_gpu)
+        return
+    with pytest.raises(FathomError, match=r"torch 2\.13\.0\+cpu .* for CPUs; make environment"):
+        ready(workflow, with_gpu)
+
+
+@pytest.mark.parametrize(
+    ("resources", "processes"), [({"gres": "gpu:3"}, 3), ({"gpu": 2, "nodes": 2}, 2)]
+)
+def test_devices_that_cannot_share_an_update_are_refused_before_their_jobs_wait(
+    workflow, tmp_path, resources, processes
+):
+    """A number of GPUs that does not divide."""
+    workflow.jobs[0] = job("train_run", **resources)
+    made = targets(tmp_path / "results", row="6/6", micro_batches=5)
+    with pytest.raises(FathomError, match=f"micro_batches: .*which {processes} devices cannot"):
+        start.require_even_devices(workflow, made)
+
+
+def dated(path, ahead):
+    """Make a file that is dated some seconds ahead, and return it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (time.time() + ahead,) * 2)
+    return path
+
+
+def test_files_of_the_future_are_dated_now_in_their_order(tmp_path):
+    """Snakemake made translations of such a training again at every start."""
+    run = tmp_path / "runs" / "latent_depth" / "static-12345678" / "1"
+    scores = dated(run / "measurements" / "scores.json", 7300)
+    training = dated(run / "training.json", 3600)
+    done = dated(run / "decodings" / "asked-12345678.json", 7200)
+    old = dated(tmp_path / "corpora" / "small-12345678" / "corpus.json", -3600)
+    task = dated(old.parent / "fra" / "task.json", 3000)
+    before = old.stat().st_mtime
+    lines = list(set_back(tmp_path))
+    times = [path.stat().st_mtime for path in (task, training, done, scores)]
+    assert times == sorted(times)
+    assert times[-1] <= time.time() + 1
+    assert old.stat().st_mtime == before
+    future = [f"{path}: dated" for path in (task, training, done, scores)]
+    assert [line[: len(start)] for line, start in zip(lines, future, strict=True)] == future
+    assert list(set_back(tmp_path)) == []
+
+
+def test_a_broken_link_has_no_date(tmp_path):
+    future = dated(tmp_path / "sources" / "talks" / "source.json", 3600)
+    future.with_name("other.json").symlink_to("gone.json")
+    future.with_name("circle.json").symlink_to("circle.json")
+    assert list(set_back(tmp_path / "results")) == []
+    (line,) = set_back(tmp_path)
+    assert line.startswith(f"{future}: dated 60.0 minutes in the future")
+
+
+SNAKEFILE = """
+import sys
+sys.path.insert(0, {lib!r})
+from fathom.workflow.start import look_only_when_jobs_end
+
+
+rule both:
+    input: "a", "b"
+
+
+rule one:
+    output: "{{name}}"
+    shell: "touch {{output}}"
+
+
+onstart:
+    look_only_when_jobs_end(workflow)
+    print("limited" if workflow.scheduler.job_rate_limiter else "free", file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [([], "free"), (["--max-jobs-per-timespan", "50/1s"], "limited")],
+)
+def test_only_a_limit_that_was_asked_for_stays(tmp_path, options, word):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(lib=str(ROOT / "lib")))
+    snakemake = Path(sys.executable).parent / "snakemake"
+    ended = subprocess.run(
+        [str(snakemake), "both", "--cores", "1", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert word in ended.stderr.split("\n")
+    assert (tmp_path / "a").exists()
+    assert (tmp_path / "b").exists()
+    text = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
+    assert "onstart:\n    start.look_only_when_jobs_end(workflow)\n" in text
+
+
+def test_jobs_elsewhere_may_ask_for_more_than_this_machine_has():
+    """Of 8 GPUs, `resources: {gpu: 1}` left one, and of 16 cores the login node's two."""
+    limits = {"_cores": 2, "gpu": 1, "login": 2}
+    start.lift_limits_of_this_machine(SimpleNamespace(global_resources=limits))
+    assert limits == {"_cores": None, "gpu": None, "login": 2}
 
 
 @pytest.fixture
@@ -106,16 +386,20 @@ def test_a_lock_of_a_start_that_may_live_stays_and_its_process_is_named(lock):
     assert lock.exists()
 
 
+def test_a_start_on_this_machine_removes_the_lock_of_one_that_is_gone(lock, workflow, made):
+    workflow.executor_plugin.name = "local"
+    head(dead(), "1", lock)
+    assert GONE in ready(workflow, made)
+    assert not any(LOCKS.iterdir())
+
+
 def test_a_start_records_its_locks_and_leaves_no_record(lock):
     code = (
         "from fathom.workflow.starts import *; from fathom.workflow.starts import HEADS, LOCKS\n"
         "enter(); hold(LOCKS.iterdir())\n"
         "print(*(path.read_text() for path in HEADS.iterdir()))"
     )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    [record] = [json.loads(printed.stdout)]
-    assert record["locks"] == [version(lock)]
+    assert json.loads(python(code).stdout)["locks"] == [version(lock)]
     assert list(HEADS.iterdir()) == []
 
 
@@ -126,9 +410,7 @@ def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
         "add_trainings(above, {Path('/a'): ()}); add_trainings(above, {Path('/b'): ()})\n"
         "print(*sorted(trainings_of_all(above)))"
     )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [sys.executable, "-c", code, str(tmp_path)]
-    printed = subprocess.run(words, env=environment, capture_output=True, text=True)
+    printed = python(code, tmp_path)
     assert printed.stdout == "/a /b\n", printed.stderr
     assert list((tmp_path / STARTS).iterdir()) == []
 
