@@ -42,14 +42,15 @@ class Answer:
 
 @pytest.fixture
 def call(capsys, monkeypatch):
-    """A function that calls the command as a shell does; `typed` is standard input."""
+    """A function that calls the command as a shell does; `typed` is standard input, or None."""
     # typer puts its own hook there.
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.delenv("FATHOM_DEBUG", raising=False)
 
     def run(*words, typed=b""):
         monkeypatch.setattr(sys, "argv", ["fathom", *words])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed)))
+        stream = None if typed is None else io.TextIOWrapper(io.BytesIO(typed))
+        monkeypatch.setattr(sys, "stdin", stream)
         capsys.readouterr()
         # A command that is stopped ignores further signals until its process ends.
         handlers = {number: signal.getsignal(number) for number in SIGNALS}

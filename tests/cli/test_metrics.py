@@ -136,7 +136,7 @@ def with_comet(folder):
     """The project with COMET as the page adds it: the file, its two entries, and a table."""
     code = documented("class Comet(Metric)")
     (folder / "mine" / "metrics" / "comet.py").write_text(code, encoding="utf-8")
-    (folder / "mine" / "study.yaml").write_text(STUDY.replace("exact, avg", "comet"))
+    (folder / "mine" / "study.yaml").write_text(STUDY.replace("verbatim, avg", "comet"))
     path = folder / "config" / "columns.yaml"
     text = path.read_text(encoding="utf-8")
     _, measurement, column = re.split(
