@@ -19,7 +19,7 @@ from scipy.stats import f
 from fathom.io.files import write_json
 from fathom.io.machine import processor
 from fathom.results.recipe import RECIPE
-from fathom.results.tree import RunResults, Tree, read_run
+from fathom.results.tree import RunResults, read_run, run_folders
 
 REFERENCE = Path(__file__).with_name("reference.json")
 AGAIN = "freeze again: python -m tests.pipeline.freeze results"
@@ -134,7 +134,7 @@ def reference() -> dict[str, Any]:
 
 def first_seeds(results: Path) -> list[RunResults]:
     """Return the first seed of all runs under a folder of results that have ended."""
-    folders = (folder for folder in Tree(results).run_folders if folder.name == "1")
+    folders = (folder for folder in run_folders(results) if folder.name == "1")
     return [run for run in map(read_run, folders) if run]
 
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from fathom.config.load import load
 from fathom.config.paths import Paths
-from fathom.results.tree import Tree, read_run
+from fathom.results.tree import read_run, run_folders
 from tests.pipeline.conftest import PAPER, TARGETS, UPDATES
 from tests.support.refused import says
 
@@ -27,7 +27,7 @@ GATES = {
 @pytest.fixture(scope="session")
 def trained(finished):
     """The results of each row by run."""
-    runs = map(read_run, Tree.at(finished.folder / "results").run_folders)
+    runs = map(read_run, run_folders(finished.folder / "results"))
     return {run.name: run for run in runs}
 
 

@@ -1,4 +1,4 @@
-"""The verbs of trees of results: diff, verify, clean."""
+"""The verbs of folders of results: diff, verify, clean."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +22,6 @@ ScaleOfBoth = Annotated[
     str | None,
     typer.Option(help="Compare only tables, figures, claims and verdicts of this scale."),
 ]
-
-
 Tolerance = Annotated[
     float,
     typer.Option(
@@ -39,22 +37,23 @@ def diff(
     scale: ScaleOfBoth = None,
     tolerance: Tolerance = 0.0,
 ) -> None:
-    """Compare two trees of results.
+    """Compare two folders of results.
 
-    Prints a line for each cell, claim, outcome, setting and run that differs; exit
-    code 1 if there is any. A number that a table and compare.csv both have is named
-    once. Times, code and devices are named apart.
+    Prints a line for each cell, claim, verdict, training and measurement that differs,
+    with both values, and how many lines there are; exit code 1 if there is any.
 
     Example: fathom diff results ../other/results --tolerance 0.01
     """
     from fathom.results.diff import compare
-    from fathom.results.tree import Tree
 
-    a, b = Tree.at(first), Tree.at(second)
-    compared = compare(a, b, tolerance, table=table or "", scale=scale or "")
-    print_lines(compared.lines())
-    if not compared.equal:
-        raise typer.Exit(1)
+    found = compare(first, second, tolerance, table=table or "", scale=scale or "")
+    for heading, lines in found.items():
+        print_lines([f"{heading} ({len(lines)})", *(f"  {line}" for line in lines)])
+    if not found:
+        print("equal")
+        return
+    print(f"differences: {sum(map(len, found.values()))}")
+    raise typer.Exit(1)
 
 
 RunOrAll = Annotated[

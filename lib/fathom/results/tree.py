@@ -14,10 +14,9 @@ from fathom.results import measurements, training_record
 from fathom.results.measurements import Measurements, Record
 from fathom.results.training_record import TrainingRecord
 
-# What follows a table's name in that of the csv file which has its numbers by seed.
+# What follows a table's name in that of the CSV file which has its numbers by seed.
 SEEDS = "_seeds.csv"
-_JUDGED = ("claims", "compare")
-# Columns of every table and figure, and of no other csv file below a folder of results.
+# Columns of every table and figure, and of no other CSV file below a folder of results.
 _OF_ARTEFACTS = {"words", "note"}
 _AGAIN = "delete it, and make it again with the verb that writes it"
 _HASH = re.compile(r"-[0-9a-f]{8}$")
@@ -51,11 +50,6 @@ class RunResults:
         stages = sorted({stage for recipe in recipes for stage in recipe})
         return {stage: min(r[stage] for r in recipes if stage in r) for stage in stages}
 
-    def over_all(self, key: str) -> float | None:
-        """Return the number over all tasks of a measurement; None where there is none."""
-        record = self.measurements.get(key)
-        return record.all.value if record and record.all else None
-
 
 def read_run(folder: Path) -> RunResults | None:
     """Read a folder `runs/<paper>/<run>-<hash>/<seed>`; None before the training has ended.
@@ -73,49 +67,22 @@ def read_run(folder: Path) -> RunResults | None:
     return RunResults(folder, name, int(folder.name), training_record.read(path), files)
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A folder of results."""
+def run_folders(results: Path) -> list[Path]:
+    """Return the folder of each training, ended or not."""
+    folders = sorted(results.glob("runs/*/*/*/"))
+    return [path for path in folders if path.name.isdecimal() and _HASH.search(path.parent.name)]
 
-    folder: Path
 
-    @classmethod
-    def at(cls, folder: Path) -> "Tree":
-        """Return the tree of a folder that has results."""
-        tree = cls(folder)
-        if not folder.is_dir():
-            raise FathomError("no such folder", str(folder), "give a folder of results")
-        if not (folder / "runs").is_dir() and not tree.files:
-            remedy = "give the folder that holds runs/ and the folders of scales"
-            raise FathomError("no results are in this folder", str(folder), remedy)
-        return tree
-
-    @cached_property
-    def files(self) -> dict[str, Path]:
-        """The csv files of tables, figures, comparison and claims, by `<scale>/<paper>/<name>`."""
-        artefacts = filter(_is_artefact, self.folder.glob("*/*/*.csv"))
-        judged = (path for name in _JUDGED for path in self.folder.glob(f"*/{name}.csv"))
-        return {
-            path.relative_to(self.folder).with_suffix("").as_posix(): path
-            for path in sorted(filter(Path.is_file, [*artefacts, *judged]))
-        }
-
-    @property
-    def scales(self) -> list[str]:
-        """The scales of which there is a table, a figure or a list."""
-        return list(dict.fromkeys(name.partition("/")[0] for name in self.files))
-
-    @property
-    def run_folders(self) -> list[Path]:
-        """The folder of each training, ended or not."""
-        folders = sorted(self.folder.glob("runs/*/*/*/"))
-        return [
-            path for path in folders if path.name.isdecimal() and _HASH.search(path.parent.name)
-        ]
+def artefacts(results: Path) -> list[str]:
+    """Return the CSV files of tables, figures, claims and verdicts, without their `.csv`."""
+    paths = [path for path in sorted(results.glob("*/*/*.csv")) if _is_artefact(path)]
+    for name in ("claims", "compare"):
+        paths += sorted(results.glob(f"*/{name}.csv"))
+    return [path.relative_to(results).with_suffix("").as_posix() for path in paths]
 
 
 def _is_artefact(path: Path) -> bool:
-    """Return whether a csv file is of a table or figure, or is empty, which its reader refuses."""
+    """Return whether a CSV file is of a table or figure, or is empty, which its reader refuses."""
     if not path.is_file():
         return False
     with open(path, encoding="utf-8", errors="replace") as stream:
@@ -124,7 +91,7 @@ def _is_artefact(path: Path) -> bool:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Return the lines of a csv file that fathom wrote, by column."""
+    """Return the lines of a CSV file that fathom wrote, by column."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             lines = csv.DictReader(stream, strict=True)
