@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from fathom.scoring.metrics import of_key
 from fathom.scoring.sentences import read as read_counts
 from tests.support.paired import paired_bootstrap
 from tests.support.refused import refused
+from tests.support.scripts import python
 from tests.support.small_project import GATED, RUN
 from tests.support.specs import ROOT
 
@@ -98,10 +98,7 @@ loaded = {name.partition(".")[0] for name in {*sys.modules} - before}
 fathom.open(sys.argv[1]).runs()
 print(milliseconds, sorted(loaded - {*sys.stdlib_module_names}), "torch" in sys.modules)
 """
-    words = [sys.executable, "-c", code, str(ROOT)]
-    env = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
-    printed = subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout
-    milliseconds, _, rest = printed.partition(" ")
+    milliseconds, _, rest = python(code, ROOT).stdout.partition(" ")
     assert rest == "['fathom'] False\n"
     assert float(milliseconds) < 50
 

@@ -23,6 +23,7 @@ from fathom.io.machine import fault_of_machine
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.results.clean import KINDS
 from fathom.results.recipe import PACKAGE
+from tests.support.scripts import LIBRARY, python
 from tests.support.small_project import RUN
 from tests.support.specs import ROOT
 from tests.support.stopped_jobs import HEARD
@@ -30,7 +31,6 @@ from tests.support.stopped_jobs import HEARD
 NAMES = [verb for verbs in VERBS.values() for verb in verbs]
 SCREEN = {"COLUMNS": "80", "TERM": "dumb"}
 COMMAND = [sys.executable, "-c", "from fathom.cli.main import main; main()"]
-LIBRARY = {"PYTHONPATH": str(ROOT / "lib")}
 
 
 def help_of(*words):
@@ -372,15 +372,7 @@ for words in {calls}:
 def test_on_a_finished_tree_only_verbs_that_need_a_network_load_torch(own, summarised):
     folder = own(summarised)
     calls = [[verb, *WORDS[verb]] for verb in NAMES if verb not in NETWORKS]
-    ended = subprocess.run(
-        [sys.executable, "-c", CALLS.format(calls=calls)],
-        cwd=folder,
-        env=os.environ | LIBRARY,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = python(CALLS.format(calls=calls), folder=folder)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -407,15 +399,8 @@ build(words)(words, standalone_mode=False)
 
 @pytest.mark.slow
 def test_jobs_with_a_network_import_few_files_of_fairseq_which_stays_whole_for_others(own, encoded):
-    ended = subprocess.run(
-        [sys.executable, "-c", JOBS.format(calls=[["train", RUN], ["translate", RUN]])],
-        cwd=own(encoded),
-        env=os.environ | LIBRARY,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    script = JOBS.format(calls=[["train", RUN], ["translate", RUN]])
+    ended = python(script, folder=own(encoded))
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
     lines = [line for line in ended.stderr.splitlines() if "install tensorboardX" not in line]
     assert all("static_2_2" in line for line in lines), ended.stderr
@@ -426,13 +411,8 @@ def test_questions_about_config_import_no_tables_no_pandas_and_no_other_verbs(pr
     for words in (["--version"], ["list"], ["show", RUN], ["where", "sample"]):
         script = f"from fathom.cli.verbs import build; build({words})({words}, standalone_mode=0)"
         script = f"import sys; {script}; print(*sys.modules, file=sys.stderr)"
-        ended = subprocess.run(
-            [sys.executable, "-c", script],
-            env=os.environ | LIBRARY,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        ended = python(script)
+        assert ended.returncode == 0, ended.stderr
         modules = set(ended.stderr.split("\n")[-2].split())
         assert ("fathom.cli.ask" in modules) == ("pydantic" in modules) == (words != ["--version"])
         heavy = {"torch", "snakemake", "pandas", "matplotlib"}

@@ -33,14 +33,6 @@ def test_every_task_is_scored_in_every_metric_with_the_same_bytes(decoding, call
     assert {"13a", "intl", "char", "none", "chrF"} == {line.metric for line in scores}
 
 
-def test_what_is_not_translated_is_named(decoding, call):
-    (decoding / "decoding.json").unlink()
-    command = f"`fathom translate sample/{RUN} --scale small --seed 1`"
-    line = call("score", RUN).one_line
-    assert "decoding.json: no such file" in line
-    assert command in line
-
-
 def written(folder, name, run=RUN):
     (path,) = folder.glob(f"results/runs/sample/{run}-*/1/measurements/likelihood.{name}-*.json")
     return measurements.read(path)

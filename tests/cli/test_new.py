@@ -1,18 +1,42 @@
-"""`fathom new` and `fathom adopt`: a study to begin with, text of a user, and what is refused."""
+"""Studies: `fathom new` and `adopt` begin one, and a sweep grows by its file."""
 
 import gzip
+import re
 import shutil
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from fathom.artefacts.check import findings
 from fathom.cli.verbs import PROJECT_VARIABLE
 from fathom.config.load import load
+from fathom.config.paths import Paths
+from fathom.config.tables import setting_numbers
 from fathom.config.yaml_values import from_plain
 from fathom.data.clean import key
+from fathom.io.errors import refuse
 from fathom.io.files import read_lines
+from fathom.io.records import write_record
+from fathom.results.recipe import RECIPE
+from fathom.results.tree import rows
+from fathom.workflow.start import found
+from fathom.workflow.targets import Targets
 from tests.config.conftest import PROJECT
 from tests.support.refused import says
+from tests.support.small_project import RUN
 from tests.support.specs import ROOT
+
+
+def with_study(folder, root=PROJECT, **switches):
+    """Return a project that has the study of a folder."""
+    return load(root, layers=[from_plain({"papers": [str(folder)], **switches}, "--config")])
+
+
+def rows_of(project, study):
+    """Return the runs of the rows of a study's table."""
+    table = project.papers[study].tables["table1"]
+    return {cell.row: cell.source for cell in project.cells(table)}
 
 
 @pytest.fixture
@@ -27,11 +51,9 @@ def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path
     answer = new("mine", "--like", "uneven", "--like", "deep/gated", "--data", "pair")
     assert answer.code == 0, answer
     assert "snakemake mine --config papers=mine" in answer.err
-    layer = from_plain({"papers": [str(tmp_path / "mine")]}, "--config")
-    project = load(PROJECT, layers=[layer])
+    project = with_study(tmp_path / "mine")
     table = project.papers["mine"].tables["table1"]
-    rows = {cell.row: cell.source for cell in project.cells(table)}
-    assert rows == {"uneven": "mine/uneven", "gated": "mine/gated"}
+    assert rows_of(project, "mine") == {"uneven": "mine/uneven", "gated": "mine/gated"}
     assert (table.settings.against, project.run("mine/gated").data.dataset) == ("uneven", "pair")
     assert project.papers["mine"].about.title == "uneven and Gated on pair"
 
@@ -41,12 +63,8 @@ def test_the_commented_lines_of_a_new_study_are_a_run_for_each_value_and_their_r
     assert new("mine", "--like", "uneven", "--data", "pair").code == 0
     file = tmp_path / "mine" / "study.yaml"
     file.write_text(file.read_text().replace("# dropout", "dropout"))
-    layer = from_plain({"papers": [str(tmp_path / "mine")]}, "--config")
-    project = load(PROJECT, layers=[layer])
-    rows = {
-        cell.row: cell.source for cell in project.cells(project.papers["mine"].tables["table1"])
-    }
-    assert rows == {"uneven": "mine/uneven"} | {
+    project = with_study(tmp_path / "mine")
+    assert rows_of(project, "mine") == {"uneven": "mine/uneven"} | {
         f"dropout {dropout}": f"mine/dropout_0_{tenth}" for dropout, tenth in ((0.1, 1), (0.3, 3))
     }
     dropouts = [project.run(run).model.dropout for run in ("mine/dropout_0_1", "mine/dropout_0_3")]
@@ -89,24 +107,10 @@ def test_without_a_run_it_has_the_one_that_the_scale_watches(new, tmp_path):
     assert "static: {like: deep/static}" in (tmp_path / "mine" / "study.yaml").read_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("there",), says("the folder is there already", where="there")),
-        (("deep",), says("the name 'deep' is taken by config/papers/deep")),
-        (("My-Study",), says("a name has at most 64 small letters")),
-        (("mine", "--like", "unevn"), says("no run 'unevn'", nearest="uneven")),
-        (("mine", "--data", "piar"), says("no data set 'piar'", where="--data", nearest="pair")),
-        (
-            ("mine", "--like", "deep/pair_8", "--data", "words"),
-            says("'fewer' needs a direction", where="new: runs.pair_8.data.direction"),
-        ),
-    ],
-)
-def test_nothing_is_overwritten_and_a_wrong_name_is_one_line(new, tmp_path, words, message):
-    (tmp_path / "there").mkdir()
-    message.check(new(*words).one_line)
-    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+def test_a_study_that_is_not_valid_is_not_left(new, tmp_path):
+    message = says("'fewer' needs a direction", where="new: runs.pair_8.data.direction")
+    message.check(new("mine", "--like", "deep/pair_8", "--data", "words").one_line)
+    assert [*tmp_path.iterdir()] == []
 
 
 PAIRS = [(f"la phrase {n}", f"Sentence {n}") for n in range(300)]
@@ -257,18 +261,6 @@ def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
-    [
-        ("--text", ("--text", "my.fr", *CODES)),
-        ("--test", ("--tsv", "my.tsv", "--valid", *SAME, "--test", "t.fr", *CODES)),
-    ],
-)
-def test_one_file_where_two_are_needed_is_named(new, call, option, words):
-    message = says("two files; here is only", where=option, remedy="--tsv")
-    message.check(call("adopt", "mine", *words).one_line)
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("my.tsv", b"a\nb\n", says("no column 2: the line has 1", where="my.tsv:1")),
@@ -278,12 +270,11 @@ def test_one_file_where_two_are_needed_is_named(new, call, option, words):
             gzip.compress(b"a\tb\n", mtime=0)[:-4],
             says("not a whole .gz", where="my.tsv.gz"),
         ),
-        ("your.tsv", b"", says("no such file", where="my.tsv")),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(new, call, tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
-    message.check(call("adopt", "mine", "--tsv", name.replace("your", "my"), *CODES).one_line)
+    message.check(call("adopt", "mine", "--tsv", name, *CODES).one_line)
 
 
 # Half of its English sentences are those of French, written otherwise; some have several pairs.
@@ -482,26 +473,11 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
 @pytest.mark.parametrize(
     ("words", "changes", "message"),
     [
-        ((), {}, says("not the codes of two languages", where="--languages", remedy="ISO 639-3")),
-        (("--languages", "eng-en"), {}, says("not the codes of two", where="--languages eng-eng")),
-        (
-            (*CODES, "--tsv", "my.fr"),
-            {},
-            says("--text and --tsv are both given"),
-        ),
-        ((*CODES, "--columns", "1,1"), {}, says("not two columns", where="--columns 1,1")),
-        ((*CODES, "--test", *SAME), {}, says("--valid and --test go together")),
-        (
-            (*CODES, "--hold-out", "9+9", "--valid", *SAME, "--test", *SAME),
-            {},
-            says("validation and test are files", where="--hold-out"),
-        ),
         (
             (*CODES, "--valid", *SAME, "--test", *SAME),
             {},
             says("402 with a held-out sentence in the second language); no pairs for train"),
         ),
-        (("--again",), {}, says("there is no adopted text", where="mine", remedy="--text")),
         (CODES, {"french": b"a\n"}, says("my.fr has 1 lines and my.en.gz 405", where="my.fr:2")),
         (
             CODES,
@@ -531,16 +507,127 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
             {},
             says("no run 'unevn'", nearest="uneven"),
         ),
-        (CODES, {"name": "pair"}, says("there is a data set or source 'pair'")),
-        (CODES, {"name": "deep"}, says("the name 'deep' is taken")),
-        (CODES, {"name": "sub/mine"}, says("'sub/mine': a name has", where="name")),
-        (CODES, {"name": "a" * 61}, says("has at most 64 small letters")),
-        (CODES, {"name": "there"}, says("the folder is there already", where="there")),
     ],
 )
 def test_text_that_cannot_be_adopted_is_one_line_and_nothing_is_written(
     adopt, tmp_path, words, changes, message
 ):
-    (tmp_path / "there").mkdir()
     message.check(adopt(*words, **changes).one_line)
-    assert {path.name for path in tmp_path.iterdir()} == {"there", "my.fr", "my.en.gz"}
+    assert {path.name for path in tmp_path.iterdir()} == {"my.fr", "my.en.gz"}
+
+
+# A sweep: a study with a run for each combination of values.
+
+SWEEP = """\
+title: Sweep
+seeds: {seeds}
+runs:
+  unchanged: {{like: {like}}}
+  x_<x>_dropout_<p>: {{for: {{x: {values}, p: {dropout}}}, like: unchanged, {key}, model: {{dropout: <p>}}}}
+tables:
+  table1: {{against: unchanged, columns: [params, avg, tasks], rows: {{unchanged: unchanged, "x <x>, dropout <p>": x_<x>_dropout_<p>}}}}
+figures:
+  figure1: {{kind: heat_map, table: table1, value: avg, rows: x, columns: dropout, numbers: true, cells: {{"<x>, <p>": x_<x>_dropout_<p>}}}}
+"""  # noqa: E501
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A function that writes a study and returns its targets, after all checks."""
+
+    def write(text, root=PROJECT, scale="small", **switches):
+        (tmp_path / "sweep").mkdir(exist_ok=True)
+        (tmp_path / "sweep" / "study.yaml").write_text(text, encoding="utf-8")
+        project = with_study(tmp_path / "sweep", root, **switches)
+        refuse(findings(project))
+        return Targets(project, scale, Paths(tmp_path / "results", scale))
+
+    return write
+
+
+def test_the_six_lines_of_the_page_train_each_combination_beside_the_unchanged_run(made):
+    page = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+    section = page.partition("\n## A sweep\n")[2]
+    text = re.findall(r"^```yaml\n(.+?)^```$", section, re.MULTILINE | re.DOTALL)[0]
+    assert text.count("\n") == 6
+    targets, like = made(text, ROOT, "tiny", seeds="1-2"), "latent_depth/m2o_diverse_ll_d_12_24"
+    project = targets.project
+    values = {
+        f"sweep/depth_weight_{weight}_dropout_0_{tenth}".replace(".", "_"): (weight, tenth / 10)
+        for weight in (0.1, 0.3, 1)
+        for tenth in (1, 3)
+    }
+    assert set(project.runs_of("sweep")) == {"sweep/unchanged", *values}
+    # One of the values is the run's own at this scale.
+    assert "0 of 12 trainings found, 12 to train" in found(targets, "sweep")[0]
+    assert project.spec("sweep/unchanged", "tiny").name == like
+    base = setting_numbers(project.run(like, "tiny"))
+    for name, (weight, dropout) in values.items():
+        changed = {"method.depth_weight": weight, "model.dropout": dropout}
+        assert setting_numbers(project.run(name, "tiny")) == base | changed
+    table = project.papers["sweep"].tables["table1"]
+    assert table.settings.against == "unchanged"
+    assert rows_of(project, "sweep") == {"unchanged": "sweep/unchanged"} | {
+        f"λ = {weight}, dropout {dropout}": name for name, (weight, dropout) in values.items()
+    }
+
+
+def test_a_value_that_is_added_to_the_file_trains_its_own_runs_alone(made):
+    key = "method: {kl_weight: <x>}"
+    text = SWEEP.format(like="deep/uneven", seeds=2, values=[0.1, 3], dropout=[0.2, 0.4], key=key)
+    targets = made(text)
+    for name in targets.names_of("sweep"):
+        for seed in targets.seeds(name):
+            path = targets.paths.training(targets.spec(name), seed)
+            write_record(path, {"recipe": RECIPE["training"]})
+    assert "10 of 10 trainings found" in found(targets, "sweep")[0]
+    targets = made(text.replace("[0.1, 3]", "[0.1, 3, 5]"))
+    assert "10 of 14 trainings found, 4 to train" in found(targets, "sweep")[0]
+    names = targets.names_of("sweep")
+    paths = {name: targets.paths.training(targets.spec(name), 1) for name in names}
+    missing = [name for name in names if not paths[name].exists()]
+    assert [name.partition("_dropout")[0] for name in missing] == 2 * ["sweep/x_5"]
+
+
+def lines_of(name):
+    """Return the lines of a csv in the folder of the sweep, by what places them."""
+    lines = rows(Path(f"results/small/sweep/{name}.csv"))
+    return {(line["row"], line["column"]): line for line in lines}
+
+
+@pytest.mark.slow
+def test_two_settings_are_trained_and_drawn_as_a_map_and_the_runs_own_values_once(
+    encoded, own, call
+):
+    folder = own(encoded)
+    key = "training: {updates: <x>}"
+    text = SWEEP.format(like=f"sample/{RUN}", seeds=1, values=[4, 40], dropout=[0.1, 0.3], key=key)
+    (folder / "sweep").mkdir()
+    (folder / "sweep" / "study.yaml").write_text(text, encoding="utf-8")
+    with open("config/config.yaml", "a", encoding="utf-8") as stream:
+        stream.write("papers: [sweep]\n")
+    swept = {(n, p): f"sweep/x_{n}_dropout_0_{p}" for p in (1, 3) for n in (4, 40)}
+    for run in (f"sample/{RUN}", *swept.values()):
+        for verb in ("train", "translate", "score"):
+            assert call(verb, run).code == 0
+    # Its values are those of dropout 0.3 and 4 updates.
+    assert len([*folder.glob("results/runs/*/*/1/training.json")]) == 4
+    for verb, name in (("table", "table1"), ("figure", "figure1")):
+        assert call(verb, f"sweep_{name}").code == 0
+    table, fields = lines_of("table1"), lines_of("figure1")
+    values = {}
+    for (n, p), run in swept.items():
+        cell, field = table[f"x {n}, dropout 0.{p}", "avg"], fields[str(n), f"0.{p}"]
+        assert field["run"] == run
+        assert float(field["value"]) == float(cell["value"])
+        values[n, p] = float(field["value"])
+    same = table["x 4, dropout 0.3", "avg"]
+    assert float(same["value"]) == float(table["unchanged", "avg"]["value"]) == values[4, 3]
+    # It is no comparison: Holm's correction is for the three others.
+    assert (same["difference"], same["p_holm"]) == ("", "")
+    others = [table[f"x {n}, dropout 0.{p}", "avg"] for n, p in ((4, 1), (40, 1), (40, 3))]
+    least = min(float(line["p"]) for line in others)
+    assert min(float(line["p_holm"]) for line in others) == pytest.approx(min(3 * least, 1))
+    assert len({*values.values()}) > 1
+    with Image.open("results/small/sweep/figure1.png") as picture:
+        assert len(picture.getcolors(1 << 20)) > 10

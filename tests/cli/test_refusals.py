@@ -13,6 +13,9 @@ from fathom.io.errors import FathomError
 from tests.support.small_project import GATED, RUN
 
 FILE = "training.json"
+# A file of text for each language, which need not be there where something else is refused.
+ADOPT = "adopt mine --languages fra-eng"
+TEXT = "--text my.fr my.en"
 
 # Mistakes, each refused before torch is loaded: words, and what its line says in this order.
 REFUSED = [
@@ -70,10 +73,15 @@ REFUSED = [
     ("run sample_tabel1", "no target 'sample_tabel1'; nearest valid name: 'sample_table1'"),
     ("run all --set device", "--config: 'device' is not KEY=VALUE; write --config device=cpu"),
     ("run all --set seeds=3 --seeds 2", "--set seeds=3: two values of 'seeds'; leave one out"),
+    ("run sample_table1 --config scale=small seeds=2", "write --config before each: --config se"),
     ("run all static_2_2", "all and runs in one start; name targets, or runs and rows"),
+    (f"run sample_table1 {RUN}", "sample_table1 and runs in one start"),
     ("run all", "only a clone has the workflow"),
     (f"score {RUN} --gates hard", "no gates 'hard'"),
     (f"score {RUN} --split vaild", "nearest valid name: 'valid'"),
+    (f"score {RUN}", "decoding.json: no such file"),
+    (f"score {RUN}", f"; run `fathom translate sample/{RUN} --scale small --seed 1`"),
+    (f"score {RUN} --metric chrf+p", "no metric 'chrf+p'; nearest valid name: 'chrfpp'"),
     (f"likelihood {RUN} --split train", "no held-out split 'train'"),
     (f"likelihood {RUN} --gates soft", "no gates 'soft'; valid names: plain"),
     (f"likelihood {RUN} --seed 2", f"/2/{FILE}: no such file"),
@@ -115,6 +123,36 @@ REFUSED = [
     ("diff results elsewhere", "elsewhere: no such folder"),
     ("clean state", "no kind 'state'; nearest valid name: 'states'"),
     ("clean --yes", "no kind is named; name some of"),
+    ("new config", "config: the folder is there already"),
+    ("new sample", "the name 'sample' is taken by config/papers/sample"),
+    ("new My-Study", "a name has at most 64 small letters"),
+    ("new mine --like static_2_3", "no run 'static_2_3'; nearest valid name: 'static_2_2'"),
+    ("new mine --data smal", "--data: no data set 'smal'; nearest valid name: 'small'"),
+    (f"adopt mine {TEXT}", "--languages: not the codes of two languages; write ISO 639-3"),
+    (f"adopt mine {TEXT} --languages eng-en", "--languages eng-eng: not the codes of two"),
+    (f"{ADOPT} {TEXT} --tsv my.fr", "--text and --tsv are both given"),
+    (ADOPT, "no text is given; give --text or --tsv"),
+    (
+        "adopt mine --text my.fr --languages fra-eng",
+        "--text: two files; here is only my.fr; add the second; --tsv has both sides",
+    ),
+    (f"{ADOPT} --tsv my.tsv", "my.tsv: no such file"),
+    (f"{ADOPT} {TEXT} --columns 1,1", "--columns 1,1: not two columns"),
+    (f"{ADOPT} {TEXT} --test my.fr my.en", "--valid and --test go together"),
+    (
+        f"{ADOPT} {TEXT} --valid my.fr my.en --test t.fr --again",
+        "--test: two files; here is only t.fr; add the second; --tsv has both sides",
+    ),
+    (
+        f"{ADOPT} {TEXT} --valid my.fr my.en --test my.fr my.en --hold-out 9+9",
+        "--hold-out: validation and test are files",
+    ),
+    ("adopt mine --again", "mine: there is no adopted text; give --text and --languages"),
+    (f"adopt small --languages fra-eng {TEXT}", "there is a data set or source 'small'"),
+    (f"adopt sample --languages fra-eng {TEXT}", "the name 'sample' is taken"),
+    (f"adopt sub/mine --languages fra-eng {TEXT}", "name: 'sub/mine': a name has"),
+    (f"adopt {'a' * 61} --languages fra-eng {TEXT}", "has at most 64 small letters"),
+    (f"adopt config --languages fra-eng {TEXT}", "config: the folder is there already"),
     # Verbs and options of earlier versions.
     ("summary", "no verb 'summary' any more; `fathom status` prints it"),
     ("statistics small", "no verb 'statistics' any more; run `fathom prepare"),
@@ -132,14 +170,13 @@ REFUSED = [
         "sweep uneven",
         "no verb 'sweep' any more; write the runs with `for` into a study (docs/study.md)",
     ),
-    # What typer finds.
-    ("trian", "no verb 'trian'; nearest valid name: 'train'"),
-    # What earlier versions had.
     ("cluster --yes", "no verb 'cluster' any more; write the profile yourself: docs/cluster.md"),
     (
         "plan --calibrate",
         "no such option: --calibrate; leave it out: trainings here are measured after 200 updates",
     ),
+    # What typer finds.
+    ("trian", "no verb 'trian'; nearest valid name: 'train'"),
     ("train", "fathom: train: missing argument 'run'; help: A run of `fathom list runs`, or"),
     (f"show {RUN} {GATED}", "fathom: show: got unexpected extra argument"),
     (f"show {RUN} --sclae tiny", "no such option: --sclae; nearest valid name: '--scale'"),
@@ -152,14 +189,16 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "says"), REFUSED)
-def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded(
+def test_a_mistake_is_refused_in_one_line_before_torch_is_loaded_and_nothing_is_written(
     trained, call, monkeypatch, words, says
 ):
     monkeypatch.chdir(trained)
     monkeypatch.setitem(sys.modules, "torch", None)
+    before = {*trained.rglob("*")}
     line = call(*shlex.split(words), typed=b"a\n").one_line
     assert line.startswith("fathom: ")
     assert says in line
+    assert {*trained.rglob("*")} == before
     # A remedy that is a command is one.
     for command in re.findall("`(fathom [^`]+)`", line):
         _, verb, *rest = shlex.split(command)
@@ -174,7 +213,22 @@ def test_debug_shows_where_a_mistake_was_found(project, call, monkeypatch, inter
         main()
 
 
-@pytest.mark.parametrize("verb", ["train", "translate", "score"])
-def test_a_wrong_key_is_found_also_by_verbs_that_do_not_check_first(project, edit, call, verb):
-    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", "static_2_2: {like: base, seed: 1}")
-    assert "'seed'; nearest valid name: 'seeds'" in call(verb, RUN).one_line
+SEED = "static_2_2: {like: base, seed: 1}", "'seed'; nearest valid name: 'seeds'"
+MIXED = "static_2_2: {like: base, method: dlcl}", f"{RUN}: not a plain Transformer: the method dlcl"
+
+
+@pytest.mark.parametrize(
+    ("words", "run", "says"),
+    [
+        (f"train {RUN}", *SEED),
+        (f"translate {RUN}", *SEED),
+        (f"score {RUN}", *SEED),
+        (f"export {RUN} new --format fairseq", *MIXED),
+    ],
+)
+def test_a_run_that_a_verb_cannot_take_is_refused_by_a_verb_that_does_not_check_all_of_config(
+    project, edit, call, monkeypatch, words, run, says
+):
+    edit("papers/sample/runs.yaml", "static_2_2: {like: base}", run)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert says in call(*words.split()).one_line

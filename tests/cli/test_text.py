@@ -23,27 +23,40 @@ from tests.support.stopped_jobs import HEARD, said_of, start
 FILE = "Django-5.1.4-py3-none-any.whl"
 
 
+def zipped(text):
+    """Return the bytes of an archive of one file."""
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", text)
+    return packed.getvalue()
+
+
+def write_card(project, name, mirrors, content):
+    """Write the card of a source: an archive of these bytes at some addresses."""
+    card = {
+        "title": "A file",
+        "kind": "archive",
+        "mirrors": mirrors,
+        "file": "a.zip",
+        "bytes": len(content),
+        "sha256": sha256(content).hexdigest(),
+        "licence": "BSD-3-Clause",
+        "notice": "Of the tests.",
+    }
+    path = project / "config" / "sources" / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(card), encoding="utf-8")
+
+
 def test_addresses_are_asked_where_a_user_asks_for_it_alone(project, call, monkeypatch):
     """Each address has a line; one that has the file is enough, and nothing is downloaded."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    path = project / "config" / "sources" / "django.yaml"
     with closing(Site()) as site:
-        card = {
-            "title": "A file",
-            "kind": "archive",
-            "mirrors": [site.put("/gone", status=404), site.put("/other", content=b"1234")],
-            "file": "a.zip",
-            "bytes": 3,
-            "sha256": sha256(b"123").hexdigest(),
-            "licence": "BSD-3-Clause",
-            "notice": "Of the tests.",
-        }
-        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        gone, other = site.put("/gone", status=404), site.put("/other", content=b"1234")
+        write_card(project, "django", [gone, other], content=b"123")
         for words in (("validate",), ("plan",), ("list", "sources")):
             assert call(*words).code == 0
         assert site.heads == []
         answer = call("fetch", "--check")
-        gone, other = card["mirrors"]
         assert answer.lines == [
             f"django  {gone}: the server answers 404 Not Found",
             f"django  {other}: 4 bytes, not the published 3",
@@ -65,10 +78,7 @@ def test_addresses_are_asked_where_a_user_asks_for_it_alone(project, call, monke
 
 
 def test_a_file_put_by_hand_gets_a_record_and_its_notice_is_printed(project, edit, call):
-    packed = BytesIO()
-    with ZipFile(packed, "w") as archive:
-        archive.writestr("a.txt", "a")
-    content = packed.getvalue()
+    content = zipped("a")
     put = project / "results" / "sources" / "by_hand" / FILE
     put.parent.mkdir(parents=True)
     put.write_bytes(content)
@@ -86,23 +96,10 @@ def test_a_file_put_by_hand_gets_a_record_and_its_notice_is_printed(project, edi
 @pytest.mark.slow
 def test_a_download_that_signals_stop_goes_on_where_it_was(project, call, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    packed = BytesIO()
-    with ZipFile(packed, "w") as archive:
-        archive.writestr("a.txt", random.Random(1).randbytes(2_000_000))
-    content = packed.getvalue()
+    content = zipped(random.Random(1).randbytes(2_000_000))
     with closing(Site()) as site:
-        card = {
-            "title": "A file",
-            "kind": "archive",
-            "mirrors": [site.put("/a.zip", content=content, stalls=[400_000] * 3)],
-            "file": "a.zip",
-            "bytes": len(content),
-            "sha256": sha256(content).hexdigest(),
-            "licence": "BSD-3-Clause",
-            "notice": "Of the tests.",
-        }
-        path = project / "config" / "sources" / "slow.yaml"
-        path.write_text(yaml.safe_dump(card), encoding="utf-8")
+        address = site.put("/a.zip", content=content, stalls=[400_000] * 3)
+        write_card(project, "slow", [address], content)
         part = project / "results" / "sources" / "slow" / "a.zip.part"
         sizes = [0]
         for number in random.Random().choices(HEARD, k=3):
@@ -160,15 +157,25 @@ def test_text_is_learned_from_by_name_and_by_folder_with_the_same_bytes(own, tex
     assert [file.read_bytes() for file in files] == before
 
 
-@pytest.mark.parametrize("words", [("prepare", "--count"), ("subwords",)])
-def test_text_that_is_not_prepared_is_named_with_its_command(own, text, call, words):
+@pytest.mark.parametrize(
+    ("words", "is_prepared", "missing", "command"),
+    [
+        ("prepare --count small", False, "corpus.json", "fathom prepare small"),
+        ("subwords small", False, "corpus.json", "fathom prepare small"),
+        ("encode small", True, "subwords.json", "fathom subwords small-"),
+    ],
+)
+def test_text_that_is_not_prepared_or_has_no_subwords_is_named_with_the_command(
+    own, text, call, words, is_prepared, missing, command
+):
     folder = own(text)
-    data = data_of(folder)
-    (paths(folder).corpus(data) / "corpus.json").unlink()
-    line = call(*words, "small").one_line
-    assert "corpus.json" in line
-    assert "fathom prepare small" in line
-    assert not paths(folder).subwords(data).exists()
+    if not is_prepared:
+        (paths(folder).corpus(data_of(folder)) / "corpus.json").unlink()
+    line = call(*words.split()).one_line
+    assert missing in line
+    assert command in line
+    assert not (folder / "results" / "subwords").exists()
+    assert not (folder / "results" / "tensors").exists()
 
 
 def test_text_is_encoded_as_before(own, encoded, call):
@@ -182,11 +189,3 @@ def test_text_is_encoded_as_before(own, encoded, call):
     long = "encode: bos: 1 left out, with more than 64 pieces on a side"
     assert answer.err == f"encode: bos\n{long}\nencode: kor\nnext: fathom list runs\n"
     assert read_json(tensors / "tensors.json") == before
-
-
-def test_without_subwords_their_command_is_named(own, text, call):
-    folder = own(text)
-    line = call("encode", "small").one_line
-    assert "subwords.json" in line
-    assert "fathom subwords small-" in line
-    assert not (folder / "results" / "tensors").exists()

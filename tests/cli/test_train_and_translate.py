@@ -21,12 +21,12 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_json
 from fathom.io.records import read_record
 from fathom.io.signals import Stopped
-from fathom.nn.weights import read_checkpoint
 from fathom.results import recipe
 from fathom.results.run_state import read_state
 from tests.support.refused import says
 from tests.support.small_project import GATED, RUN, TEST_SENTENCES, paths
 from tests.support.specs import ROOT, small_spec
+from tests.support.states import require_equal, state
 from tests.support.stopped_jobs import FATHOM, HEARD, PIPE, RULE, said_of, start
 
 MANY = 100
@@ -142,11 +142,6 @@ def series(folder):
     return {path.name: path.read_bytes() for path in paths}
 
 
-def weights(folder):
-    """Return the tensors of the newest state."""
-    return torch.load(folder / "checkpoints" / "last.pt", weights_only=True)["model"]
-
-
 def rows(path):
     """Return how many rows a series has after its header."""
     return max(path.read_bytes().count(b"\n") - 1, 0) if path.exists() else 0
@@ -175,35 +170,30 @@ def test_a_signal_to_the_whole_job_at_any_update_loses_nothing(unbroken, call):
             assert f"update {attempt['to_update']}" in last
     assert call("train", RUN).code == 0
     assert series(place) == series(unbroken)
-    ours, theirs = weights(place), weights(unbroken)
-    assert ours.keys() == theirs.keys()
-    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    require_equal(state(place)["model"], state(unbroken)["model"])
     assert not list(place.rglob(".*.part"))
 
 
-def states(place):
+def learned(place):
     """Return the weights of the last state, and what was measured with them."""
-    weights = read_checkpoint(place / "checkpoints" / "last.pt")["model"]
-    return weights, read_record(place / "training.json")["validation"]
+    return [state(place)["model"], read_record(place / "training.json")["validation"]]
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", None])
 def test_a_training_whose_record_is_damaged_resumes_and_records_the_same(ended, call, content):
     path = ended / "training.json"
-    weights, validation = states(ended)
+    before = learned(ended)
     edited = path.read_bytes().replace(b'"update": 4', b'"update": 3')
     path.write_bytes(edited if content is None else content)
     answer = call("train", RUN)
     assert answer.code == 0
     assert "resuming after update 4" in answer.err
     assert str(path.relative_to(Path.cwd())) in answer.err
-    again, measured = states(ended)
-    assert measured == validation
-    assert all(torch.equal(weights[name], again[name]) for name in weights)
+    require_equal(learned(ended), before)
 
 
 def test_weights_that_were_lost_are_made_again_by_the_command_that_the_message_names(ended, call):
-    weights, validation = states(ended)
+    before = learned(ended)
     for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(b"\0" * 99)):
         damage(ended / "checkpoints" / "last.pt")
         line = call("translate", RUN, "--split", "test").one_line
@@ -212,9 +202,7 @@ def test_weights_that_were_lost_are_made_again_by_the_command_that_the_message_n
         answer = call(*command.split()[1:])
         assert answer.code == 0, answer.err
         assert "last.pt" in answer.err
-        again, measured = states(ended)
-        assert measured == validation
-        assert all(torch.equal(weights[name], again[name]) for name in weights)
+        require_equal(learned(ended), before)
     assert call("translate", RUN).code == 0
 
 
@@ -242,8 +230,8 @@ def test_torchrun_starts_stops_and_resumes_a_training_of_two_processes(unbroken,
     job = start(project, "", line)
     code = job.stop(signal.SIGTERM, lambda: rows(place / "metrics.tsv") > 3)
     assert code == 1
-    state = read_state(place)
-    assert (state.state, state.reason) == ("saved", "cancelled")
+    stopped = read_state(place)
+    assert (stopped.state, stopped.reason) == ("saved", "cancelled")
     printed = job.log.read_text(encoding="utf-8")
     assert printed.count("stopped by SIGTERM") == 1
     assert call("train", RUN).code == 0

@@ -6,6 +6,7 @@ import pytest
 
 from fathom.config.switches import VARIABLE
 from fathom.workflow import setup
+from tests.support.own_project import targets
 
 SEARCHED = ("PATH", "PYTHONPATH")
 OURS = (
@@ -26,3 +27,9 @@ def _environment(monkeypatch):
         # Set first, so that what a test sets itself is taken away after it.
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def made(tmp_path):
+    """The targets of the project's own config at scale tiny."""
+    return targets(tmp_path)

@@ -188,8 +188,7 @@ def test_what_was_measured_on_the_named_device_replaces_its_stated_rate(tmp_path
         assert (second.job.seconds == pytest.approx(seconds)) == bool(measured)
 
 
-def test_jobs_after_a_training_are_left_until_their_files_are_there(tmp_path):
-    made = targets(tmp_path)
+def test_jobs_after_a_training_are_left_until_their_files_are_there(made):
     left = {(job.rule, job.run): job.left for job in Plan(made, None).others(TABLE)}
     assert set(left.values()) == {1}
     assert {rule for rule, _ in left} == {"translate_run", "measure_likelihood"}
@@ -198,8 +197,7 @@ def test_jobs_after_a_training_are_left_until_their_files_are_there(tmp_path):
     assert now == left | {("translate_run", RUN): 0}
 
 
-def test_sources_that_are_not_there_are_downloads(tmp_path):
-    made = targets(tmp_path)
+def test_sources_that_are_not_there_are_downloads(made):
     plan = Plan(made, None)
     names = [source.name for source in plan.downloads([RUN])]
     assert names

@@ -14,6 +14,7 @@ from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
 from fathom.workflow.start import title
 from tests.support.own_project import ROOT
+from tests.support.scripts import python
 
 
 def test_switches_reach_the_commands_of_rules():
@@ -177,14 +178,9 @@ def test_a_dry_run_imports_only_what_every_snakemake_has():
         "start.found(made, 'all'); made.files('all')\n"
         "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "lib")},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    imported = set(printed.split()) - set(sys.stdlib_module_names)
+    printed = python(code)
+    assert printed.returncode == 0, printed.stderr
+    imported = set(printed.stdout.split()) - set(sys.stdlib_module_names)
     assert {name for name in imported if not name.startswith(("_", "cython"))} <= OF_SNAKEMAKE | {
         "fathom"
     }

@@ -32,8 +32,7 @@ def test_tables_papers_and_rows_are_targets_and_a_mistyped_one_gets_the_nearest_
         targets(tmp_path).artefact("latent_depth_table55")
 
 
-def test_a_table_needs_the_measurements_that_it_shows_and_no_others(tmp_path):
-    made = targets(tmp_path)
+def test_a_table_needs_the_measurements_that_it_shows_and_no_others(made):
     files = made.measured(made.artefact(TABLE))
     names = {re.sub(r"-[0-9a-f]{8}", "", path.stem) for path in files}
     assert {"scores.test.plain", "scores.test.soft", "training"} <= names
@@ -82,9 +81,8 @@ def test_nothing_waits_for_a_file_that_is_there_or_was_fetched(tmp_path, place):
     assert not [step for step in made.waiting.values() if "wmt16" in step]
 
 
-def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(tmp_path):
+def test_who_asks_for_a_table_asks_for_the_results_of_its_runs_too(made):
     """A lost file was not made again, since the table that was drawn from it was there."""
-    made = targets(tmp_path)
     artefact = made.artefact(TABLE)
     results = {path for run in artefact.runs for path in made.results(run)}
     needed = {*made.artefact_files(artefact), *made.measured(artefact), *results}
@@ -119,8 +117,7 @@ def test_a_paper_of_which_nothing_is_built_is_refused(tmp_path):
         made.files("transparent_attention")
 
 
-def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(tmp_path):
-    made = targets(tmp_path)
+def test_data_statistics_are_the_tables_that_count_text_and_train_nothing(made, tmp_path):
     assert made.names_of("data_statistics") == []
     names = {path.stem for path in made.files("data_statistics") if path.suffix == ".tex"}
     assert {"table11", "table12"} <= names
@@ -136,8 +133,7 @@ def test_what_judges_or_shows_what_exists_waits_for_nothing(tmp_path, target):
     assert targets(tmp_path).files(target) == []
 
 
-def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
-    made = targets(tmp_path)
+def test_all_makes_the_page_of_every_paper_after_its_runs(made):
     assert {made.paths.page(name) for name in made.project.papers} <= set(made.files("all"))
     files = set(made.page_results("lamgd"))
     assert {path for path in files if path.name == "training.json"}
@@ -147,8 +143,7 @@ def test_all_makes_the_page_of_every_paper_after_its_runs(tmp_path):
     assert {"paper.yaml", "claims.yaml", "deviations.yaml", "table3.csv", "columns.yaml"} <= names
 
 
-def test_a_figure_is_drawn_again_when_a_sentence_below_it_changes(tmp_path, monkeypatch):
-    made = targets(tmp_path)
+def test_a_figure_is_drawn_again_when_a_sentence_below_it_changes(made, monkeypatch):
     figure, table = made.artefact("latent_depth_figure9"), made.artefact(TABLE)
     before = made.definition(figure), made.definition(table)
     project = type(made.project)
@@ -166,38 +161,26 @@ def test_a_row_needs_its_own_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "target", "message"),
+    ("switches", "target", "message"),
     [
-        (None, f"{TABLE}_row", "no row is named; add --config row="),
-        ("12/13", f"{TABLE}_row", "no row '12/13'; .*'12/12'"),
-        ("12/12", TABLE, f"{TABLE}: row=12/12 has no effect; write {TABLE}_row"),
-        ("12/12", "all", "all: row=12/12 has no effect; delete it"),
-        ("12/12", "run", "run: row=12/12 has no effect; delete it"),
+        ({}, f"{TABLE}_row", "no row is named; add --config row="),
+        ({"row": "12/13"}, f"{TABLE}_row", "no row '12/13'; .*'12/12'"),
+        ({"row": "12/12"}, TABLE, f"{TABLE}: row=12/12 has no effect; write {TABLE}_row"),
+        ({"row": "12/12"}, "all", "all: row=12/12 has no effect; delete it"),
+        ({"row": "12/12"}, "run", "run: row=12/12 has no effect; delete it"),
+        ({}, "run", "no run is named; add --config run="),
+        ({"run": "m2o_diverse_6_7"}, "run", "no run 'm2o_diverse_6_7'; .*'m2o_diverse_6_6'"),
+        ({"run": "latent_dept/*"}, "run", re.escape("no run 'latent_dept/*'; ")),
+        ({"run": f"{STATIC},"}, "run", "no run ''"),
+        ({"run": STATIC}, TABLE, f"{TABLE}: run={STATIC} has no effect; delete it"),
+        ({"run": STATIC}, f"{TABLE}_row", "has no effect"),
     ],
 )
-def test_a_row_that_is_missing_mistyped_or_without_effect_is_refused(
-    tmp_path, row, target, message
+def test_a_row_or_run_that_is_missing_mistyped_or_without_effect_is_refused(
+    tmp_path, switches, target, message
 ):
     with pytest.raises(FathomError, match=message):
-        targets(tmp_path, row=row).files(target)
-
-
-@pytest.mark.parametrize(
-    ("run", "target", "message"),
-    [
-        (None, "run", "no run is named; add --config run="),
-        ("m2o_diverse_6_7", "run", "no run 'm2o_diverse_6_7'; .*'m2o_diverse_6_6'"),
-        ("latent_dept/*", "run", re.escape("no run 'latent_dept/*'; ")),
-        (f"{STATIC},", "run", "no run ''"),
-        (STATIC, TABLE, f"{TABLE}: run={STATIC} has no effect; delete it"),
-        (STATIC, f"{TABLE}_row", "has no effect"),
-    ],
-)
-def test_a_run_that_is_missing_mistyped_or_without_effect_is_refused(
-    tmp_path, run, target, message
-):
-    with pytest.raises(FathomError, match=message):
-        targets(tmp_path, run=run).files(target)
+        targets(tmp_path, **switches).files(target)
 
 
 def test_a_run_that_cannot_be_trained_is_refused_by_its_name(tmp_path):
@@ -223,8 +206,7 @@ def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
     assert made.definition(artefact) != alone.definition(artefact)
 
 
-def test_a_table_which_names_its_paper_is_drawn_again_where_the_paper_s_title_changes(tmp_path):
-    made = targets(tmp_path)
+def test_a_table_which_names_its_paper_is_drawn_again_where_the_paper_s_title_changes(made):
     artefact = made.artefact(TABLE)
     about = artefact.paper.about.model_copy(update={"title": "Another title"})
     renamed = replace(artefact, paper=SimpleNamespace(name=artefact.paper.name, about=about))
@@ -238,8 +220,7 @@ def test_a_table_is_drawn_again_where_the_paper_s_numbers_change(tmp_path, monke
     assert names == {"config/columns.yaml", "config/papers/latent_depth/reported/table5.csv"}
 
 
-def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(tmp_path):
-    made = targets(tmp_path)
+def test_a_figure_of_a_table_is_drawn_from_the_table_s_measurements(made):
     figure = made.artefact("latent_depth_figure4")
     assert {path for path in made.printed(figure) if path.suffix == ".csv"} == {
         path for path in made.printed(made.artefact(TABLE)) if path.suffix == ".csv"
@@ -264,8 +245,7 @@ def test_cells_are_judged_by_files_of_config(tmp_path, monkeypatch):
     assert {*files, folder / "claims.yaml", folder / "figures.yaml"} <= claimed
 
 
-def test_patterns_match_artefacts_of_their_kind_alone(tmp_path):
-    made = targets(tmp_path)
+def test_patterns_match_artefacts_of_their_kind_alone(made):
     assert "table5" in made.table_names.split("|")
     files = ("table5.csv", "table5_seeds.csv", "table55.csv", "figure4.csv")
     others = [name for name in files if re.match(made.other_names, name)]
@@ -284,8 +264,7 @@ def test_trainings_that_are_built_and_those_that_are_not_are_186_together(tmp_pa
     assert sum(len(made.seeds(name)) for name in names) == 186
 
 
-def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others(tmp_path):
-    made = targets(tmp_path)
+def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others(made):
     spec = made.spec(GATED)
     both = (("test", "soft"), ("test", "hard"))
     done = made.decodings_done(spec, 1)
@@ -293,8 +272,7 @@ def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others
     assert made.paths.asked(spec, 1, both[:1]) != made.paths.asked(spec, 1, both)
 
 
-def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_path):
-    made = targets(tmp_path)
+def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(made, tmp_path):
     static, gated = made.spec(STATIC), made.spec(GATED)
     assert made.recipe(static, 1) == RECIPE["training"]
     assert not made.is_stale(static, 1)
@@ -309,8 +287,7 @@ def test_a_finished_training_keeps_its_recipe_until_stale_runs_are_wanted(tmp_pa
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"recipe": 1}'])
-def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path, content):
-    made = targets(tmp_path)
+def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(made, content):
     static = made.spec(STATIC)
     path = made.paths.training(static, 1)
     write_text(path, content)
@@ -321,8 +298,7 @@ def test_a_damaged_training_is_refused_with_the_command_that_resumes_it(tmp_path
         assert f"fathom train {folder(made, STATIC)} --seed 1" in caught.value.remedy
 
 
-def test_a_folder_leads_to_its_run_or_its_sources_and_a_changed_hash_is_refused(tmp_path):
-    made = targets(tmp_path)
+def test_a_folder_leads_to_its_run_or_its_sources_and_a_changed_hash_is_refused(made):
     assert made.run(folder(made, STATIC)) == made.spec(STATIC)
     with pytest.raises(FathomError, match=f"no run of scale tiny .*'{folder(made, STATIC)}'"):
         made.run(f"{STATIC}-00000000")
