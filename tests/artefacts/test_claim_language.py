@@ -84,6 +84,7 @@ def test_anything_else_is_refused(text, what, remedy):
             'figure3["Valid", "wide"] < 3',
             "figure3 is a figure, and only cells of tables are compared", "`figures: [figure3]`",
         ),
+        ("median(figure3) < 3", "no function 'median'", "`figures` in place of `claim`"),
         ('trained(table5["24/21"])', "table5 has no row '24/21'", "'24/24'"),
         (
             'table1["LL-Both, 48/48", "bleu_tset"] > 1',

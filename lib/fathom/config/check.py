@@ -163,12 +163,18 @@ def _message(error: Mapping[str, Any], model: type[BaseModel]) -> tuple[str, str
     return what, remedy or "change the value"
 
 
+def in_place_of(location: Key, model: type[BaseModel]) -> str | None:
+    """Return what to write in place of a key that an earlier version had, or None."""
+    *above, key = location
+    keys = (f"{each.__name__}.{key}" for each in _models_at(model, tuple(above)))
+    return next((KEYS[key] for key in keys if key in KEYS), None)
+
+
 def _unknown_key(location: Key, model: type[BaseModel]) -> tuple[str, str]:
     """Say what to write in place of a key that is gone, or the nearest name of one that is not."""
     *above, key = location
-    for each in _models_at(model, tuple(above)):
-        if instead := KEYS.get(f"{each.__name__}.{key}"):
-            return f"no key '{key}' any more", instead
+    if instead := in_place_of(location, model):
+        return f"no key '{key}' any more", instead
     return f"unknown key '{key}'", nearest(key, field_names(model, tuple(above)))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from fathom.config.check import check, field_names
+from fathom.config.check import check, field_names, in_place_of
 from fathom.config.merge import Entry, Lender, expand, written_entries
 from fathom.config.schema.method import MethodCard
 from fathom.config.schema.run import RunSettings
@@ -139,6 +139,8 @@ def unknown_setting(
         if path[:length] == ("method",):
             names = {name for card in cards for name in card.method.model_fields}
         if part not in names and dotted not in others:
+            if instead := in_place_of(path[: length + 1], RunSettings):
+                return instead
             above = "".join(f"{name}." for name in path[:length])
             remedy = nearest(part, sorted({*names, *(() if above else others)}))
             return remedy.replace("name: '", f"name: '{above}")

@@ -1,4 +1,4 @@
-"""Verbs, options and keys of earlier versions, each with what does the same today.
+"""Verbs, options, functions and keys of earlier versions, each with what does the same today.
 
 A script or a config of an earlier version is refused in one line that says what to type.
 """
@@ -31,6 +31,12 @@ OPTIONS: dict[str, str] = {
     ),
     "plan --calibrate": "leave it out: trainings here are measured after 200 updates",
 }
+
+# Functions of claims, which took figures.
+FUNCTIONS: dict[str, str] = dict.fromkeys(
+    ("agreement", "alike", "end", "first", "last", "median", "others", "sd"),
+    "a sentence about a figure has `figures` in place of `claim` (docs/claims.md)",
+)
 
 # Keys of config, by the class of config/schema and the key, as in "DecodingSettings.decoder".
 KEYS: dict[str, str] = {

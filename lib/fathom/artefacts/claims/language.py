@@ -27,6 +27,7 @@ from fathom.artefacts.claims.truths import (
     some,
 )
 from fathom.io.errors import FathomError, brief, nearest
+from fathom.io.retired import FUNCTIONS
 
 # Names of several columns of a table.
 TASKS, RESULTS = "tasks", "results"
@@ -150,7 +151,8 @@ class _Evaluation:
     def _called(self, node: ast.Call, name: str, functions: Mapping[str, Any], *first: Any) -> Any:
         """Return what a function gives."""
         if name not in functions:
-            raise Unfit(f"no function '{name}'", nearest(name, (*NUMBERS, *TRUTHS)))
+            remedy = FUNCTIONS.get(name) or nearest(name, (*NUMBERS, *TRUTHS))
+            raise Unfit(f"no function '{name}'", remedy)
         taken = [*signature(functions[name]).parameters.values()][len(first) :]
         several = taken[-1].kind is Parameter.VAR_POSITIONAL
         if node.keywords or not node.args or (len(node.args) != len(taken) and not several):
