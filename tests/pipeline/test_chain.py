@@ -51,7 +51,7 @@ def test_status_says_that_the_runs_learned_and_names_a_place_of_the_page(finishe
     assert any(line.startswith("time: 3 trainings took ") for line in lines)
     (page,) = (line for line in lines if line.startswith("page: "))
     file, _, place = page.removeprefix("page: ").partition("#")
-    assert f"<section id={place} " in (finished.folder / file).read_text(encoding="utf-8")
+    assert f'<section id="{place}" ' in (finished.folder / file).read_text(encoding="utf-8")
 
 
 def test_each_task_is_scored_on_all_of_its_sentences_with_the_gates_of_the_run(trained):
