@@ -122,7 +122,7 @@ def test_it_keeps_its_contracts_and_is_not_exported(mine):
     ("page", "file", "old", "new", "contract"),
     [
         ("adding_a_method.md", f"methods/{NAME}.py", "generator=stream, ", "", "draws"),
-        ("adding_a_metric.md", "metrics/exact.py", '"higher"', '"lower"', "best"),
+        ("adding_a_metric.md", "metrics/verbatim.py", '"higher"', '"lower"', "best"),
     ],
 )
 def test_the_printed_test_of_a_plugin_passes_and_says_what_is_broken(
@@ -130,9 +130,10 @@ def test_the_printed_test_of_a_plugin_passes_and_says_what_is_broken(
 ):
     monkeypatch.chdir(mine.parent)
     monkeypatch.setenv(PROJECT_VARIABLE, str(PROJECT))
-    write(mine, {"metrics/exact.py": VERBATIM.replace("verbatim", "exact")})
+    write(mine, {"metrics/verbatim.py": VERBATIM})
     tests = {"config/config.yaml": "papers: [mine]\n"}
-    tests["mine/test_mine.py"] = documented("python\nfrom pathlib import Path", page)
+    printed = documented("python\nfrom pathlib import Path", page)
+    tests["mine/test_mine.py"] = printed.replace("stochastic_depth", NAME).replace("exact", "verbatim")
     write(mine.parent, tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mine/test_mine.py"]
     first = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -50,6 +50,11 @@ class RunResults:
         stages = sorted({stage for recipe in recipes for stage in recipe})
         return {stage: min(r[stage] for r in recipes if stage in r) for stage in stages}
 
+    def over_all(self, key: str) -> float | None:
+        """Return the number over all tasks of a measurement; None where there is none."""
+        record = self.measurements.get(key)
+        return record.all.value if record and record.all else None
+
 
 def read_run(folder: Path) -> RunResults | None:
     """Read a folder `runs/<paper>/<run>-<hash>/<seed>`; None before the training has ended.
