@@ -159,7 +159,7 @@ def _draw_curves(artefacts: "Artefacts", target: str) -> None:
         raise FathomError(what, f"{target} at scale {artefacts.scale}", f"train with `{command}`")
     for note in lost:
         report(f"figure: left out: {note}")
-    answer(False, None, (f"{item.label}: {item.words}" for item in started))
+    print_lines(f"{item.label}: {item.words}" for item in started)
     stem = artefacts.stem(paper, table)
     stem = stem.with_name(f"{stem.name}_curves")
     write(f"{target}, scale {artefacts.scale}", started, stem)
