@@ -23,7 +23,8 @@ from fathom.config.claims import Claim
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schedules import highest_rate
+from fathom.config.schedules import learning_rate
+from fathom.config.spec import Spec
 from fathom.results.measurements import FINISHED
 from fathom.results.tree import SEEDS, RunResults, read_run, rows
 from fathom.scoring.students_t import OUTSIDE, Parts, half_interval, holm, p_value
@@ -85,6 +86,15 @@ def _trainings(project: Project, results: Path, scale: str) -> Iterator[dict[str
                     "peak_rate": f"{highest_rate(spec, run.training.totals.updates):.3g}",
                     "precision": spec.training.precision,
                 } | _measured(run)
+
+
+def highest_rate(spec: Spec, updates: int) -> float:
+    """Return the highest learning rate of a training's first updates; 0 without any."""
+    settings = spec.training
+    end = settings.updates if isinstance(settings.updates, int) else updates
+    rate = learning_rate(settings.schedule, spec.model.width, end)
+    rates = (settings.rate_factor * rate(update) for update in range(1, updates + 1))
+    return max(rates, default=0.0)
 
 
 def _measured(run: RunResults) -> dict[str, Any]:

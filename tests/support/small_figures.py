@@ -3,9 +3,9 @@
 from fathom.artefacts.figures import check
 from fathom.artefacts.figures.inputs import Inputs, RunFiles
 from fathom.artefacts.table.sources import ResultSource
-from fathom.config.figures import read_figure
 from fathom.config.measurement_keys import file_of
 from fathom.config.merge import expand
+from fathom.config.paper import read_figure
 from fathom.config.yaml_values import read
 from fathom.io import series
 from fathom.results.measurements import Measurements, Record, write
@@ -42,7 +42,7 @@ def figure(folder, text, name="figure1"):
     path = folder / "figures.yaml"
     path.write_text(f"{name}: {{title: A title, section: §4, {text}}}\n", encoding="utf-8")
     (entries,) = expand(read(path, folder))
-    return read_figure("p", entries[name])
+    return read_figure("p", name, entries[name].values)
 
 
 def findings(figure, tables=None):

@@ -11,9 +11,9 @@ from fairseq.optim.dynamic_loss_scaler import DynamicLossScaler
 from fairseq.optim.fp16_optimizer import FP16Optimizer
 from torch import nn
 
+from docs.evidence import highest_rate
 from fathom.config.schedules import (
     SCHEDULES,
-    highest_rate,
     inverse_sqrt,
     learning_rate,
     noam,

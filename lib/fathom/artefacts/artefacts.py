@@ -11,9 +11,8 @@ from fathom.artefacts.needs import Needs, by_hand
 from fathom.artefacts.parameters import untrained_size
 from fathom.artefacts.table.comparison import ComparedTable, compare_table
 from fathom.artefacts.table.sources import CORPUS, ResultSource
-from fathom.config.figures import Figure
 from fathom.config.measurement_keys import SCORES, file_of, is_metric
-from fathom.config.paper import Paper
+from fathom.config.paper import Figure, Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import ParallelDataset, WikipediaDataset

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fathom.config.figures import Figure
 from fathom.config.measurement_keys import ALWAYS_SCORED, is_metric
-from fathom.config.paper import Paper
+from fathom.config.paper import Figure, Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.config.schema.dataset import BuiltDataset

@@ -1,6 +1,7 @@
 """A paper: what it is, its tables and figures, and what it leaves open."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,16 +9,36 @@ from typing import Any
 from fathom.config import deviations
 from fathom.config.check import checked
 from fathom.config.deviations import Deviation
-from fathom.config.figures import Figure, read_figure
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.merge import expand
 from fathom.config.reported import Reported, read
 from fathom.config.schema.columns import Vocabulary
+from fathom.config.schema.figures import KINDS, FigureSettings
 from fathom.config.schema.paper import PaperSettings, Parameters, StudySettings
 from fathom.config.schema.table import TableSettings
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError, nearest, unknown
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a paper; its kind is the name of the module that draws it."""
+
+    paper: str
+    name: str  # its key in figures.yaml
+    settings: Any  # of the class of its kind
+    values: Value = field(repr=False)  # the same with places
+
+
+def read_figure(paper: str, name: str, values: Value) -> Figure:
+    """Return a figure."""
+    kind = values.get("kind")
+    if kind is not None and str(kind) not in KINDS:
+        raise unknown("kind of figure", kind, values.place("kind"), KINDS)
+    # A figure without a kind is refused for that.
+    settings = checked(KINDS.get(str(kind), FigureSettings), values)
+    return Figure(paper, name, settings, values)
 
 
 class Paper:
@@ -68,7 +89,7 @@ class Paper:
         """The figures by name, in the order of figures.yaml."""
         file = self.file("figures")
         (entries,) = expand(file) if file else [{}]
-        return Parts(entries, lambda name: read_figure(self.name, entries[name]))
+        return Parts(entries, lambda name: read_figure(self.name, name, entries[name].values))
 
     @cached_property
     def deviations(self) -> tuple[Deviation, ...]:

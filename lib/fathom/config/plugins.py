@@ -145,15 +145,15 @@ def imported() -> dict[tuple[str, str], Path]:
     }
 
 
-def imported_files(kind: str, name: str) -> dict[str, str]:
-    """Return the SHA-256 of each file that is imported of a module's plugin, by its path there.
+def imported_files(method: str) -> dict[str, str]:
+    """Return the SHA-256 of each file that is imported of a method's plugin, by its path there.
 
-    Modules of other kinds are left out. Empty for a module of fathom.
+    Metrics and readers are left out. Empty for a method of fathom.
     """
-    if not is_plugin(kind, name):
+    if not is_plugin("methods", method):
         return {}
-    package, folder, _ = _registered[kind, name]
-    others = tuple(f"{package}.{each}." for each in FATHOM if each != kind)
+    package, folder, _ = _registered["methods", method]
+    others = (f"{package}.metrics.", f"{package}.readers.")
     imported = [
         module
         for key, module in sys.modules.items()
@@ -163,12 +163,12 @@ def imported_files(kind: str, name: str) -> dict[str, str]:
     return {file.relative_to(folder).as_posix(): sha256(file) for file in files}
 
 
-def has_changed(kind: str, name: str, files: Mapping[str, str]) -> bool:
-    """Return whether a module's plugin has other files than recorded; False for one of fathom.
+def has_changed(method: str, files: Mapping[str, str]) -> bool:
+    """Return whether a method's plugin has other files than recorded; False for one of fathom.
 
     `files` has the SHA-256 of each by its path in the folder of the plugin.
     """
-    places = places_of(kind, name)
+    places = places_of("methods", method)
     paths = {places[0] / path: digits for path, digits in files.items()} if places else {}
     return any(not path.is_file() or sha256(path) != digits for path, digits in paths.items())
 

@@ -1,7 +1,7 @@
 """Learning rates as functions of the update of Θ, counted from 1.
 
-`training.schedule` names a function of this file and gives its keywords; `learning_rate` adds the
-width and the updates of the run.
+`training.schedule` names a function of this file and gives its keywords, which config/schema/run.py
+describes; `learning_rate` adds the width and the updates of the run.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,6 @@ from functools import partial
 from inspect import signature
 
 from fathom.config.schema.run import Schedule
-from fathom.config.spec import Spec
 
 LearningRate = Callable[[int], float]
 
@@ -32,13 +31,7 @@ def polynomial(
 ) -> float:
     """Return a rate that rises linearly to its peak and then falls as a power of the rest.
 
-    Args:
-        update: from 1.
-        learning_rate: the peak, at update `warmup`.
-        warmup: 0 starts at the peak.
-        end: the update from which the rate is `final`.
-        power: 1 falls in a straight line.
-        final: the last rate.
+    The peak is at update `warmup`, or the start; from update `end` on, the rate is `final`.
     """
     if update < warmup:
         return learning_rate * update / warmup
@@ -69,14 +62,8 @@ def replica_ramp(
 
     With t updates done and n replicas, the ramp is 1 + t (n − 1) / (n warmup), and the decay is
     n (2n)^((decay_start − n t) / (decay_end − decay_start)): n at n t = decay_start, ½ at its end.
-
-    Args:
-        update: from 1; t is one less.
-        learning_rate: of a single replica.
-        replicas: n, the devices that share an update.
-        warmup: updates for each replica until the ramp's end; 0 is as 1.
-        decay_start: updates of all replicas together until the fall begins.
-        decay_end: the same until it ends.
+    The warm-up, of which 0 is as 1, counts updates of each replica; the decay's start and end count
+    those of all replicas together.
     """
     done, n = update - 1, replicas
     ramp = 1 + done * (n - 1) / (n * max(warmup, 1))
@@ -97,12 +84,3 @@ def learning_rate(schedule: Schedule, width: int, updates: int) -> LearningRate:
     if keywords.get("end", updates) is None:
         keywords["end"] = updates
     return partial(function, **keywords)
-
-
-def highest_rate(spec: Spec, updates: int) -> float:
-    """Return the highest learning rate of a training's first updates; 0 without any."""
-    settings = spec.training
-    end = settings.updates if isinstance(settings.updates, int) else updates
-    rate = learning_rate(settings.schedule, spec.model.width, end)
-    rates = (settings.rate_factor * rate(update) for update in range(1, updates + 1))
-    return max(rates, default=0.0)

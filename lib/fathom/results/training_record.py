@@ -136,7 +136,7 @@ def stale_code(path: Path, method: str) -> str:
     record = read(path)
     files = record.files.items()
     copies = {name.removeprefix(_COPIES): sha for name, sha in files if name.startswith(_COPIES)}
-    changed = plugins.has_changed("methods", method, record.plugin or copies)
+    changed = plugins.has_changed(method, record.plugin or copies)
     return f"training: the code of {method} has changed since" if changed else ""
 
 

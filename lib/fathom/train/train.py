@@ -113,7 +113,7 @@ def _train(
     origin = sources()
     log = Reporter(report, folder / "train.log")
     training = Training(spec, seed, load(paths.tensors), paths, switches, log)
-    plugin = plugins.imported_files("methods", spec.method.name)
+    plugin = plugins.imported_files(spec.method.name)
     if attempt and any((folder / WEIGHTS / name).exists() for name in (LAST, BEFORE)):
         attempt.require_plugin(plugin)
     training.resume()

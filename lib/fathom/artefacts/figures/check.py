@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fathom.artefacts.figures.grouped_bars import TASKS, columns_of
-from fathom.config.figures import Figure
+from fathom.config.paper import Figure
 from fathom.config.project import Project
 from fathom.config.schema.figures import (
     LOWEST,

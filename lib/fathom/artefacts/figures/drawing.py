@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fathom.artefacts.figures.inputs import Inputs
 from fathom.artefacts.table.sources import other_text
 from fathom.artefacts.table.view import label
-from fathom.config.figures import Figure
+from fathom.config.paper import Figure
 from fathom.io.files import replacing
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fathom.artefacts.figures.inputs import METRIC, NOTE, NOTES, Inputs
 from fathom.artefacts.table.sources import SERIES_LOST
-from fathom.config.figures import Figure
+from fathom.config.paper import Figure
 from fathom.io.files import write_text
 
 if TYPE_CHECKING:

@@ -242,11 +242,6 @@ class Verses(Section):
 Read = Literal["po", "mo", "json"] | Annotated[JsonFiles | Verses, Field(discriminator="kind")]
 
 
-def kind_of(read: Read) -> str:
-    """Return the kind of a way to read."""
-    return read if isinstance(read, str) else read.kind
-
-
 # Data sets
 
 
@@ -500,8 +495,8 @@ class PackageDataset(_Dealt):
                 remedy = "add it to `reads`: po, mo, json or verses"
                 yield ("reads",), f"nothing says how '{source}' is read", remedy
                 continue
-            # Ways to read in which English is a language like the others.
-            needed = kind_of(self.reads[source]) in ("json", "verses")
+            # All but catalogues, where English is the messages and not a language like the others.
+            needed = self.reads[source] not in ("po", "mo")
             if needed and len(self.codes(source, self.english)) != 1:
                 remedy = f"add {self.english}: [code]"
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
