@@ -124,12 +124,11 @@ def asked(address: str, limits: Limits = LIMITS) -> tuple[str, int | None]:
 
     With it comes the number of bytes that the server says; None where it says none.
     """
-    headers = {"Accept-Encoding": "identity"}
     seconds = (limits.connect, limits.silence)
     try:
         with (
             _session(limits) as session,
-            session.head(address, headers=headers, timeout=seconds, allow_redirects=True) as answer,
+            session.head(address, timeout=seconds, allow_redirects=True) as answer,
         ):
             return _refusal(answer), _told(answer)
     except _FAILURES as error:
@@ -145,10 +144,7 @@ def forget(part: Path) -> None:
 def _receive(address: str, part: Path, size: int | None, report: Report, limits: Limits) -> None:
     """Make one request and append the bytes of its answer."""
     place, version = without_secrets(address), _noted(part, address)
-    # A compressed answer would have other bytes than the checksum.
-    headers = {"Accept-Encoding": "identity"}
-    if version:
-        headers |= {"Range": f"bytes={_length(part)}-", "If-Range": version}
+    headers = {"Range": f"bytes={_length(part)}-", "If-Range": version} if version else {}
     with closing(_answer(address, headers, limits)) as answer:
         response = next(answer)
         start, told = _extent(response, version, _length(part), size, place)
@@ -244,6 +240,8 @@ def _session(limits: Limits) -> Session:
         raise_on_status=False,
     )
     session = Session()
+    # A compressed answer would have other bytes than the checksum.
+    session.headers["Accept-Encoding"] = "identity"
     for scheme in ("https://", "http://"):
         session.mount(scheme, HTTPAdapter(max_retries=retry))
     return session
