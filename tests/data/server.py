@@ -44,12 +44,14 @@ class Site:
     def __init__(self, certificate: str | None = None):
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []
+        self.encodings: list[str | None] = []  # that GET accepts
         self.heads: list[str] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 site.requests.append((self.path, self.headers.get("Range")))
+                site.encodings.append(self.headers.get("Accept-Encoding"))
                 _answer(self, site.pages.get(self.path, Page(b"nothing here", status=404)))
 
             def do_HEAD(self):

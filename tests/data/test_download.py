@@ -56,6 +56,7 @@ def test_a_file_comes_whole_and_undecoded_also_behind_a_redirect(site, part, lin
     download(site.put("/file", status=302, location="/real"), part, SIZE, lines.append)
     assert part.read_bytes() == FILE
     assert site.requests == [("/file", None), ("/real", None)]
+    assert site.encodings == ["identity", "identity"]
 
 
 @pytest.mark.parametrize("length", ["\xb2", "9" * 5000, "-1", "x", False])
