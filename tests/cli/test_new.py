@@ -389,6 +389,7 @@ def test_changed_files_are_read_again_only_if_that_is_asked_for(adopted, prepare
     says("my.fr has changed", remedy="`fathom adopt mine --again`").check(call(*words).one_line)
     answer = call("adopt", "mine", "--again")
     assert "mine: fra: split by the hash of eng: 383 train, 9 valid, 9 test\n" in answer.err
+    assert "new data set" not in answer.err
     assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     assert before.exists()
     assert len([*before.parent.iterdir()]) == 2
