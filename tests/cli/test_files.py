@@ -37,14 +37,11 @@ def place(own, summarised):
     return own(summarised) / "results"
 
 
-def test_results_that_fit_are_counted(place, call):
+def test_results_that_fit_are_counted_and_each_change_is_a_line_with_its_command(place, call):
     answer = call("verify")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.endswith(" files compared, 0 do not fit\n")
     assert call("verify", RUN).code == 0
-
-
-def test_each_change_is_a_line_with_its_command(place, call):
     (tensors,) = place.glob("tensors/*/kor/train.target.bin")
     (scores,) = place.glob(f"runs/sample/{RUN}-*/1/decodings/*/scores.tsv")
     for path in (tensors, scores):

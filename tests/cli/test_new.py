@@ -137,11 +137,21 @@ def adopt(call, tmp_path, monkeypatch):
     return run
 
 
-def use(tmp_path, *studies):
-    """Name studies in the working folder's config."""
-    (tmp_path / "config").mkdir(exist_ok=True)
-    papers = ", ".join(studies or ["mine"])
-    (tmp_path / "config" / "config.yaml").write_text(f"papers: [{papers}]\n", encoding="utf-8")
+@pytest.fixture
+def adopted(adopt):
+    """A study `mine` whose text is adopted, and named in config."""
+    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+
+
+@pytest.fixture
+def prepare(call, tmp_path):
+    """A function that fetches and prepares the text of a study; it returns the pairs by split."""
+
+    def run(name="mine"):
+        assert call("fetch", f"{name}_fra").code == call("prepare", name).code == 0
+        return corpus(tmp_path, name=name)
+
+    return run
 
 
 def corpus(tmp_path, task="fra", name="mine"):
@@ -154,7 +164,7 @@ def corpus(tmp_path, task="fra", name="mine"):
     return {split: [*zip(*pair, strict=True)] for split, pair in sides.items()}
 
 
-def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, tmp_path):
+def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, prepare, call, tmp_path):
     answer = adopt(*CODES, "--hold-out", "40+30", "--like", "uneven")
     assert answer.code == 0, answer
     assert "mine: fra: 405 pairs; dropped 5\n" in answer.err
@@ -170,40 +180,31 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, call, t
     assert call("validate").code == 0
     # `translate` took the row of the study, which is called after the paper's run.
     assert "write deep/uneven or mine/uneven" in call("show", "uneven").one_line
-    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
-    splits = corpus(tmp_path)
-    assert {split: len(pairs) for split, pairs in splits.items()} == {
-        "train": 330,
-        "valid": 40,
-        "test": 30,
-    }
+    splits = prepare()
+    assert [len(splits[split]) for split in ("train", "valid", "test")] == [330, 40, 30]
     assert sorted(pair for pairs in splits.values() for pair in pairs) == sorted(PAIRS)
 
 
 @pytest.mark.parametrize("marked", ["my.fr", "my.en.gz"])
-def test_a_byte_order_mark_is_no_text(adopt, call, tmp_path, marked):
+def test_a_byte_order_mark_is_no_text(adopt, prepare, marked):
     # Without the mark the first pair has an equal one.
     pairs = [*PAIRS, PAIRS[0]]
     mark = "\ufeff"
     pairs[0] = tuple(mark * (of == marked) + side for of, side in zip(SAME, PAIRS[0], strict=True))
     answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs)
     assert "dropped: 1 that repeat others: my.fr:401\n" in answer.err
-    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
-    prepared = [pair for pairs in corpus(tmp_path).values() for pair in pairs]
-    assert sorted(prepared) == sorted(PAIRS)
+    assert sorted(pair for pairs in prepare().values() for pair in pairs) == sorted(PAIRS)
 
 
 def test_no_sentence_is_in_two_splits_and_more_text_holds_out_nearly_the_same(
-    adopt, call, tmp_path
+    adopt, prepare, tmp_path
 ):
     held = []
     for pairs in (PAIRS, [*PAIRS, *((f"autre {n}", f"another {n}") for n in range(30))]):
         assert adopt(*CODES, "--hold-out", "60+60", "--like", "uneven", pairs=pairs).code == 0
-        use(tmp_path)
-        assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
         splits = {
             split: {key(english) for _, english in of_split}
-            for split, of_split in corpus(tmp_path).items()
+            for split, of_split in prepare().items()
         }
         assert splits["train"].isdisjoint(splits["valid"] | splits["test"])
         assert splits["valid"].isdisjoint(splits["test"])
@@ -214,10 +215,8 @@ def test_no_sentence_is_in_two_splits_and_more_text_holds_out_nearly_the_same(
 
 
 def test_text_that_has_changed_is_refused_and_text_that_was_fetched_needs_no_original(
-    adopt, call, tmp_path
+    adopted, call, tmp_path
 ):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
-    use(tmp_path)
     text = tmp_path / "my.fr"
     content = text.read_bytes()
     text.write_bytes(content + b"x\n")
@@ -232,9 +231,7 @@ def test_text_that_has_changed_is_refused_and_text_that_was_fetched_needs_no_ori
     assert call("prepare", "mine").code == 0
 
 
-def test_a_card_that_holds_out_too_much_is_refused(adopt, call, tmp_path):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
-    use(tmp_path)
+def test_a_card_that_holds_out_too_much_is_refused(adopted, call, tmp_path):
     card = tmp_path / "mine" / "datasets" / "mine.yaml"
     text = card.read_text(encoding="utf-8")
     card.write_text(text.replace("adopt, valid: 9,", "adopt, valid: 900,"), encoding="utf-8")
@@ -245,19 +242,14 @@ def test_a_card_that_holds_out_too_much_is_refused(adopt, call, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["my.tsv", "my.tsv.gz"])
-def test_columns_of_one_file_are_the_same_text_as_two_files(adopt, call, tmp_path, name):
+def test_columns_of_one_file_are_the_same_text_as_two_files(adopted, prepare, call, tmp_path, name):
     words = (*CODES, "--hold-out", "9+9", "--like", "deep/uneven")
-    assert adopt(*words).code == 0
     table = "".join(f"{english}\tx\t{french}\n" for french, english in [*WRONG, *PAIRS]).encode()
     (tmp_path / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
     answer = call("adopt", "yours", "--tsv", name, "--columns", "3,1", *words)
     assert "yours: fra: 405 pairs; dropped 5\n" in answer.err
-    use(tmp_path, "mine", "yours")
-    splits = []
-    for study in ("mine", "yours"):
-        assert call("fetch", f"{study}_fra").code == call("prepare", study).code == 0
-        splits.append(corpus(tmp_path, name=study))
-    assert splits[0] == splits[1]
+    (tmp_path / "config" / "config.yaml").write_text("papers: [mine, yours]\n")
+    assert prepare("mine") == prepare("yours")
 
 
 @pytest.mark.parametrize(
@@ -291,7 +283,6 @@ def write(tmp_path, name, pairs):
 
 def prepared(call, tmp_path):
     """Return the pairs of each split of both tasks, as they are prepared."""
-    use(tmp_path)
     assert call("validate").code == 0
     for step in (("fetch", "mine_fra"), ("fetch", "mine_deu"), ("prepare", "mine")):
         assert call(*step).code == 0
@@ -321,9 +312,8 @@ def test_a_second_language_is_a_task_of_the_same_data_set_and_no_task_knows_held
 
 
 def test_a_task_whose_sentences_are_all_in_a_larger_one_has_its_number_of_held_out_pairs(
-    adopt, call, tmp_path
+    adopted, call, tmp_path
 ):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
     german = write(tmp_path, "my", GERMAN[:60])
     answer = call("adopt", "mine", "--text", *german, *DEU)
     assert "mine: deu: split by the hash of eng: 42 train, 9 valid, 9 test\n" in answer.err
@@ -388,10 +378,8 @@ def test_files_of_unequal_length_part_where_their_lengths_stop_matching(adopt):
         message.check(adopt(*CODES, pairs=pairs, french=french).one_line)
 
 
-def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp_path):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
-    use(tmp_path)
-    assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
+def test_changed_files_are_read_again_only_if_that_is_asked_for(adopted, prepare, call, tmp_path):
+    prepare()
     (before,) = (tmp_path / "results" / "corpora").iterdir()
     with open(tmp_path / "my.fr", "a", encoding="utf-8") as french:
         french.write("encore\n")
@@ -401,6 +389,7 @@ def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp
     says("my.fr has changed", remedy="`fathom adopt mine --again`").check(call(*words).one_line)
     answer = call("adopt", "mine", "--again")
     assert "mine: fra: split by the hash of eng: 383 train, 9 valid, 9 test\n" in answer.err
+    assert "new data set" not in answer.err
     assert call("fetch", "mine_fra").code == call("prepare", "mine").code == 0
     assert before.exists()
     assert len([*before.parent.iterdir()]) == 2
@@ -415,8 +404,7 @@ def test_changed_files_are_read_again_only_if_that_is_asked_for(adopt, call, tmp
         ("sources/mine_fra.yaml", "kind: local\nlicence: private\n", "", "kind, licence"),
     ],
 )
-def test_no_edited_card_is_overwritten(adopt, call, tmp_path, card, old, new, edited):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+def test_no_edited_card_is_overwritten(adopted, call, tmp_path, card, old, new, edited):
     german = ("--text", *write(tmp_path, "my", GERMAN), *DEU)
     path = tmp_path / "mine" / card
     text = path.read_text(encoding="utf-8")
@@ -430,8 +418,7 @@ def test_no_edited_card_is_overwritten(adopt, call, tmp_path, card, old, new, ed
     assert len([*(tmp_path / "mine").rglob("*.yaml")]) == 3
 
 
-def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopt, call, tmp_path):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
+def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopted, call, tmp_path):
     terms = "licence: CC0-1.0  # by letter\n"
     cards = [tmp_path / "mine" / card for card in ("datasets/mine.yaml", "sources/mine_fra.yaml")]
     for path in cards:
@@ -444,7 +431,6 @@ def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopt, call, 
             text = path.read_text(encoding="utf-8")
             assert terms in text
             assert "\ntitle: M" in text
-    use(tmp_path)
     assert call("validate").code == 0
 
 
@@ -461,9 +447,8 @@ def test_terms_and_titles_that_a_user_writes_on_the_cards_are_kept(adopt, call, 
     ],
 )
 def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
-    adopt, call, tmp_path, words, message
+    adopted, call, tmp_path, words, message
 ):
-    assert adopt(*CODES, "--hold-out", "9+9", "--like", "uneven").code == 0
     cards = {path: path.read_bytes() for path in (tmp_path / "mine").rglob("*.yaml")}
     german = write(tmp_path, "my", GERMAN)
     message.check(call("adopt", "mine", "--text", *german, *words).one_line)

@@ -3,8 +3,6 @@
 import contextlib
 import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -67,19 +65,6 @@ def test_words_in_any_order_start_the_command_of_snakemake_that_says_the_same(st
     command = started(*typed)
     assert "--logger fathom" in shlex.join(command)
     assert parsed(command) == parsed(shlex.split(same))
-
-
-@pytest.mark.pipeline
-@pytest.mark.parametrize(("typed", "same"), [TYPED[1], TYPED[7]])
-def test_the_printed_command_plans_the_same_jobs(started, typed, same):
-    counts = []
-    for command in (started(*typed), shlex.split(same)):
-        words = [str(Path(sys.executable).with_name("snakemake")), *command[1:]]
-        dry = [*words[:2], "--dry-run", *words[2:]] if "--dry-run" not in words else words
-        done = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True)
-        counts.append([line for line in done.stdout.split("\n") if line[-3:].strip().isdigit()])
-    assert counts[0]
-    assert set(counts[0]) == set(counts[1])
 
 
 @pytest.mark.parametrize(

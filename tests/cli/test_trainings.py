@@ -113,6 +113,7 @@ def test_finished_trainings_are_counted_and_measured(own, summarised, call):
 def test_before_anything_is_made_nothing_has_started(project, call):
     answer = call("status")
     assert answer.code == 0
+    assert "nothing is drawn in results/small" in answer.err
     first, cells = answer.lines
     assert first == "sample: 0 of 1 tables, 0 of 1 figures, 2 runs (2 not started)"
     assert cells.startswith("cells: ")
@@ -133,7 +134,6 @@ def test_a_plan_says_which_start_is_refused_and_what_to_begin_with(call, monkeyp
 @pytest.mark.parametrize("name", ["sample.html", "sample/table1.csv", "compare.csv"])
 def test_it_names_the_folder_where_anything_is_drawn(project, call, name):
     """A page or a table alone was nothing."""
-    assert "nothing is drawn in results/small" in call("status").err
     write_lines(project / "results" / "small" / name, ["paper,verdict"])
     assert "see results/small" in call("status").err
 
@@ -262,12 +262,6 @@ def test_status_counts_what_learned_and_says_the_time_that_it_took(record, call)
     ended = json.loads(call("status", "--json").out)["ended"][f"sample/{RUN} seed 1"]
     assert (ended["outcome"], round(ended["nats_below_unigram"], 6)) == ("finished", 0.92)
     assert ended["seconds"] > 0
-
-
-def test_where_nothing_has_ended_status_says_what_is_missing_alone(project, call):
-    answer = call("status")
-    assert (answer.code, len(answer.lines)) == (0, 2)
-    assert "learned" not in answer.out
 
 
 def test_status_says_what_finished_here_and_not_in_the_paper(gated, own, call):

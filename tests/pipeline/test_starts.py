@@ -61,9 +61,14 @@ def jobs(printed):
             (f"{TABLE}_row", "--config", "row=12/13"),
             says("no row '12/13'", nearest="12/12"),
         ),
+        (
+            ("--profile", "slurm", "latent_depth_table1"),
+            says("put wmt16_en_de.tar.gz into", where="latent_depth_table1"),
+        ),
     ],
+    ids=["target", "key", "row", "file by hand"],
 )
-def test_a_mistake_ends_in_one_message_with_the_nearest_name(fresh, words, message):
+def test_a_start_is_refused_in_one_message_that_says_what_to_write_or_put(fresh, words, message):
     printed = fresh.run("snakemake", "-n", *words, code=1)
     message.check(printed.rstrip("\n").rpartition("\n")[2])
     assert "Traceback" not in printed
@@ -194,13 +199,6 @@ def test_both_profiles_of_the_page_on_clusters_are_complete_and_start(fresh, tmp
         for each in ("slurm", "default")
     )
     assert shipped.keys() - default.keys() <= yaml.safe_load(written["config.yaml"]).keys()
-
-
-def test_a_table_that_waits_for_a_file_by_hand_is_refused_with_the_steps(fresh):
-    printed = fresh.run(*PROFILE, "-n", "latent_depth_table1", code=1)
-    says("put wmt16_en_de.tar.gz into", where="latent_depth_table1").check(
-        printed.strip().split("\n")[-1]
-    )
 
 
 def test_a_training_asks_for_memory_by_the_size_of_its_run(fresh):

@@ -103,14 +103,13 @@ class Case:
         return self.cluster.environment | library | output | self.variables
 
     def start(self, *words: str, log: str = "head.log", limit: int = LONGEST) -> subprocess.Popen:
-        """Start a head; it trains the run alone unless words say more.
+        """Start a head.
 
         Args:
             words: for Snakemake; `--config` with its switches last.
             log: the file of what it prints, appended to.
             limit: seconds after which it is killed.
         """
-        words = words or (TARGET, "--until", "train_run", *ROW)
         limited = ("timeout", "-s", "KILL", str(limit), sys.executable, "-m", "snakemake")
         with open(self.folder / log, "a") as stream:
             head = subprocess.Popen(
@@ -122,6 +121,10 @@ class Case:
             )
         self.heads.append(head)
         return head
+
+    def train(self, *words: str, log: str = "head.log") -> subprocess.Popen:
+        """Start a head that trains the run alone, with options."""
+        return self.start(TARGET, "--until", "train_run", *words, *ROW, log=log)
 
     def end(self, head: subprocess.Popen, code: int = 0) -> str:
         """Wait for a head and return what all heads printed."""

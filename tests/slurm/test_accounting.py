@@ -40,7 +40,7 @@ def test_an_account_that_slurm_refuses_is_one_message(accounts, case):
 def test_accounting_that_is_away_while_a_job_runs_fails_nothing(accounts, case):
     """Nothing asks for accounting."""
     account = ("--default-resources", f"account={ACCOUNT}")
-    head = case.start(TARGET, "--until", "train_run", *account, *ROW)
+    head = case.train(*account)
     case.wait_for_update(5)
     accounts.end_accounting()
     try:
@@ -55,7 +55,7 @@ def test_the_limits_of_a_user_are_waited_for_and_called_nothing_else(accounts, c
     given = (f"--account={ACCOUNT}", f"--qos={QOS}", "--output=/dev/null", "--wrap=sleep 600")
     jobs = [accounts.cluster.call("sbatch", "--parsable", *given) for _ in range(3)]
     try:
-        head = case.start(TARGET, "--until", "train_run", *OURS, *ROW)
+        head = case.train(*OURS)
         case.wait(lambda: "the cluster takes no more jobs now" in case.printed(), "a limit")
         accounts.cluster.call("scancel", jobs[2])
         case.wait(lambda: "submitted as job" in case.printed(), "submitted")

@@ -6,37 +6,14 @@ import time
 import pytest
 
 from snakemake_executor_plugin_slurm_attach.runner import LIMIT
-from tests.slurm.conftest import ROW, TARGET
 from tests.support.refused import says
 
 pytestmark = pytest.mark.slurm
 
 
-def training(*words):
-    """Return a head's words for the training alone."""
-    return (TARGET, "--until", "train_run", *words, *ROW)
-
-
-def test_a_killed_heads_job_is_taken_over_and_its_lock_removed(case):
-    """The plugin submitted the same run again, and the second job was refused."""
-    gate = case.folder / "gate"
-    case.variables["TRIAL_GATE"] = str(gate)
-    head = case.start()
-    case.wait_for_update(10)
-    number = case.job()
-    case.kill(head)
-    head = case.start()
-    case.wait(lambda: f"taken over, still job {number}" in case.printed(), "taken over")
-    gate.touch()
-    printed = case.end(head)
-    says(f"taken over, still job {number}").check(printed)
-    says("the lock of an earlier start, which is gone, is removed").check(printed)
-    assert case.attempts() == [f"from 0 job {number}", "to 60 finished"]
-
-
 def test_two_heads_at_once_submit_one_job(case):
     """The second one has other targets, so Snakemake's own lock does not hold it back."""
-    heads = [case.start(*training("--nolock"), log=f"{at}.log") for at in range(2)]
+    heads = [case.train("--nolock", log=f"{at}.log") for at in range(2)]
     codes = [head.wait() for head in heads]
     assert codes == [0, 0], case.printed("0.log") + case.printed("1.log")
     assert case.starts() == 1
@@ -46,7 +23,7 @@ def test_a_time_limit_saves_and_continues_under_the_same_number(case):
     """Slurm's clock is coarse: the warning comes 20 to 80 s after the start."""
     case.variables |= {"TRIAL_UPDATES": "1000"}
     given = ("--slurm-attach-margin", "40", "--set-resources", "train_run:runtime=2")
-    head = case.start(*training(*given))
+    head = case.train(*given)
     case.wait_for_update(1)
     number = case.job()
     while True:
@@ -69,7 +46,7 @@ def test_a_time_limit_saves_and_continues_under_the_same_number(case):
 def test_a_limit_that_is_too_short_for_one_save_ends_after_two_attempts(case):
     """Rows of metrics.tsv were taken for progress: a job was requeued for ever."""
     case.variables |= {"TRIAL_UPDATES": "2000", "TRIAL_NO_SAVE": "1"}
-    head = case.start()
+    head = case.train()
     case.wait_for_update(3)
     number = case.job()
     case.cluster.warn(number)
@@ -82,13 +59,13 @@ def test_a_limit_that_is_too_short_for_one_save_ends_after_two_attempts(case):
 
 def test_a_cancelled_job_saves_fails_and_resumes_at_the_next_start(case):
     case.variables |= {"TRIAL_UPDATES": "80", "TRIAL_SAVE_SECONDS": "2"}
-    head = case.start()
+    head = case.train()
     case.wait_for_update(12)
     case.cluster.call("scancel", case.job())
     printed = case.end(head, 1)
     says("failed").check(printed)
     update = int(case.attempts()[-1].split()[1])
-    case.end(case.start())
+    case.end(case.train())
     assert case.attempts()[2].startswith(f"from {update} ")
     assert case.attempts()[-1] == "to 80 finished"
 
@@ -96,9 +73,9 @@ def test_a_cancelled_job_saves_fails_and_resumes_at_the_next_start(case):
 def test_a_stop_in_the_last_second_costs_no_finished_training(case):
     """Its exit code says that it was stopped, and all of its files are complete."""
     case.variables["TRIAL_LAST_CODE"] = "143"
-    case.end(case.start())
+    case.end(case.train())
     assert case.attempts()[-1] == "to 60 finished"
-    head = case.start()
+    head = case.train()
     case.end(head)
     assert case.starts() == 1
 
@@ -106,7 +83,7 @@ def test_a_stop_in_the_last_second_costs_no_finished_training(case):
 def test_slurm_that_is_away_while_the_job_ends_fails_nothing(case):
     """There is no accounting here."""
     case.variables["TRIAL_UPDATES"] = "80"
-    head = case.start()
+    head = case.train()
     case.wait_for_update(5)
     case.cluster.end_controller()
     try:
@@ -131,7 +108,7 @@ def test_a_lost_answer_of_sbatch_submits_one_job(case, tmp_path):
     )
     stand_in.chmod(0o755)
     case.variables["PATH"] = f"{stand_in.parent}:{case.environment['PATH']}"
-    case.end(case.start())
+    case.end(case.train())
     assert case.starts() == 1
 
 
@@ -140,7 +117,7 @@ def test_a_job_that_slurm_has_forgotten_is_known_by_its_end_marker(case):
     case.cluster.configure(min_job_age=2)
     case.cluster.restart()
     try:
-        head = case.start()
+        head = case.train()
         case.wait_for_update(5)
         case.signal(head, signal.SIGSTOP)
         case.wait(lambda: (case.run / "training.json").exists(), "finished")
@@ -154,7 +131,7 @@ def test_a_job_that_slurm_has_forgotten_is_known_by_its_end_marker(case):
 
 def test_a_held_job_is_reported_with_what_frees_it(case):
     case.variables["TRIAL_UPDATES"] = "80"
-    head = case.start()
+    head = case.train()
     case.wait_for_update(5)
     number = case.job()
     case.cluster.call("scontrol", "requeuehold", number)

@@ -39,7 +39,7 @@ def test_a_start_that_slurm_would_refuse_is_refused_in_one_message(case, words, 
 def test_a_slurm_that_is_away_is_one_message(case):
     case.cluster.end_controller()
     try:
-        printed = case.end(case.start(), 1)
+        printed = case.end(case.train(), 1)
     finally:
         case.cluster.start_controller()
     says("Slurm does not answer").check(printed.strip().split("\n")[-1])

@@ -12,7 +12,7 @@ import pytest
 from fathom.io.files import read_json
 from fathom.io.records import read_record
 from fathom.results.run_state import read_state
-from tests.pipeline.conftest import copy_of_the_project
+from tests.pipeline.conftest import PAPER, UPDATES, copy_of_the_project, shorten
 from tests.slurm.conftest import LONGEST, ROW, RUN, TARGET, Case, copied
 from tests.support.refused import says
 from tests.support.states import require_equal, state
@@ -52,7 +52,7 @@ def test_a_job_whose_gpu_torch_does_not_see_is_refused_before_it_trains(text, cl
     """It trained on one core for days without a word."""
     with copied(text, tmp_path / "refused", cluster) as case:
         wrap(case)
-        printed = case.end(case.start(), 1)
+        printed = case.end(case.train(), 1)
         says("it asked for 1 GPU, and torch sees none").check(printed)
         assert not case.run.exists()
 
@@ -124,12 +124,12 @@ def test_a_training_that_is_stopped_in_four_ways_ends_as_an_unbroken_one(trained
     """Every attempt records what ended it."""
     cluster = trained.cluster
     with unbroken(trained, tmp_path / "whole") as whole:
-        head = trained.start()
+        head = trained.train()
         trains_on(trained)
         cluster.call("scancel", trained.job())
         says("failed").check(trained.end(head, 1))
         assert saved(trained) == "stopped"
-        head = trained.start()
+        head = trained.train()
         trains_on(trained)
         number = trained.job()
         cluster.warn(number)
@@ -142,7 +142,7 @@ def test_a_training_that_is_stopped_in_four_ways_ends_as_an_unbroken_one(trained
         trains_on(trained)
         os.kill(read_state(trained.run).pid, signal.SIGKILL)
         trained.end(head, 1)
-        trained.end(trained.start())
+        trained.end(trained.train())
     assert ends(trained)[:-1] == ["cancelled", "limit", "preempted", "killed"]
     same(whole, trained.run)
 
@@ -153,9 +153,8 @@ def test_a_time_limit_and_a_preemption_by_slurm_itself_change_no_bit(trained, tm
     train_longer(trained.folder)
     cluster = trained.cluster
     with unbroken(trained, tmp_path / "whole") as whole:
-        words = (TARGET, "--until", "train_run", "--slurm-attach-margin", "5")
-        words = (*words, "--set-resources", "train_run:runtime=1", *ROW)
-        head = trained.start(*words)
+        given = ("--slurm-attach-margin", "5", "--set-resources", "train_run:runtime=1")
+        head = trained.train(*given)
         trains_on(trained)
         number = trained.job()
         assert saved(trained) == "limit"
@@ -178,7 +177,7 @@ def test_a_training_on_two_nodes_is_stopped_and_resumed_to_the_bit(trained, tmp_
     """The stop file alone stops several processes."""
     with unbroken(trained, tmp_path / "whole", 2) as whole:
         given = ("--set-resources", "train_run:nodes=2", "train_run:gres=gpu:1")
-        head = trained.start(TARGET, "--until", "train_run", *given, *ROW)
+        head = trained.train(*given)
         trains_on(trained)
         number = trained.job()
         trained.cluster.warn(number)
@@ -187,3 +186,23 @@ def test_a_training_on_two_nodes_is_stopped_and_resumed_to_the_bit(trained, tmp_
         trained.end(head)
     assert ends(trained)[:-1] == ["limit"]
     same(whole, trained.run)
+
+
+def test_a_table_is_made_though_its_first_process_is_killed(cluster, tmp_path):
+    """From text to cells."""
+    project = copy_of_the_project(tmp_path)
+    shorten(project)
+    case = Case(project.folder, cluster, {"OMP_NUM_THREADS": "1"})
+    runs = project.folder / "results" / "runs"
+    # Torch sees none of this Slurm's GPUs, so a job that asked for one would be refused.
+    words = (f"{PAPER.name}_table1", "--config", "log_every=5", "scale=tiny", "device=cpu")
+    head = case.start(*words, limit=1500)
+    case.wait(lambda: list(runs.glob("*/*/1/metrics.tsv")), "a training has begun", 400)
+    case.kill(head)
+    case.end(case.start(*words, limit=1500))
+    assert (project.folder / "results" / "tiny" / PAPER.name / "table1.csv").is_file()
+    attempts = [path.read_text().count('"start"') for path in runs.glob("*/*/1/attempts.json")]
+    assert attempts == [1, 1, 1]
+    last = [path.read_text().split("\n")[-2] for path in runs.glob("*/*/1/metrics.tsv")]
+    assert [row.split("\t")[0] for row in last] == [str(UPDATES)] * 3
+    assert "1 of 1 tables" in project.run("fathom", "status", PAPER.name)

@@ -309,21 +309,18 @@ def test_an_sbatch_that_never_answers_is_tried_again_with_longer_pauses(start):
     assert [job.number for job in jobs] == [7, 8, 9]
 
 
-def test_a_lost_answer_is_found_by_name(start):
+@pytest.mark.parametrize(("is_there", "submissions"), [(True, 1), (False, 2)])
+def test_a_job_whose_answer_was_lost_is_found_by_name_or_submitted_again(
+    start, is_there, submissions
+):
     start.desk.ask(start.toy.now)
     start.toy.refusals = [TIMED_OUT]
     job = start.add()
     start.wait()
-    start.toy.accept(job.request.name, "RUNNING")
+    if is_there:
+        start.toy.accept(job.request.name, "RUNNING")
     start.wait(POLL + 2)
-    assert (job.number, len(start.toy.submitted)) == (7, 1)
-
-
-def test_a_job_whose_answer_was_lost_and_which_is_not_there_is_submitted_again(start):
-    start.toy.refusals = [TIMED_OUT]
-    job = start.add()
-    start.wait(POLL + 2)
-    assert (job.number, len(start.toy.submitted)) == (7, 2)
+    assert (job.number, len(start.toy.submitted)) == (7, submissions)
 
 
 @pytest.mark.parametrize(

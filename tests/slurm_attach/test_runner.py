@@ -44,6 +44,13 @@ class Attempt:
                 start_new_session=True,
             )
 
+    def warned(self, work):
+        """Start the work, and warn the batch script when it has made its save."""
+        started = self.start(work)
+        wait(self.save.exists, "the work has begun")
+        started.send_signal(signal.SIGUSR1)
+        return started
+
     def run(self, work, **variables):
         """Return the exit code of an attempt."""
         return self.start(work, **variables).wait(120)
@@ -141,10 +148,7 @@ def test_where_slurm_does_not_requeue_the_start_is_left_to_submit_it_again(attem
 def test_a_job_that_cannot_resume_is_not_warned_and_not_continued(tmp_path, answers):
     answers("squeue", "N/A")
     attempt = Attempt(tmp_path, resumes=None)
-    started = attempt.start("touch {save}; sleep 1; exit 3\n")
-    wait(attempt.save.exists, "the work has begun")
-    started.send_signal(signal.SIGUSR1)
-    assert started.wait(60) == 3
+    assert attempt.warned("touch {save}; sleep 1; exit 3\n").wait(60) == 3
     assert attempt.marker == (3, "exit code 3")
 
 
@@ -164,10 +168,7 @@ def session(leader):
 
 
 def test_the_warning_before_a_limit_reaches_the_work_once_and_the_stop_file(attempt):
-    started = attempt.start(STOPPABLE)
-    wait(attempt.save.exists, "the work has begun")
-    started.send_signal(signal.SIGUSR1)
-    assert started.wait(60) == REQUEUED
+    assert attempt.warned(STOPPABLE).wait(60) == REQUEUED
     assert Path(f"{attempt.save}.got").read_text() == "TERM\n"
     assert (attempt.home / "stop").read_text() == f"{LIMIT}\n"
 
@@ -183,10 +184,7 @@ def test_what_several_processes_do_is_stopped_by_the_file_alone(tmp_path, answer
     attempt = Attempt(tmp_path, gpu=2)
     work = '[ $TRIAL_DEVICES$TRIAL_NODES = 21 ] || exit 3\ntrap "touch {save}.got" TERM\n'
     work += 'touch {save}\nuntil [ -e "$TRIAL_STOP_FILE" ]; do sleep 0.1; done\nsleep 1; exit 1\n'
-    started = attempt.start(work)
-    wait(attempt.save.exists, "the work has begun")
-    started.send_signal(signal.SIGUSR1)
-    assert started.wait(60) == REQUEUED
+    assert attempt.warned(work).wait(60) == REQUEUED
     assert not Path(f"{attempt.save}.got").exists()
 
 

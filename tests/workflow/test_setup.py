@@ -89,16 +89,15 @@ def test_a_mistake_in_a_site_is_refused_with_file_line_and_key(tmp_path, old, ne
         setup.begin(ROOT, config, head=False, cluster=True, files=[path])
 
 
-def test_a_file_where_results_should_be_is_refused(tmp_path):
+def test_a_mistyped_switch_and_a_file_where_results_should_be_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     why = f"results {tmp_path}/file: a file, not a folder; move it away, or name another folder"
-    with pytest.raises(FathomError, match=why):
-        setup.begin(ROOT, {"results": f"{tmp_path}/file/inside"}, head=False)
-
-
-def test_a_mistyped_switch_is_refused():
-    with pytest.raises(FathomError, match=r"--config: scale: no scale 'papr'; .*'paper'"):
-        setup.begin(ROOT, {"scale": "papr"}, head=True)
+    for given, message in (
+        ({"scale": "papr"}, r"--config: scale: no scale 'papr'; .*'paper'"),
+        ({"results": f"{tmp_path}/file/inside"}, why),
+    ):
+        with pytest.raises(FathomError, match=message):
+            setup.begin(ROOT, given, head=True)
 
 
 def test_rules_find_the_commands_of_the_interpreter_and_this_checkouts_code(monkeypatch):
@@ -113,13 +112,9 @@ def test_rules_find_the_commands_of_the_interpreter_and_this_checkouts_code(monk
 def test_jobs_keep_freed_memory_unless_the_user_has_bounds_of_his_own(monkeypatch):
     mine, *others = setup.ALLOCATOR
     monkeypatch.setenv(mine, "1")
-    for name in others:
-        monkeypatch.delenv(name, raising=False)
     setup.set_environment(ROOT, {})
     assert os.environ[mine] == "1"
-    assert {name: os.environ[name] for name in others} == {
-        name: setup.ALLOCATOR[name] for name in others
-    }
+    assert all(os.environ[name] == setup.ALLOCATOR[name] for name in others)
 
 
 def test_without_an_environment_a_job_says_in_one_line_how_to_make_it(tmp_path):
