@@ -1,6 +1,7 @@
 """Files are complete or absent, whatever happens while they are written."""
 
 import errno
+import fcntl
 import hashlib
 import math
 import multiprocessing
@@ -187,3 +188,21 @@ def test_what_another_writer_is_writing_stays(tmp_path):
         remove_leftovers(leftovers(tmp_path))
         stream.write("and half")
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "half, and half"
+
+
+@pytest.mark.parametrize(
+    ("module", "call"), [(fcntl, "flock"), (os, "replace")], ids=["before its lock", "at its end"]
+)
+def test_no_other_process_deletes_a_file_while_it_is_written(tmp_path, monkeypatch, module, call):
+    """Of two starts that wrote in one folder, one lost its file to the other."""
+    as_it_is = getattr(module, call)
+
+    def after_another_process(*arguments):
+        monkeypatch.setattr(module, call, as_it_is)
+        remove_leftovers(leftovers(tmp_path))
+        return as_it_is(*arguments)
+
+    monkeypatch.setattr(module, call, after_another_process)
+    write_text(tmp_path / "a.txt", "all\n")
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "all\n"
+    assert os.listdir(tmp_path) == ["a.txt"]

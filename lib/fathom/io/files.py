@@ -57,16 +57,29 @@ def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
     remove_leftovers(path.parent.glob(_PARTS))
     with naming(path, temporary):
         try:
-            with open(temporary, mode, encoding=encoding, newline=newline) as stream:
-                # Shows that the writer lives, where the file system has locks.
-                with suppress(OSError):
-                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with open(_locked(temporary), mode, encoding=encoding, newline=newline) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(temporary, path)
+                # Before the lock goes: a file without one counts as left over.
+                os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> int:
+    """Create a file with a lock, which shows that its writer lives; return its descriptor.
+
+    Another process may delete the file before it has its lock; then it is created again. Where the
+    file system has no locks, nobody deletes it.
+    """
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:
+            return file
+        os.close(file)
 
 
 @contextmanager
