@@ -47,34 +47,36 @@ def write_card(project, name, mirrors, content):
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
 
 
-def test_addresses_are_asked_where_a_user_asks_for_it_alone(project, call, monkeypatch):
-    """Each address has a line; one that has the file is enough, and nothing is downloaded."""
+def test_a_check_of_sites_names_what_is_missing_what_it_stops_and_what_to_do(
+    project, call, monkeypatch
+):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with closing(Site()) as site:
-        gone, other = site.put("/gone", status=404), site.put("/other", content=b"1234")
-        write_card(project, "django", [gone, other], content=b"123")
+        content = zipped("a")
+        gone, other = site.put("/gone", status=404), site.put("/other", content=content + b"1")
+        write_card(project, "django", [gone, other], content)
         for words in (("validate",), ("plan",), ("list", "sources")):
             assert call(*words).code == 0
-        assert site.heads == []
-        answer = call("fetch", "--check")
-        assert answer.lines == [
-            f"django  {gone}: the server answers 404 Not Found",
-            f"django  {other}: 4 bytes, not the published 3",
-        ]
-        assert (answer.code, answer.err) == (1, "0 of 1 files are at an address\n")
-        site.put("/other", content=b"123")
-        answer = call("fetch", "--check")
-        assert (answer.code, answer.lines[1]) == (0, f"django  {other}: 3 bytes")
-        # A redirect is followed, and a server need not say a size.
-        site.put("/gone", status=302, location=site.put("/there", says_length=False))
-        assert (
-            call("fetch", "--check", "django").lines[0] == f"django  {gone}: there, of unknown size"
-        )
-        assert sorted(site.heads) == sorted(["/gone", "/other"] * 3 + ["/there"])
         assert site.requests == []
+        answer = call("fetch", "--check")
+        put = "results/sources/by_hand/a.zip"
+        assert answer.lines == [
+            "django  a.zip: not found",
+            f"  {gone}: the server answers 404 Not Found",
+            f"  {other}: {len(content) + 1} bytes, not the published {len(content)}",
+            "  without it: no sample_table1, sample_figure1",
+            f"  to do: put the file at {put}, or give another address in the source's card",
+        ]
+        assert answer.code == 1
+        assert answer.err == "files here: 0, found at 0 hosts: 0, missing: 1\n"
+        site.put("/other", content=content)
+        answer = call("fetch", "--check", "django")
+        assert (answer.code, answer.out) == (0, "")
+        assert answer.err == "files here: 0, found at 1 hosts: 1, missing: 0\n"
         assert not (project / "results").exists()
-        # Without a name all of the scale's text is fetched; these bytes are no archive.
-        assert "django/a.zip: not a readable archive" in call("fetch").err
+        # Without --check the file is fetched, and is here then.
+        assert call("fetch").code == 0
+        assert call("fetch", "--check").err.startswith("files here: 1,")
 
 
 def test_a_file_put_by_hand_gets_a_record_and_its_notice_is_printed(project, edit, call):

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -33,10 +34,12 @@ class Page:
     status: int = 200
     location: str | None = None
     encoding: str | None = None
+    kind: str | None = None  # Content-Type
+    refuses_parts: int | None = None  # the status of an answer to a request for a part
 
 
 class Site:
-    """Pages by path; `requests` lists path and Range header of GET, `heads` the paths of HEAD.
+    """Pages by path; `requests` lists path and Range header of each GET.
 
     With a certificate's name the site speaks TLS.
     """
@@ -45,17 +48,12 @@ class Site:
         self.pages: dict[str, Page] = {}
         self.requests: list[tuple[str, str | None]] = []
         self.encodings: list[str | None] = []  # that GET accepts
-        self.heads: list[str] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 site.requests.append((self.path, self.headers.get("Range")))
                 site.encodings.append(self.headers.get("Accept-Encoding"))
-                _answer(self, site.pages.get(self.path, Page(b"nothing here", status=404)))
-
-            def do_HEAD(self):
-                site.heads.append(self.path)
                 _answer(self, site.pages.get(self.path, Page(b"nothing here", status=404)))
 
             def log_message(self, *_):
@@ -84,28 +82,30 @@ class Site:
 def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
     if page.changes:
         page.etag = f'"{time.monotonic_ns()}"'
+    if page.refuses_parts and handler.headers.get("Range"):
+        page = Page(status=page.refuses_parts)
     start, size = _start(handler, page), len(page.content)
     if start is not None and start >= size:
         handler.send_response(416)
         handler.send_header("Content-Range", f"bytes */{size}")
         handler.end_headers()
         return
-    body = page.content[start or 0 :]
+    end = min(_end(handler), size) if start is not None else size
+    body = page.content[start or 0 : end]
     handler.send_response(page.status if start is None else 206)
     headers = {
         "ETag": page.etag,
         "Last-Modified": page.date,
         "Location": page.location,
         "Content-Encoding": page.encoding,
+        "Content-Type": page.kind,
         "Content-Length": str(len(body)) if page.says_length is True else page.says_length or None,
-        "Content-Range": None if start is None else f"bytes {start}-{size - 1}/{size}",
+        "Content-Range": None if start is None else f"bytes {start}-{end - 1}/{size}",
     }
     for name, value in headers.items():
         if value is not None:
             handler.send_header(name, value)
     handler.end_headers()
-    if handler.command == "HEAD":
-        return
     ends = page.drops or page.stalls
     waits = not page.drops and bool(page.stalls)
     handler.wfile.write(body[: ends.pop(0)] if ends else body)
@@ -148,4 +148,10 @@ def _start(handler: BaseHTTPRequestHandler, page: Page) -> int | None:
         return 0
     if not asked or page.ranges == "ignore" or (page.ranges == "honour" and not same):
         return None
-    return int(asked.removeprefix("bytes=").removesuffix("-"))
+    return int(asked.removeprefix("bytes=").partition("-")[0])
+
+
+def _end(handler: BaseHTTPRequestHandler) -> int:
+    """Return the byte after the last one of the part that is asked for."""
+    last = handler.headers.get("Range", "").partition("-")[2]
+    return int(last) + 1 if last else sys.maxsize

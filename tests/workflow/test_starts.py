@@ -6,12 +6,16 @@ import platform
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from fathom.artefacts.needs import sources_of
+from fathom.config.project import Project
+from fathom.config.schema.source import Archive
 from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
 from fathom.io.files import write_json
@@ -31,6 +35,7 @@ from fathom.workflow.starts import (
     trainings_of_all,
 )
 from fathom.workflow.targets import READING
+from tests.data.server import Site
 from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
 from tests.support.scripts import python
 from tests.support.small_disk import small_disk
@@ -203,6 +208,34 @@ def test_jobs_on_gpus_are_refused_where_their_torch_is_built_for_cpus(
         return
     with pytest.raises(FathomError, match=r"torch 2\.13\.0\+cpu .* for CPUs; make environment"):
         ready(workflow, with_gpu)
+
+
+def test_a_start_on_a_cluster_ends_if_a_file_of_its_text_is_nowhere(
+    workflow, tmp_path, monkeypatch
+):
+    """Jobs on GPUs would wait for a text that nobody can fetch."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    project, results = own_project(), tmp_path / "results"
+    with closing(Site()) as site:
+        address = site.put("/talks.zip", status=404)
+        source = sources_of(project, targets(results).texts(RUN))[0]
+        card = source.model_dump(include={"name", "title", "licence", "notice"})
+        card |= {"kind": "archive", "mirrors": [address], "file": "talks.zip"}
+        changed = Project(project.root, project.files, project.switches)
+        changed.sources = {**project.sources, source.name: Archive.model_validate(card)}
+        made = targets(results, project=changed, row="6/6")
+        unchecked = targets(results, project=changed, row="6/6", check_sources=False)
+        match = r"no address has talks\.zip \(.*404 Not Found\); put the file at .*check_sources"
+        with pytest.raises(FathomError, match=match):
+            ready(workflow, made)
+        assert not HEADS.exists()
+        site.put("/talks.zip", content=b"PK" + bytes(9))
+        assert ready(workflow, made)[0] == "sources: files here: 0, found at 1 hosts: 1, missing: 0"
+        before = len(site.requests)
+        assert "sources:" not in str(ready(workflow, unchecked))
+        # Without a cluster a download is tried before anything is trained.
+        start.ready(workflow, Sizes(made, on_cluster=False), ROW)
+        assert len(site.requests) == before
 
 
 @pytest.mark.parametrize(

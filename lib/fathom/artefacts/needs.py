@@ -158,6 +158,15 @@ class Needs:
             text = self.project.run(name, self.scale).data
             yield from filter(None, (text.dataset, text.pieces_of))
 
+    def shown_from(self, source: str) -> list[str]:
+        """Return the tables and figures whose text, or part of it, is from a source."""
+        return [
+            artefact.target
+            for artefact in self.artefacts.values()
+            for texts in [(*self.texts(*artefact.runs), *map(self.dataset, artefact.corpora))]
+            if source in [each.name for each in sources_of(self.project, texts)]
+        ]
+
     def not_built(self, artefact: Artefact) -> str:
         """Return why an artefact cannot be made yet; empty where all of it can."""
         reasons: dict[str, list[str]] = {}

@@ -1,16 +1,18 @@
 """The verbs of text: fetch, prepare, subwords, encode."""
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from operator import attrgetter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fathom.cli.options import Results, Scale, data_named, dataset_named, open_scale
-from fathom.cli.terminal import report, suggest
-from fathom.config.schema.source import ByHand, Source
-from fathom.io.errors import FathomError, nearest, without_secrets
+from fathom.cli.terminal import print_lines, report, suggest
+from fathom.config.schema.source import ByHand
+from fathom.io.errors import FathomError, nearest
+
+if TYPE_CHECKING:
+    from fathom.data.sites import Lookup
 
 DatasetName = Annotated[
     str, typer.Argument(help="A data set of config/datasets, or its folder `<name>-<hash8>`.")
@@ -18,10 +20,6 @@ DatasetName = Annotated[
 DataName = Annotated[
     str, typer.Argument(help="A data set that the scale uses, or its folder `<name>-<hash8>`.")
 ]
-
-
-# Addresses that are asked at the same time.
-_TOGETHER = 8
 
 
 def fetch(
@@ -38,18 +36,19 @@ def fetch(
     """Fetch a source's file and check it.
 
     Size and checksum must be those of config/sources. The licence notice is
-    printed and saved. With --check each address gets a HEAD request and nothing is
-    downloaded; exit code 1 if a file is at no address, or has another size there.
-    pip's packages and files that come by hand have no address.
+    printed and saved. With --check the first bytes of each file are read and nothing
+    is downloaded: what no address has comes first, then what you put there by hand;
+    exit code 1 if a file is missing. Packages are left to pip.
 
     Example: fathom fetch django
     """
     from fathom.artefacts.needs import Needs, sources_of
     from fathom.data.fetch import fetch
+    from fathom.data.sites import counts, look_up
 
     project, paths = open_scale(scale, results)
+    needs = Needs(project, paths.scale)
     if source is None:
-        needs = Needs(project, paths.scale)
         sources = sources_of(project, needs.texts(*needs.runs))
     elif source in project.sources:
         sources = [project.sources[source]]
@@ -57,42 +56,27 @@ def fetch(
         remedy = f"{nearest(source, project.sources)}. All: `fathom list sources`"
         raise FathomError(f"no source '{source}'", "source", remedy)
     if check:
-        _ask(sources)
+        found = look_up(sources, paths.source, paths.by_hand)
+        for item in sorted(found, key=lambda item: isinstance(item.source, ByHand)):
+            if item.is_missing:
+                print_lines(_missing(item, needs.shown_from(item.source.name)))
+        report(counts(found))
+        if any(item.is_missing for item in found):
+            raise typer.Exit(1)
         return
     # What only the user can get stops nothing but itself.
     for each in sorted(sources, key=lambda each: isinstance(each, ByHand)):
         fetch(each, paths.source(each.name), paths.by_hand, report)
 
 
-def _ask(sources: Iterable[Source]) -> None:
-    """Print what each address of some sources answers."""
-    places = [
-        (source, file, address)
-        for source in sources
-        for file in source.contents
-        for address in source.addresses(file)
-    ]
-    with ThreadPoolExecutor(_TOGETHER) as threads:
-        answers = [*threads.map(lambda place: _answer(*place), places)]
-    for *_, line in answers:
-        print(line)
-    files = {file for file, *_ in answers}
-    found = {file for file, fault, _ in answers if not fault}
-    report(f"{len(found)} of {len(files)} files are at an address")
-    if files - found:
-        raise typer.Exit(1)
-
-
-def _answer(source: Source, file: str, address: str) -> tuple[tuple[str, str], str, str]:
-    """Return a file of a source, what is wrong with it at an address, and what a user reads."""
-    from fathom.data.download import asked
-
-    (fault, size), checks = asked(address), source.contents[file]
-    there = "there, of unknown size" if size is None else f"{size:,} bytes"
-    if not fault and checks and size not in (None, checks.bytes):
-        fault = f"{there}, not the published {checks.bytes:,}"
-    line = f"{source.name}  {without_secrets(address)}: {fault or there}"
-    return (source.name, file), fault, line
+def _missing(item: "Lookup", stopped: list[str]) -> Iterator[str]:
+    """Yield what is known of a file that no address has, or that comes by hand."""
+    by_hand = isinstance(item.source, ByHand)
+    yield f"{item.source.name}  {item.file}: {'by hand' if by_hand else 'not found'}"
+    yield from (f"  {fault}" for fault in item.faults)
+    if stopped:
+        yield f"  without it: no {', '.join(stopped)}"
+    yield f"  to do: {item.remedy}"
 
 
 def prepare(

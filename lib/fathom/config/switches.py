@@ -172,6 +172,9 @@ class Switches(Section):
         "The most GPU-hours of a start on a cluster, or core-hours of one without; null: 100.", None
     )
     site: Site = Doc("The cluster, in profiles/slurm/site.yaml.", Site())
+    check_sources: bool = Doc(
+        "A start on a cluster looks first whether sites have the files of its text.", True
+    )
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
     tokens_per_device: Count | Literal["auto"] = Doc(
         "Most target tokens of a micro-batch: memory, not results. auto: 16,384 on a CPU, on a GPU "

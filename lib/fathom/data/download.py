@@ -33,6 +33,17 @@ HEAD = 512  # bytes in which a web page is noticed
 # Answers of a server that is busy, which is asked again.
 _BUSY = (429, 502, 503, 504)
 _NOT_ASKED = "the server answers with a part that was not asked for"
+_WEB_PAGE = "the server answers with a web page instead of the file"
+# Answers to a request for a part that a request for the whole file may not get.
+_REFUSES = tuple(f"the server answers {status}" for status in (400, 403, 405, 416, 501))
+# How files begin, by the ends of their names.
+_BEGINNINGS = {
+    (".gz", ".tgz"): b"\x1f\x8b",
+    (".zip", ".whl"): b"PK",
+    (".bz2",): b"BZh",
+    (".xz",): b"\xfd7zXZ",
+    (".parquet",): b"PAR1",
+}
 _OTHER = "try another address, or put the file by hand"
 # What requests and urllib3 raise; a redirect to no address is a ValueError.
 _FAILURES = (OSError, of_urllib3.HTTPError, ValueError)
@@ -119,20 +130,68 @@ def download(
             time.sleep(min(limits.longest_pause, limits.pause * 2 ** (drops - 1)))
 
 
-def asked(address: str, limits: Limits = LIMITS) -> tuple[str, int | None]:
-    """Return what is wrong with an address, empty if a HEAD request is answered with 200.
+@dataclass(frozen=True)
+class Answer:
+    """What a server answers about the file at an address."""
 
-    With it comes the number of bytes that the server says; None where it says none.
+    fault: str  # why the address does not have the file; empty if it does
+    size: int | None = None  # bytes of the file, where the server says it
+    moved_to: str = ""  # the host to which the address is redirected for good
+
+
+def ask(address: str, file: str, limits: Limits = LIMITS) -> Answer:
+    """Ask an address for a file, and read its first bytes alone.
+
+    A web page, or bytes with which no file of this name begins, are not the file.
     """
-    seconds = (limits.connect, limits.silence)
+    answer = _ask(address, file, {"Range": f"bytes=0-{HEAD - 1}"}, limits)
+    # Some servers refuse any request for a part.
+    return _ask(address, file, {}, limits) if answer.fault.startswith(_REFUSES) else answer
+
+
+def _ask(address: str, file: str, headers: Mapping[str, str], limits: Limits) -> Answer:
     try:
-        with (
-            _session(limits) as session,
-            session.head(address, timeout=seconds, allow_redirects=True) as answer,
-        ):
-            return _refusal(answer), _told(answer)
-    except _FAILURES as error:
-        return _cause(error), None
+        with closing(_answer(address, headers, limits)) as answer:
+            response = next(answer)
+            moved = _moved_to(response)
+            if response.status_code != 206 and (refusal := _refusal(response)):
+                return Answer(refusal, moved_to=moved)
+            first = b""
+            while len(first) < HEAD and (chunk := next(answer, b"")):
+                first += chunk
+    except Failed as failed:
+        return Answer(str(failed))
+    size = _told(response)
+    if response.status_code == 206:
+        match = re.fullmatch(
+            "bytes 0-[0-9]+/([0-9]{1,18})", response.headers.get("Content-Range", "")
+        )
+        size = int(match[1]) if match else None
+    return Answer(_not_the_file(file, response, first), size, moved)
+
+
+def _moved_to(response: Response) -> str:
+    """Return the host to which an address is redirected for good; empty if it is not."""
+    if not any(each.is_permanent_redirect for each in response.history):
+        return ""
+    first, last = (urlsplit(each.url).hostname for each in (response.history[0], response))
+    return last if last and last != first else ""
+
+
+def _not_the_file(file: str, response: Response, first: bytes) -> str:
+    """Return why the first bytes of an answer are not those of a file; empty if they may be."""
+    kind = response.headers.get("Content-Type", "")
+    if _is_web_page(first) or kind.startswith("text/html"):
+        return _WEB_PAGE
+    for ends, beginning in _BEGINNINGS.items():
+        if file.endswith(ends) and not first.startswith(beginning):
+            return f"its first bytes are not those of a file that ends in {ends[0]}"
+    return ""
+
+
+def _is_web_page(first: bytes) -> bool:
+    head = first.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return head.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml"))
 
 
 def forget(part: Path) -> None:
@@ -151,10 +210,8 @@ def _receive(address: str, part: Path, size: int | None, report: Report, limits:
         first = b""
         while len(first) < (1 if start else HEAD) and (chunk := next(answer, b"")):
             first += chunk
-        head = first.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-        if start == 0 and head.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml")):
-            what = "the server answers with a web page instead of the file"
-            raise FathomError(what, place, _OTHER)
+        if start == 0 and _is_web_page(first):
+            raise FathomError(_WEB_PAGE, place, _OTHER)
         if told is not None and size not in (None, told):
             raise FathomError(f"{told:,} bytes, not the published {size:,}", place, _OTHER)
         size = size or told

@@ -77,6 +77,14 @@ def fetched(source: Source, folder: Path) -> Path:
     return folder / source.file if isinstance(source, OneFile) else folder
 
 
+def place_by_hand(source: Source, name: str, by_hand: Path) -> Path:
+    """Return where a user may put a file of a source, or has it."""
+    if isinstance(source, LocalFiles):
+        return source.path(name)
+    several = isinstance(source, SeveralFiles)
+    return by_hand / source.name / name if several else by_hand / name
+
+
 def require_unchanged(path: Path, then: str, dataset: str) -> None:
     """Refuse a user's file whose SHA-256 is not that of `then`; a copy needs no original."""
     if path.exists() and (now := sha256(path)) != then:
@@ -195,7 +203,8 @@ class _Fetching:
 
     def _file(self, name: str, expected: _Expected) -> tuple[str, dict[str, object]]:
         """Get one file into the folder; return its checksum, and for the record its origin."""
-        source, file, put = self.source, self.folder / name, self._put(name)
+        source, file = self.source, self.folder / name
+        put = place_by_hand(source, name, self.by_hand)
         if put.exists():
             self.report(f"{source.name}: using {put}")
             checksum = expected.require(put, str(put), "put the right file there, or delete it")
@@ -247,15 +256,8 @@ class _Fetching:
         reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
         again = "run it again to resume" if part.exists() else "run it again"
         what = f"no address gave {name} ({reasons})"
-        remedy = f"{again}, or put the file at {self._put(name)}"
+        remedy = f"{again}, or put the file at {place_by_hand(self.source, name, self.by_hand)}"
         raise FathomError(what, f"source {source.name}", remedy)
-
-    def _put(self, name: str) -> Path:
-        """Return where a user may put a file by hand, or has it."""
-        if isinstance(self.source, LocalFiles):
-            return self.source.path(name)
-        several = isinstance(self.source, SeveralFiles)
-        return self.by_hand / self.source.name / name if several else self.by_hand / name
 
     def _part(self, name: str) -> Path:
         return self.folder / f"{name}.part"

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fathom.artefacts.needs import sources_of
 from fathom.config.demand import kind_of
 from fathom.config.spec import Spec
 from fathom.config.switches import require_even_shares
@@ -159,11 +160,34 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
             "Ctrl-C cancels all jobs of this start on Slurm; trainings save first",
             f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
         )
+    sites = look_up_sites(targets, target) if sizes.on_cluster else []
     starts.add_trainings(targets.paths.cluster, missing)
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
     entered = _enter()
-    return [*stop, *entered] if is_first else []
+    return [*sites, *stop, *entered] if is_first else sites
+
+
+def look_up_sites(targets: Targets, target: str) -> list[str]:
+    """Return how many files of the text that is still to be prepared were found, in one line.
+
+    Raises:
+        FathomError: If a file is nowhere: its download may come only after hours on GPUs.
+    """
+    # What downloads needs packages that a dry run does not.
+    from fathom.data.sites import counts, look_up
+
+    if not targets.project.switches.check_sources:
+        return []
+    runs = {spec.name for path, spec in _trainings(targets, target).items() if not path.exists()}
+    sources = sources_of(targets.project, filter(targets.lacks_text, targets.texts(*sorted(runs))))
+    files = look_up(sources, targets.paths.source, targets.paths.by_hand)
+    for item in files:
+        if item.is_missing:
+            what = f"no address has {item.file} ({'; '.join(item.faults) or 'it comes by hand'})"
+            remedy = f"{item.remedy}; without this check: --config check_sources=false"
+            raise FathomError(what, f"source {item.source.name}", remedy)
+    return [f"sources: {counts(files)}"] if files else []
 
 
 def require_cuda() -> None:

@@ -188,6 +188,11 @@ class Targets(Needs):
         file = by_hand(self.project, self.paths, datasets) if self.ready_only else None
         return f"put {file.file} into {self.paths.by_hand}: {file.steps}" if file else ""
 
+    def lacks_text(self, dataset: str) -> bool:
+        """Return whether a data set has not been prepared yet."""
+        folder = self.project.datasets[dataset].corpus_folder(self.project.sources)
+        return not (self.paths.corpus_named(folder) / "corpus.json").exists()
+
     @cached_property
     def built(self) -> tuple[str, ...]:
         """The full names of the runs that can be trained."""
