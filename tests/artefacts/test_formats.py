@@ -8,33 +8,19 @@ import pytest
 from jinja2 import UndefinedError
 
 from fathom.artefacts.rendering import environment
-from fathom.artefacts.table.comparison import compare_table
-from fathom.artefacts.table.formats import (
-    average_lines,
-    html,
-    markdown,
-    terminal,
-    tex,
-    write,
-)
+from fathom.artefacts.table.formats import average_lines, html, markdown, terminal, tex, write
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, view
 from fathom.cli.draw import print_table
-from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
+from tests.support import small_tables
+from tests.support.small_tables import SIGNATURE, reported, typical
 
 NASTY = "a|b_c & <i>x</i> 5 % [1] ±½α ^~\\{}$#*`"
 
 
-def compared_table(folder, comparable=True):
-    folder.mkdir(exist_ok=True)
-    spec = table(folder, "table1")
-    printed = (reported("6/6", "bos", "22.0", mark="bold"), reported("6/6", "avg", "29.5"))
-    sources = typical(folder / "results", comparable).sources
-    return compare_table(spec, KNOWN.cells(spec), printed, sources, "paper")
-
-
 @pytest.fixture
 def compared(tmp_path):
-    return compared_table(tmp_path)
+    printed = (reported("6/6", "bos", "22.0", mark="bold"), reported("6/6", "avg", "29.5"))
+    return small_tables.compared(typical(tmp_path / "results"), printed=printed, scale="paper")
 
 
 @pytest.fixture

@@ -1,12 +1,24 @@
-"""Tables next to what the paper reports: verdicts, text of cells, headings, marks, notes."""
+"""Tables next to what the paper reports, and tables whose rows are compared with one of them."""
 
+import csv
 from dataclasses import replace
+from html import unescape
 
 import pytest
+from scipy import stats
 
 from fathom.artefacts.rendering import write_csv
-from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
-from fathom.artefacts.table.formats import numbers, tex
+from fathom.artefacts.table.comparison import AGAINST, COLUMNS, compare_table, counts, lines
+from fathom.artefacts.table.differences import BY_SEED, PAIRED
+from fathom.artefacts.table.formats import (
+    html,
+    markdown,
+    numbers,
+    seed_numbers,
+    terminal,
+    tex,
+    write,
+)
 from fathom.artefacts.table.notes import notes_of
 from fathom.artefacts.table.view import CellView, caption, label, our_text, view
 from fathom.config.measurement_keys import ShownValue
@@ -14,6 +26,8 @@ from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
 from fathom.io.records import write_record
 from fathom.results.measurements import Number, Record
+from fathom.scoring.students_t import p_value
+from tests.support import small_tables
 from tests.support.small_tables import (
     KNOWN,
     TASKS,
@@ -43,9 +57,8 @@ PRINTED = (
 def compared(folder, results=None, printed=PRINTED, name="table1", scale="paper", **changes):
     """Return a table with its cells compared; sources may have changes."""
     results = results or typical(folder / "results")
-    spec = table(folder, name)
     sources = {key: replace(source, **changes) for key, source in results.sources.items()}
-    return compare_table(spec, KNOWN.cells(spec), printed, sources, scale)
+    return small_tables.compared(results, name, printed=printed, scale=scale, sources=sources)
 
 
 def laid_out(*args, **options):
@@ -171,12 +184,11 @@ def test_a_difference_printed_next_to_a_number_leaves_the_number(tmp_path, resul
     assert any("“delta”" in note and "to bos" in note for note in layout.notes)
 
 
-def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path, results):
+def test_our_cells_have_the_mark_of_the_test_that_they_pass(results):
     results.score("p/small", texts(0.4, seed=2))
     results.score("p/deep", texts(0.1))
     results.score("p/control", texts(0.4, seed=2))
-    spec = table(tmp_path, marks={"bold": MARK})
-    judged = compare_table(spec, KNOWN.cells(spec), PRINTED, results.sources, "paper")
+    judged = small_tables.compared(results, printed=PRINTED, marks={"bold": MARK})
     marks = {row: item(judged, row, "bos").mark for row in ("6/6", "24/24", "Control")}
     assert marks == {"6/6": "", "24/24": "bold", "Control": ""}
     assert (item(judged, "24/24", "avg").mark, item(judged, "24/24", "params").mark) == ("bold", "")
@@ -214,15 +226,13 @@ def test_lines_have_the_reported_digits_and_all_of_ours(usual, tmp_path):
     assert [*verdicts.values()] == sorted(verdicts.values(), reverse=True)
 
 
-def test_columns_have_their_titles_and_few_sentences_a_mark(main):
-    assert main.columns == ("Params (M)", "Avg.", "bos†", "fra†", "Seeds")
-
-
-def test_a_task_with_another_text_is_called_after_it(tmp_path):
-    layout = laid_out(tmp_path, shown_as={"bos": "BOS~songs"})
-    assert layout.blocks[0].columns == ("Params (M)", "Avg.", "BOS~songs†", "fra†", "Seeds")
-    assert any("BOS~songs" in note for note in layout.notes)
-    assert not any("~" in note for note in laid_out(tmp_path).notes)
+@pytest.mark.parametrize(("shown_as", "title"), [({}, "bos"), ({"bos": "BOS~songs"}, "BOS~songs")])
+def test_columns_are_called_after_their_text_and_few_sentences_have_a_mark(
+    tmp_path, shown_as, title
+):
+    layout = laid_out(tmp_path, shown_as=shown_as)
+    assert layout.blocks[0].columns == ("Params (M)", "Avg.", f"{title}†", "fra†", "Seeds")
+    assert any("~" in note for note in layout.notes) == ("~" in title)
 
 
 def test_our_row_is_followed_by_the_papers_own_numbers_as_printed(main):
@@ -369,11 +379,10 @@ def test_what_was_not_measured_and_how_seeds_ended_is_named(tmp_path, results):
     assert "6/6: 1 of 2 seeds: diverged at update 122." in notes
 
 
-def test_text_that_is_scored_as_it_is_says_so(tmp_path, results):
+def test_text_that_is_scored_as_it_is_says_so(results):
     results.write("p/deep", {"bleu.test.plain.none": scores(20.0, 38.0)})
     text = "t: {title: T, section: S, columns: [bos], metric: {tokenize: none}, rows: {a: deep}}"
-    spec = table(tmp_path, "t", text)
-    judged = compare_table(spec, KNOWN.cells(spec), (), results.sources, "paper")
+    judged = small_tables.compared(results, "t", text)
     (metric,) = [note for note in notes_of(judged) if note.startswith("Metric")]
     assert "tokenizer none (the text is scored as it is)" in metric
 
@@ -428,15 +437,12 @@ def test_rows_of_another_depth_say_which_and_a_count_that_seeds_share_has_no_spr
     assert row(shown.blocks[0], names[0])["Params (M)"].full == "66.3"
 
 
-def test_a_count_that_the_corpus_is_drawn_to_have_is_by_construction(tmp_path, results):
+def test_a_count_that_the_corpus_is_drawn_to_have_is_by_construction(results):
     pairs = Record(tasks={task: Number(value=5640) for task in TASKS})
     results.corpus("text", {"pairs.train": pairs})
     corpus = replace(results.sources["text"], comparable=True, by_construction=("pairs.train",))
     printed = (reported("train", "bos", "5.64"), reported("train", "fra", "6.0"))
-    drawn = table(tmp_path, "table3")
-    made = compare_table(
-        drawn, KNOWN.cells(drawn), printed, results.sources | {"text": corpus}, "paper"
-    )
+    made = small_tables.compared(results, "table3", printed=printed, sources={"text": corpus})
     words = [item(made, "train", task).verdict.words for task in TASKS]
     assert words == ["by construction", "lower"]
 
@@ -449,3 +455,96 @@ def test_the_cell_of_a_task_is_doubtful_where_that_task_fails(tmp_path, results)
     doubtful = {name: item(made, "6/6", name).result.doubtful for name in ("avg", *TASKS)}
     assert doubtful == {"avg": True, "bos": True, "fra": False}
     assert item(made, "6/6", "bos").result.note.endswith("bos: 0% right")
+
+
+AGAINST_SMALL = """
+table1:
+  title: Depth
+  section: ""
+  against: small
+  columns: [params, avg, tasks]
+  rows: {6/6: small, 24/24: deep, Control: control}
+"""
+
+
+@pytest.fixture
+def paired(results):
+    """Three rows on the same sentences, of which the first is the worst."""
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.score("p/control", texts(0.35, seed=3))
+    return small_tables.compared(results, text=AGAINST_SMALL)
+
+
+def test_every_format_has_difference_interval_and_p_and_no_reported_number(paired, tmp_path):
+    laid_out = view(paired, "Depth")
+    (block,) = laid_out.blocks
+    assert block.columns[-5:] == AGAINST
+    write(laid_out, paired, tmp_path / "table1")
+    with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
+        lines = {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
+    base, deep = lines["6/6", "avg"], lines["24/24", "avg"]
+    assert [base[name] for name in AGAINST] == [""] * 5
+    assert float(deep["difference"]) == float(deep["value"]) - float(base["value"])
+    assert float(deep["low"]) < float(deep["difference"]) < float(deep["high"])
+    assert float(deep["p_holm"]) == 2 * float(deep["p"]) < 0.05
+    assert "reported" not in deep
+    shown = block.against[1]
+    assert shown[0].startswith("+")
+    lines, _ = terminal(block, 200)
+    for text in (markdown(laid_out), tex(laid_out), html(laid_out), str(lines)):
+        text = unescape(text).replace("$<$", "<")
+        assert all(part in text for part in shown)
+    assert shown[3] == "<0.001"
+    less, corrected = [note for note in laid_out.notes if "difference" in note or "p_holm" in note]
+    assert "Avg. minus that of small" in less
+    assert PAIRED.format(10_000) in less
+    assert corrected == "p_holm: p with Holm's correction for 2 rows."
+
+
+def test_several_seeds_give_the_interval_and_p_over_seeds(results, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
+    for seed, value in ((1, 20.0), (2, 21.0)):
+        results.write("p/small", {BLEU: scores(value, value)}, seed)
+        results.write("p/deep", {BLEU: scores(value + 4 + seed, value + 5)}, seed)
+    made = small_tables.compared(results, text=AGAINST_SMALL)
+    cells = {(each.result.cell.row, each.result.cell.column): each for each in made.cells}
+    against = cells["24/24", "avg"].against
+    assert against.difference == 5.25
+    # The differences of seeds 1 and 2 are 5 and 5.5.
+    assert against.p == against.p_holm == pytest.approx(p_value(5.25, [(0.25, 2)]))
+    assert against.low < 5.25 < against.high
+    assert against.method == BY_SEED
+    assert cells["Control", "avg"].against is None
+
+
+LESS = """
+table1:
+  title: T
+  section: S
+  columns: {nll: nll.valid, delta: nll.valid}
+  less: {delta: 6/6}
+  rows: {6/6: small, 24/24: deep, Control: control}
+"""
+
+
+def test_a_column_of_differences_shows_them_with_the_paired_interval(results, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
+    values = ((3.8, 3.6), (3.9, 3.75))
+    for seed, (small, deep) in enumerate(values, 1):
+        for run, value in (("p/small", small), ("p/deep", deep)):
+            record = Record(all=Number(value=value))
+            results.write(run, {"nll.valid.plain": record}, seed)
+    found = small_tables.compared(results, text=LESS)
+    (block,), pairs = view(found, "Depth").blocks, stats.ttest_rel(*zip(*values, strict=True))
+    low, high = (-end for end in pairs.confidence_interval(0.95)[::-1])
+    cells = {row[0].row: row[1].ours for row in block.cells}
+    assert cells["24/24"].full == f"-0.175 [{low:+.3f}, {high:+.3f}]"
+    assert (cells["6/6"].full, cells["Control"].text) == ("", "not run")
+    assert any(
+        note.endswith(f"minus that of 6/6; in brackets: {BY_SEED}.")
+        for note in view(found, "").notes
+    )
+    lines = {(line["row"], line["column"]): line for line in numbers(found)}
+    assert lines["24/24", "delta"]["p"] == pytest.approx(pairs.pvalue)
+    assert {line["column"] for line in seed_numbers(found)} == {"nll"}
