@@ -1,9 +1,11 @@
 """The page of a paper: each part of it, and the whole page of the project's own papers."""
 
 import os
+import random
 import re
 import shutil
 from base64 import b64decode
+from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -25,18 +27,19 @@ from fathom.artefacts.page.runs import (
 )
 from fathom.artefacts.page.tables import PageTable, point
 from fathom.artefacts.rendering import FOLDER, environment
+from fathom.config.measurement_keys import file_of, made_by, words_of
 from fathom.config.paths import Paths
 from fathom.io.files import write_text
 from fathom.io.records import hashes, read_record, write_record
-from fathom.results.measurements import Number, Record
-from fathom.results.training_record import TrainingRecord
+from fathom.results.measurements import Measurements, Number, Record, write
+from fathom.results.recipe import RECIPE
+from fathom.results.training_record import TrainingRecord, restore_measured
 from tests.artefacts.claim_numbers import CLAIM, FACT
 from tests.support.browser import measured, needs_chromium
-from tests.support.filled_table import fill
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
-from tests.support.run_files import write_training
+from tests.support.run_files import training, write_training
 from tests.support.small_tables import compared, reported, scores, typical
 from tests.support.specs import small_spec
 
@@ -432,6 +435,44 @@ def test_what_did_not_run_is_a_line_with_its_command_and_the_papers_numbers_fold
         printed = [item for item in table.cells if item.reported and item.reported.value]
         texts = [cell.text for folded in part.all("details") for cell in folded.all("td")]
         assert len([*filter(None, texts)]) >= len(printed)
+
+
+def fill(artefacts: Artefacts, paper: str, *tables: str, leave: str = "") -> None:
+    """Write what is measured of all runs of tables with all seeds, but for the run `leave`."""
+    project, dice = artefacts.project, random.Random(1)
+    keys: dict[str, dict[str, dict[str | None, None]]] = defaultdict(lambda: defaultdict(dict))
+    for table in tables:
+        for cell in artefacts.cells(project.papers[paper].tables[table]):
+            if cell.kind == "run" and cell.source != leave:
+                keys[cell.source][cell.key][cell.task] = None
+    for run, asked in keys.items():
+        spec, level = project.spec(run, artefacts.scale), dice.uniform(4, 5)
+        for seed in project.seeds(run, artefacts.scale):
+            folder = artefacts.paths.run(spec, seed)
+            folder.mkdir(parents=True)
+            rows = [(at, level + 200 / at, level + 100 / at) for at in range(50, 1201, 50)]
+            lines = ["\t".join(map(str, row)) for row in (("update", "nll", "valid_nll"), *rows)]
+            (folder / "metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            record = training(tasks=spec.data.tasks, files=hashes(folder, "metrics.tsv"))
+            write_record(folder / "training.json", record)
+            restore_measured(folder / "training.json", spec, seed)
+            files: dict[str, dict[str, Record]] = defaultdict(dict)
+            for key, tasks in asked.items():
+                value, named = dice.gauss(10 * level, 0.4), [*filter(None, tasks)]
+                values = {task: value + dice.gauss(0, 0.3) for task in named}
+                numbers = {
+                    task: Number(value=each, n=300, stderr=0.51, low=each - 1.0, high=each + 1.0)
+                    for task, each in values.items()
+                }
+                whole = None if numbers else Number(value=value)
+                if words_of(key)[0] != "parameters":
+                    shown = Record(tasks=numbers, all=whole, how="version:2.6")
+                    files[file_of(key, spec)][key] = shown
+            for stem, records in files.items():
+                rule = made_by(words_of(next(iter(records)))[0])
+                about = {"run": run, "identity": spec.identity, "seed": seed, "outcome": "finished"}
+                file = Measurements(rule=rule, recipe=dict(RECIPE), measurements=records, **about)
+                write(folder / "measurements" / f"{stem}.json", file)
 
 
 LEFT = "latent_depth/m2o_diverse_24_12"

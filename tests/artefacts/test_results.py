@@ -175,12 +175,6 @@ def test_many_tasks_without_a_score_are_counted_rather_than_named(results):
     assert shown.words == "no layer is left (3 of 6 tasks)"
 
 
-def test_a_corpus_has_values_without_seeds(results):
-    results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
-    shown = cell(results, "train", "bos", "table3")
-    assert (shown.value, shown.deviation) == (5.64, None)
-
-
 def test_a_doubt_of_one_seed_is_that_of_the_cell(results):
     results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
     doubtful = scores(22.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
