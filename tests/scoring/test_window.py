@@ -209,30 +209,16 @@ def scores_of(run, paths, files):
 
 
 @pytest.fixture
-def hypotheses(tmp_path):
-    """Return files of three checkpoints, each with one line more that is the reference."""
-
-    def write(right=COPIED):
-        files = {}
-        for update in (20, 100, 3):
-            files[update] = {}
-            for number, (task, lines) in enumerate(right.items()):
-                wrong = [
-                    f"{line} no" if i > update % 7 + number else line
-                    for i, line in enumerate(lines)
-                ]
-                files[update][task] = tmp_path / "window" / f"{task}.test.{update}.txt"
-                write_lines(files[update][task], wrong)
-        return files
-
-    return write
+def spoilt(tmp_path):
+    """A function that writes test hypotheses of three checkpoints, not in the order of updates."""
+    return lambda right=COPIED: Spoilt(tmp_path / "window", right).of("test", (2, 5, 3))
 
 
 @pytest.mark.parametrize("metric", ["13a", "intl", "char", "none", "chrF"])
-def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric):
-    run, files = decoded(), hypotheses()
+def test_the_score_of_each_file_is_sacrebleus(decoded, paths, spoilt, metric):
+    run, files = decoded(), spoilt()
     scores = scores_of(run, paths, files)[metric]
-    assert list(scores) == [20, 100, 3]
+    assert list(scores) == [2, 5, 3]
     for update, tasks in scores.items():
         assert list(tasks) == ["bos", "kor"]
         for task, value in tasks.items():
@@ -244,14 +230,12 @@ def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric
     assert len({value for tasks in scores.values() for value in tasks.values()}) > 3
 
 
-def test_a_task_is_scored_against_its_language_by_the_metrics_of_all_tasks(
-    decoded, paths, hypotheses
-):
+def test_a_task_is_scored_against_its_language_by_the_metrics_of_all_tasks(decoded, paths, spoilt):
     run = decoded("one_to_many", tokenizers=("moses",))
-    found = scores_of(run, paths, hypotheses(OTHER))
+    found = scores_of(run, paths, spoilt(OTHER))
     # Not ko-mecab, which Korean alone has.
     assert [*found] == ["13a", "intl", "char", "none", "moses", "chrF"]
-    assert all(value > 80 for tasks in found["char"].values() for value in tasks.values())
+    assert all(value > 50 for tasks in found["char"].values() for value in tasks.values())
     assert all(0 < value <= 100 for tasks in found["moses"].values() for value in tasks.values())
 
 
@@ -273,20 +257,20 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
         texts_of(run, corpus, "test")
 
 
-def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, hypotheses):
-    run, files = decoded(), hypotheses()
+def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, spoilt):
+    run, files = decoded(), spoilt()
     write_lines(files[3]["kor"], ENGLISH[:4])
     with refused("4 hypotheses for 6 references", where="kor.test.3.txt"):
         scores_of(run, paths, files)
 
 
-def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypotheses):
+def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, spoilt):
     run = decoded("one_to_many")
-    files, corpus = hypotheses(OTHER), paths.corpus(run.data)
-    for path in files[100].values():
+    files, corpus = spoilt(OTHER), paths.corpus(run.data)
+    for path in files[5].values():
         write_lines(path, ENGLISH)
     doubts = doubts_of(run, corpus, "test", files)
-    assert (doubts[20], doubts[3]) == ("", "")
-    assert doubts[100] == check(run.data, corpus, "test", COPIED).doubt != ""
+    assert (doubts[2], doubts[3]) == ("", "")
+    assert doubts[5] == check(run.data, corpus, "test", COPIED).doubt != ""
     other = decoded()
     assert doubts_of(other, paths.corpus(other.data), "test", files) == {}
