@@ -2,11 +2,29 @@
 
 import math
 
+from fathom.artefacts.claims.judged import Judged
 from fathom.artefacts.claims.language import truth
 from fathom.artefacts.claims.numbers import Sum, Term
-from fathom.artefacts.claims.truths import Interval
+from fathom.artefacts.claims.truths import Evidence, Interval
 
 UNTESTED = -1.0
+FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, ">", 0.0, "paired")
+CLAIM = Judged(
+    paper="p",
+    name="deeper_is_better",
+    part="de",
+    sentence="Deeper is <better>",
+    section="§4",
+    expression='A["x"] > B["x"]',
+    guard="",
+    scale="tiny",
+    answer="holds",
+    evidence=(FACT,),
+    comparable=False,
+    reported_answer="not printed",
+    reported_evidence=(Evidence("A not printed > 0", "absent"),),
+    artefacts=("table3",),
+)
 
 
 def quantity(name, value, halves=None):

@@ -2,7 +2,6 @@
 
 import math
 import random
-from itertools import count
 from statistics import fmean
 from types import SimpleNamespace
 
@@ -13,14 +12,13 @@ from scipy import stats
 from fathom.artefacts.claims.language import truth as answer_of
 from fathom.artefacts.claims.numbers import Term
 from fathom.artefacts.claims.worlds import EXACT, NO_INTERVAL, Results, over_seeds
-from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import ALONE, NO_SEEDS, OTHER_SEEDS, UNEVEN, difference
 from fathom.config.schema.table import Mark
 from fathom.results.measurements import Number, Record
 from fathom.scoring.bootstrap import drawn_scores
 from fathom.scoring.metrics import bleu
 from fathom.scoring.sentences import read
-from tests.support.small_tables import KNOWN, TABLES, scores, table, texts
+from tests.support.small_tables import TABLES, compared, scores, texts
 from tests.support.small_tables import Results as Files
 
 GOOD, BAD, WORSE = texts(0.1), texts(0.4, seed=2), texts(0.5, seed=3)
@@ -36,18 +34,11 @@ def files(tmp_path):
     return made
 
 
-def compared_of(files, text=TABLES, marks=None, sources=None):
-    """Return table1 of our results."""
-    drawn = table(files.folder, text=text, marks=marks)
-    sources = files.sources | (sources or {})
-    return compare_table(drawn, KNOWN.cells(drawn), (), sources, "tiny")
-
-
 def results_of(files, **keywords):
     """Return the numbers of table1."""
-    compared = compared_of(files, **keywords)
-    artefacts = SimpleNamespace(project=None, compared=lambda paper, table: compared)
-    return Results(artefacts, SimpleNamespace(figures={}, tables={"table1": compared.table}))
+    made = compared(files, **keywords)
+    artefacts = SimpleNamespace(project=None, compared=lambda paper, table: made)
+    return Results(artefacts, SimpleNamespace(figures={}, tables={"table1": made.table}))
 
 
 def truth(files, claim, **keywords):
@@ -84,7 +75,7 @@ def test_the_interval_is_that_of_tables_and_figures(files, column):
     (fact,) = truth(files, f'table1["24/24", "{column}"] > table1["6/6", "{column}"]').evidence
     cells = {
         item.result.cell.row: item.result
-        for item in compared_of(files).cells
+        for item in compared(files).cells
         if item.result.cell.column == column
     }
     same = difference(cells["24/24"], cells["6/6"], files.sources)
@@ -209,19 +200,12 @@ def test_a_significant_gain_is_marked_and_better(files):
         assert truth(files, claim, marks={"bold": mark}).answer == expected
 
 
-@pytest.fixture
-def of_seeds(tmp_path):
-    """A function from what the seeds of `6/6` and `24/24` have to the answer of a claim."""
-    calls = count()
-
-    def answered(claim, small, deep=(20.0,)):
-        files = Files(tmp_path / str(next(calls)))
-        files.folder.mkdir()
-        runs = {"p/small": small, "p/deep": deep}
-        sources = {run: files.of_seeds(run, *seeds) for run, seeds in runs.items()}
-        return truth(files, claim, sources=sources)
-
-    return answered
+def of_seeds(folder, claim, small, deep=(20.0,)):
+    """Return the answer of a claim from what the seeds of `6/6` and `24/24` have."""
+    files = Files(folder / str(len([*folder.iterdir()])))
+    runs = {"p/small": small, "p/deep": deep}
+    sources = {run: files.of_seeds(run, *seeds) for run, seeds in runs.items()}
+    return truth(files, claim, sources=sources)
 
 
 D = "diverged"
@@ -244,45 +228,45 @@ TRAINED, FAILED = 'trained(table1["6/6"])', 'failed(table1["6/6"])'
         ((None, None), "absent", "absent"),
     ],
 )
-def test_trained_and_failed_ask_for_every_seed(of_seeds, seeds, trained, failed):
+def test_trained_and_failed_ask_for_every_seed(tmp_path, seeds, trained, failed):
     """Two of five diverged seeds were trained, and three of five had failed."""
-    assert of_seeds(TRAINED, seeds).answer == trained
-    assert of_seeds(FAILED, seeds).answer == failed
+    assert of_seeds(tmp_path, TRAINED, seeds).answer == trained
+    assert of_seeds(tmp_path, FAILED, seeds).answer == failed
 
 
-def test_the_evidence_counts_the_seeds_without_a_result(of_seeds):
-    (fact,) = of_seeds(TRAINED, (D, D, 20.0, 21.0, 22.0)).evidence
+def test_the_evidence_counts_the_seeds_without_a_result(tmp_path):
+    (fact,) = of_seeds(tmp_path, TRAINED, (D, D, 20.0, 21.0, 22.0)).evidence
     assert fact.text.endswith("21 (2 of 5 seeds diverged)")
-    (fact,) = of_seeds(FAILED, (D, D, D, 21.0, 22.0)).evidence
+    (fact,) = of_seeds(tmp_path, FAILED, (D, D, D, 21.0, 22.0)).evidence
     assert fact.text.endswith("21.5 (3 of 5 seeds diverged)")
-    (fact,) = of_seeds(FAILED, (D, D, D)).evidence
+    (fact,) = of_seeds(tmp_path, FAILED, (D, D, D)).evidence
     assert "3 of 3 seeds" in fact.text
-    (fact,) = of_seeds(FAILED, (D, None, None)).evidence
+    (fact,) = of_seeds(tmp_path, FAILED, (D, None, None)).evidence
     assert fact.text.endswith("not run (2 of 3 seeds), 1 of 3 seeds diverged")
-    (fact,) = of_seeds(TRAINED, (20.0, None)).evidence
+    (fact,) = of_seeds(tmp_path, TRAINED, (20.0, None)).evidence
     assert fact.text.endswith("20, 1 of its seeds not run")
 
 
 @pytest.mark.parametrize("seeds", [(D, D, 20.0, 20.1, 20.2), (D, D, D, 20.0, 20.1)])
-def test_some_diverged_seeds_decide_nothing_that_the_worst_value_would_change(of_seeds, seeds):
+def test_some_diverged_seeds_decide_nothing_that_the_worst_value_would_change(tmp_path, seeds):
     lower, higher = (19.0, 19.1, 19.2), (30.0, 30.1, 30.2)
-    assert of_seeds(f"{ROW} > {OTHER}", seeds, lower).answer == "inconclusive"
-    assert of_seeds(f"{OTHER} < {ROW}", seeds, lower).answer == "inconclusive"
-    assert of_seeds(f"{ROW} > {OTHER}", seeds, higher).answer == "fails"
-    assert of_seeds(f"{ROW} < {OTHER}", seeds, higher).answer == "holds"
-    assert of_seeds(f"{ROW} > {OTHER}", seeds, (D, *lower)).answer == "inconclusive"
-    assert of_seeds(f"{ROW} > {OTHER}", seeds, (D, *higher)).answer == "inconclusive"
-    (fact,) = of_seeds(f"{ROW} > {OTHER}", seeds, lower).evidence
+    assert of_seeds(tmp_path, f"{ROW} > {OTHER}", seeds, lower).answer == "inconclusive"
+    assert of_seeds(tmp_path, f"{OTHER} < {ROW}", seeds, lower).answer == "inconclusive"
+    assert of_seeds(tmp_path, f"{ROW} > {OTHER}", seeds, higher).answer == "fails"
+    assert of_seeds(tmp_path, f"{ROW} < {OTHER}", seeds, higher).answer == "holds"
+    assert of_seeds(tmp_path, f"{ROW} > {OTHER}", seeds, (D, *lower)).answer == "inconclusive"
+    assert of_seeds(tmp_path, f"{ROW} > {OTHER}", seeds, (D, *higher)).answer == "inconclusive"
+    (fact,) = of_seeds(tmp_path, f"{ROW} > {OTHER}", seeds, lower).evidence
     assert f"({seeds.count(D)} of 5 seeds diverged)" in fact.text
     assert (fact.low, fact.high > 0) == (None, True)
 
 
-def test_one_diverged_seed_next_to_seeds_that_are_not_scored_is_absent(of_seeds):
+def test_one_diverged_seed_next_to_seeds_that_are_not_scored_is_absent(tmp_path):
     for seeds in ((D, "unscored", "unscored"), (D, None, None), (D, D, None)):
-        found = of_seeds(f"{ROW} > {OTHER}", seeds)
+        found = of_seeds(tmp_path, f"{ROW} > {OTHER}", seeds)
         assert found.answer == "absent"
         assert "seeds diverged" in found.evidence[0].text
-    assert of_seeds(f"{ROW} > {OTHER}", (D, D, D)).answer == "fails"
+    assert of_seeds(tmp_path, f"{ROW} > {OTHER}", (D, D, D)).answer == "fails"
 
 
 def nll(seeds, source):

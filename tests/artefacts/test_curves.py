@@ -72,29 +72,27 @@ def seed_of(number, nll, words="", validation=True):
     return SeedCurve(number, (), points, 6.06, words)
 
 
-def test_several_seeds_have_their_mean_and_their_number():
+NOT_FINITE = "diverged (the loss is not finite)"
+MEAN = "validation NLL {:.2f} nats at update 50, mean of {} seeds, unigram baseline 6.06"
+THREE, TWO_OF_THREE = MEAN.format(5, 3), f"{MEAN.format(4.5, 2)}, seed 2 {NOT_FINITE}"
+BOTH_DIVERGED = f"{MEAN.format(8.5, 2)}, seed 1 diverged, seed 2 diverged"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "last", "words"),
+    [
+        ((seed_of(1, 4.0), seed_of(2, 5.0), seed_of(3, 6.0)), 5.0, THREE),
+        ((seed_of(1, 4.0), seed_of(2, 90.0, NOT_FINITE), seed_of(3, 5.0)), 4.5, TWO_OF_THREE),
+        ((seed_of(1, 8.0, "diverged"), seed_of(2, 9.0, "diverged")), 8.5, BOTH_DIVERGED),
+        ((seed_of(1, 0.0, "has not ended", validation=False),), None, "has not ended"),
+        ((), None, "not run"),
+    ],
+    ids=["all", "one has no result", "none has a result", "not validated", "not run"],
+)
+def test_a_run_has_the_mean_of_the_seeds_with_a_result_and_names_the_others(seeds, last, words):
     """The first seed alone was printed, without its number."""
-    shown = curve_of(seed_of(1, 4.0), seed_of(2, 5.0), seed_of(3, 6.0))
-    assert shown.last == 5.0
-    assert shown.words == (
-        "validation NLL 5.00 nats at update 50, mean of 3 seeds, unigram baseline 6.06"
-    )
-
-
-def test_seeds_without_a_result_are_named_and_not_in_the_mean():
-    diverged = seed_of(2, 90.0, words="diverged (the loss is not finite)")
-    shown = curve_of(seed_of(1, 4.0), diverged, seed_of(3, 5.0))
-    assert shown.last == 4.5
-    assert "mean of 2 seeds" in shown.words
-    assert shown.words.endswith(", seed 2 diverged (the loss is not finite)")
-
-
-def test_a_run_without_any_result_has_all_its_validations():
-    shown = curve_of(seed_of(1, 8.0, "diverged"), seed_of(2, 9.0, "diverged"))
-    assert (shown.last, [seed.seed for seed in shown.averaged]) == (8.5, [1, 2])
-    untried = curve_of(seed_of(1, 0.0, "has not ended", validation=False))
-    assert (untried.last, untried.words) == (None, "has not ended")
-    assert curve_of().words == "not run"
+    shown = curve_of(*seeds)
+    assert (shown.last, shown.words) == (last, words)
 
 
 def test_a_run_is_called_after_its_row_its_block_and_the_column_where_that_decides():

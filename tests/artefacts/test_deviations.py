@@ -2,21 +2,13 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from fathom.artefacts.deviations import applying, page
 from fathom.config.deviations import Deviation
-from tests.support.own_project import own_project
 
 
-@pytest.fixture(scope="module")
-def papers():
-    return own_project().papers
-
-
-def test_every_entry_is_on_the_page_with_all_that_it_has(papers):
-    text = page(papers)
-    for paper in papers.values():
+def test_every_entry_is_on_the_page_with_all_that_it_has(own_project):
+    text = page(own_project.papers)
+    for paper in own_project.papers.values():
         of_paper = text.split(f"\n## {paper.name}\n")[1].split("\n## ")[0]
         for entry in paper.deviations:
             part = of_paper.split(f"### {entry.name}: {entry.title}\n\n")[1].split("\n\n")[0]
@@ -28,8 +20,8 @@ def test_every_entry_is_on_the_page_with_all_that_it_has(papers):
             assert all(f"`{name}`" in part for name in (*entry.applies, *entry.settings))
 
 
-def test_a_paper_without_deviations_is_left_out(papers):
-    about = papers["lamgd"].about
+def test_a_paper_without_deviations_is_left_out(own_project):
+    about = own_project.papers["lamgd"].about
     paper = SimpleNamespace(name="lamgd", about=about, deviations=())
     assert "lamgd" not in page({"lamgd": paper}).partition("yaml.")[2]
 
@@ -50,10 +42,11 @@ def test_entries_apply_to_everything_or_to_a_method_family_or_table():
     assert applying(paper, {"table1", "static"}) == (ENTRIES[0], ENTRIES[2])
 
 
-def test_no_title_author_or_entry_is_a_tag_of_html(papers):
+def test_no_title_author_or_entry_is_a_tag_of_html(own_project):
     """A script of an outside paper's title reached the page."""
     script = "<script>alert(1)</script>"
-    about = papers["lamgd"].about.model_copy(update={"title": script, "authors": (script,)})
+    changes = {"title": script, "authors": (script,)}
+    about = own_project.papers["lamgd"].about.model_copy(update=changes)
     odd = entry("odd", "paper").model_copy(update={"title": script})
     paper = SimpleNamespace(name="lamgd", about=about, deviations=(odd,))
     text = page({"lamgd": paper})

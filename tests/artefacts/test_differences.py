@@ -40,17 +40,12 @@ def results(scored, tmp_path):
     return Results(copytree(scored.folder, tmp_path / "results"))
 
 
-@pytest.fixture
-def less(tmp_path):
-    """A function that returns one cell less another one, each as (row, column)."""
-
-    def subtract(results, cell=("24/24", "bos"), base=("6/6", "bos"), text=None):
-        drawn = table(tmp_path, *(("t", text) if text else ()))
-        sources = results.sources
-        first, second = (result(KNOWN.cell(drawn, *place), sources) for place in (cell, base))
-        return difference(first, second, sources)
-
-    return subtract
+def less(results, cell=("24/24", "bos"), base=("6/6", "bos"), text=None):
+    """Return one cell less another one, each as (row, column)."""
+    drawn = table(results.folder, *(("t", text) if text else ()))
+    sources = results.sources
+    first, second = (result(KNOWN.cell(drawn, *place), sources) for place in (cell, base))
+    return difference(first, second, sources)
 
 
 def cells(results, *rows):
@@ -59,11 +54,11 @@ def cells(results, *rows):
     return [result(KNOWN.cell(drawn, row, "bos"), results.sources) for row in rows]
 
 
-def counts(results, run, task="bos"):
-    return read(results.decoding(run, 1, "test", "plain"), task).statistics(bleu.metric("13a"))
+def counts(results, run, task="bos", seed=1):
+    return read(results.decoding(run, seed, "test", "plain"), task).statistics(bleu.metric("13a"))
 
 
-def test_rows_on_the_same_sentences_are_paired(results, less):
+def test_rows_on_the_same_sentences_are_paired(results):
     gain = less(results)
     expected = paired_bootstrap([[counts(results, "p/deep")]], [[counts(results, "p/small")]])
     assert gain.result.value == pytest.approx(expected.value, abs=1e-5)
@@ -73,7 +68,7 @@ def test_rows_on_the_same_sentences_are_paired(results, less):
     assert "10,000 draws" in gain.method
 
 
-def test_pairs_are_narrower_than_independent_rows(results, less):
+def test_pairs_are_narrower_than_independent_rows(results):
     results.score("p/deep", texts(0.38, seed=2))  # leaves out almost the same words
     first, base = (results.sources[run] for run in ("p/deep", "p/small"))
     numbers = [next(source.readings(BLEU))[1].record.tasks["bos"] for source in (first, base)]
@@ -81,12 +76,12 @@ def test_pairs_are_narrower_than_independent_rows(results, less):
     assert 0 < less(results).half < 0.7 * independent
 
 
-def test_a_row_less_itself_has_no_width_and_p_1(results, less):
+def test_a_row_less_itself_has_no_width_and_p_1(results):
     gain = less(results, base=("24/24", "bos"))
     assert (gain.result.value, gain.half, gain.paired.p) == (0, 0, 1)
 
 
-def test_a_mean_draws_each_tasks_sentences_in_pairs(results, less):
+def test_a_mean_draws_each_tasks_sentences_in_pairs(results):
     gain = less(results, ("24/24", "avg"), ("6/6", "avg"))
     sets = [
         [[counts(results, run, task)] for task in ("bos", "fra")] for run in ("p/deep", "p/small")
@@ -95,15 +90,10 @@ def test_a_mean_draws_each_tasks_sentences_in_pairs(results, less):
     assert gain.half < less(results).half
 
 
-def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
+def test_seeds_of_one_row_are_averaged_in_each_draw(results):
     results.score("p/small", texts(0.2, seed=3), seed=2)
     gain = less(results)
-    seeds = [
-        read(results.decoding("p/small", seed, "test", "plain"), "bos").statistics(
-            bleu.metric("13a")
-        )
-        for seed in (1, 2)
-    ]
+    seeds = [counts(results, "p/small", seed=seed) for seed in (1, 2)]
     expected = paired_bootstrap([[counts(results, "p/deep")]], [seeds])
     assert (gain.result.deviation, gain.half) == (None, expected.half)
     assert gain.result.value == pytest.approx(expected.value, abs=1e-5)
@@ -111,11 +101,10 @@ def test_seeds_of_one_row_are_averaged_in_each_draw(results, less):
 
 def by_seed(results, run, seeds=2, task="bos"):
     """Return the scores of the trainings of a run."""
-    folders = (results.decoding(run, seed, "test", "plain") for seed in range(1, seeds + 1))
-    return [read(folder, task).statistics(bleu.metric("13a")).value for folder in folders]
+    return [counts(results, run, task, seed).value for seed in range(1, seeds + 1)]
 
 
-def test_several_seeds_in_both_rows_give_the_interval_over_seeds(results, less, monkeypatch):
+def test_several_seeds_in_both_rows_give_the_interval_over_seeds(results, monkeypatch):
     monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
     results.score("p/small", texts(0.2, seed=3), seed=2)
     for seed in range(2, 6):
@@ -135,7 +124,7 @@ def test_several_seeds_in_both_rows_give_the_interval_over_seeds(results, less, 
     assert gain.method == OVER_SEEDS
 
 
-def test_two_cells_of_one_run_are_compared_seed_by_seed(results, less):
+def test_two_cells_of_one_run_are_compared_seed_by_seed(results):
     """They were independent here alone: a row less itself had a width and p 1."""
     results.score("p/small", texts(0.2, seed=3), seed=2)
     text = "t: {title: T, section: S, columns: [bos, fra], rows: {a: small, b: small}}"
@@ -148,7 +137,7 @@ def test_two_cells_of_one_run_are_compared_seed_by_seed(results, less):
     assert 2 * tasks.half == pytest.approx(interval.high - interval.low, abs=1e-3)
 
 
-def test_chrf_is_paired_too(results, less):
+def test_chrf_is_paired_too(results):
     text = "t: {title: T, section: S, columns: [bos], value: chrf, rows: {a: deep, b: small}}"
     gain = less(results, ("a", "bos"), ("b", "bos"), text)
     assert 0 < gain.half < gain.result.value
@@ -218,7 +207,7 @@ def one_sentence(results):
         (one_sentence, "a test set of one sentence"),
     ],
 )
-def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, less, change, why):
+def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, change, why):
     change(results)
     gain = less(results)
     assert gain.result.value is not None
@@ -234,14 +223,14 @@ def test_rows_that_cannot_be_paired_say_why_and_have_no_interval(results, less, 
         ("bleu.plain", "bleu.plain", "fra", "other test sentences"),
     ],
 )
-def test_another_metric_or_task_says_so(results, less, first, second, base, why):
+def test_another_metric_or_task_says_so(results, first, second, base, why):
     rows = f"a: {{run: deep, value: {first}}}, b: {{run: small, value: {second}}}"
     text = f"t: {{title: T, section: S, columns: [bos, fra], rows: {{{rows}}}}}"
     gain = less(results, ("a", "bos"), ("b", base), text)
     assert (gain.half, gain.result.note) == (None, f"no interval of the difference: {why}")
 
 
-def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path, less):
+def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path):
     results = Results(tmp_path / "sizes")
     for run, size in (("p/small", 91.6e6), ("p/deep", 104.6e6)):
         results.write(run, {"parameters": Record(all=Number(value=size))})
@@ -250,7 +239,7 @@ def test_numbers_without_sentences_have_no_interval_and_no_note(tmp_path, less):
     assert (gain.half, gain.result.note) == (None, "")
 
 
-def test_counts_of_other_scores_are_refused(results, less):
+def test_counts_of_other_scores_are_refused(results):
     results.write("p/small", {BLEU: scores(55.5, 55.5)})
     # The signature is not part of this damage.
     path = results.path("p/small") / "scores.test.plain-abcd1234.json"
@@ -263,7 +252,7 @@ def test_counts_of_other_scores_are_refused(results, less):
         less(results)
 
 
-def test_damaged_counts_are_refused(results, less):
+def test_damaged_counts_are_refused(results):
     path = path_of(results.decoding("p/small", 1, "test", "plain"), "bos")
     second = path_of(results.decoding("p/deep", 1, "test", "plain"), "bos")
     assert sha256(path) != sha256(second)
@@ -272,14 +261,14 @@ def test_damaged_counts_are_refused(results, less):
         less(results)
 
 
-def test_a_difference_to_what_has_no_value_has_words(tmp_path, less):
+def test_a_difference_to_what_has_no_value_has_words(tmp_path):
     results = Results(tmp_path / "one")
     results.score("p/deep", GOOD)
     gain = less(results)
     assert (gain.result.value, gain.result.words) == (None, "not run (6/6)")
 
 
-def test_what_a_reader_must_know_of_the_base_is_in_the_note(results, less):
+def test_what_a_reader_must_know_of_the_base_is_in_the_note(results):
     results.write("p/small", {}, 2, outcome="diverged")
     first = less(results).result
     assert "6/6: 1 of 2 seeds: diverged at update 122" in first.note

@@ -73,17 +73,21 @@ def places(project, number):
     return entry.functions, entry.tests
 
 
-@pytest.mark.parametrize("number", ["1", "Eq. 1", "Eq.1", "eq 1", "(1)", "Equation 1"])
-def test_a_function_is_found_by_the_tag_in_its_docstring(project, number):
-    functions, _ = places(project, number)
-    assert functions == (TaggedPlace("lib/fathom/methods/gates.py", 4, "total"),)
-
-
 @pytest.mark.parametrize(
-    ("number", "name"), [("12", "update"), ("Alg. 1", "Trainer"), ("L_K", "depth")]
+    ("numbers", "line", "name"),
+    [
+        (("1", "Eq. 1", "Eq.1", "eq 1", "(1)", "Equation 1"), 4, "total"),
+        (("12",), 14, "update"),
+        (("Alg. 1",), 8, "Trainer"),
+        (("L_K",), 18, "depth"),
+    ],
+    ids=["function", "method", "class", "symbol"],
 )
-def test_a_method_a_class_and_a_symbol_count_too(project, number, name):
-    assert [place.name for place in places(project, number)[0]] == [name]
+def test_what_computes_an_equation_is_found_by_the_tag_in_its_docstring(
+    project, numbers, line, name
+):
+    place = TaggedPlace("lib/fathom/methods/gates.py", line, name)
+    assert [places(project, number)[0] for number in numbers] == [(place,)] * len(numbers)
 
 
 def test_a_test_is_found_by_its_docstring_or_the_comment_before_it_once(project):

@@ -99,25 +99,22 @@ def test_axes_are_those_that_methods_and_trainings_record():
             assert str(series.axes[1:]) in recorded, name
 
 
-@pytest.mark.parametrize("outcome", ["diverged", "failed_to_train"])
-def test_a_run_without_a_result_is_noted_and_its_outcome_takes_the_place_of_a_series(
-    small, outcome
+@pytest.mark.parametrize(
+    ("outcome", "notes", "words"),
+    [
+        ("diverged", ["diverged at update 80"], "diverged at update 80"),
+        ("failed_to_train", ["failed to train"], "failed to train"),
+        ("finished", [], "not recorded"),
+        (None, ["the training has not ended"], "not recorded"),
+    ],
+)
+def test_how_a_training_ended_is_noted_and_takes_the_place_of_a_series(
+    small, outcome, notes, words
 ):
     write_metrics(small, [(1, 0.1, 4.0, None, 2.0)])
-    end(small, outcome)
-    (note,) = small.notes(SERIES["nll.train"])
-    assert note.startswith(outcome.replace("_", " "))
-    assert small.words == note
-
-
-def test_a_training_that_has_not_ended_is_noted_and_one_that_finished_is_not(tmp_path):
-    small, deep = run(tmp_path), run(tmp_path, "deep")
-    for files in (small, deep):
-        write_metrics(files, [(1, 0.1, 4.0, None, 2.0)])
-    end(deep)
-    assert small.notes(SERIES["nll.train"]) == ["the training has not ended"]
-    assert deep.notes(SERIES["nll.train"]) == []
-    assert deep.words == "not recorded"
+    if outcome:
+        end(small, outcome)
+    assert (small.notes(SERIES["nll.train"]), small.words) == (notes, words)
 
 
 @pytest.mark.parametrize("stage", ["training", "scoring"])

@@ -1,4 +1,4 @@
-"""The numbers and the drawing of each kind of figure."""
+"""The numbers and the drawing of each kind of figure, and the files and small print of all."""
 
 import math
 from dataclasses import replace
@@ -9,21 +9,22 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.path import Path
-from pandas import DataFrame, concat
+from pandas import DataFrame, concat, read_csv
 
 from fathom.artefacts.figures import drawing, heat_map, kinds, labelled_points, lines
-from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.differences import difference
 from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
-from tests.support.own_project import own_project
+from tests.support.small_disk import small_disk
 from tests.support.small_figures import (
     BARS,
     CELLS,
     CURVES,
     MASKS,
+    REFERENCE,
     SAMPLES,
     SIMILARITY,
+    end,
     figure,
     inputs,
     run,
@@ -32,7 +33,7 @@ from tests.support.small_figures import (
     write_metrics,
     write_series,
 )
-from tests.support.small_tables import KNOWN, Results, reported, scores, table, texts
+from tests.support.small_tables import Results, compared, reported, scores, texts
 
 
 def numbers(folder, text, *runs):
@@ -310,7 +311,7 @@ def test_cells_of_a_table_are_fields_in_order_with_their_numbers_or_words(tmp_pa
         results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
     results.write("p/deep", {}, outcome="diverged")
     results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
-    given = compared_bars(tmp_path, results)
+    given = compared_bars(results)
     frame = kinds.rows(figure(tmp_path, CELLS), given)
     fields = {(line.row, line.column): line for line in frame.itertuples()}
     assert fields["2", "0.3"].value == 29.5
@@ -346,18 +347,13 @@ def test_points_of_other_seeds_are_small_and_turned_onto_the_first(tmp_path):
     assert labelled_points._turned(frames[1], frames[0]) == pytest.approx(first)
 
 
-@pytest.fixture
-def masks(tmp_path):
-    """A function that gives a run with the masks of three tasks, two of them equal."""
-
-    def made(**changes):
-        files = run(tmp_path, **changes)
-        labels = {"task": ["bos", "fra", "ell"], "site": ["encoder 1"], "group": ["1", "2", "3"]}
-        values = [[[1, 1, 0]], [[1, 1, 0]], [[0, 1, 1]]]
-        write_array(files, "masks", "sharing", ("task", "site", "group"), labels, values)
-        return files
-
-    return made
+def masks(folder, **changes):
+    """Return a run with the masks of three tasks, two of them equal."""
+    files = run(folder, **changes)
+    labels = {"task": ["bos", "fra", "ell"], "site": ["encoder 1"], "group": ["1", "2", "3"]}
+    values = [[[1, 1, 0]], [[1, 1, 0]], [[0, 1, 1]]]
+    write_array(files, "masks", "sharing", ("task", "site", "group"), labels, values)
+    return files
 
 
 def test_components_are_those_of_the_covariance():
@@ -394,8 +390,8 @@ def test_the_sign_of_a_component_does_not_depend_on_rounding():
     assert first[:, 0] == pytest.approx(second[:, 0])
 
 
-def test_a_seed_that_is_not_run_is_no_line_beside_those_of_another_seed():
-    settings = own_project().papers["transparent_attention"].figures["figure4"].settings
+def test_a_seed_that_is_not_run_is_no_line_beside_those_of_another_seed(own_project):
+    settings = own_project.papers["transparent_attention"].figures["figure4"].settings
     drawn = {"line": "0", "label": "0%", "seed": 2, "x": [1.0, 2.0], "smoothed": [0.1, 0.2]}
     lacks = {"line": "s", "label": "s", "seed": [1], "words": "not run"}
     frame = concat([DataFrame(lacks), DataFrame({**drawn, "words": ""})])
@@ -417,14 +413,14 @@ def test_names_cover_no_mark_and_no_other_name():
     assert not any(box.contains(*mark) for box in boxes for mark in marks)
 
 
-def test_equal_points_share_one_label(tmp_path, masks):
-    frame = numbers(tmp_path, MASKS, masks())
+def test_equal_points_share_one_label(tmp_path):
+    frame = numbers(tmp_path, MASKS, masks(tmp_path))
     assert frame["label"].tolist() == ["bos", "fra", "ell"]
     assert frame["explained_x"].tolist() == pytest.approx([1.0] * 3)
-    axes = axes_of(tmp_path, MASKS, [masks()])[0]
+    axes = axes_of(tmp_path, MASKS, [masks(tmp_path)])[0]
     assert sorted(words(axes.texts)) == ["bos, fra", "ell"]
     assert "100%" in axes.get_xlabel()
-    axes = axes_of(tmp_path, MASKS, [masks(shown_as={"ell": "ELL~songs"})])[0]
+    axes = axes_of(tmp_path, MASKS, [masks(tmp_path, shown_as={"ell": "ELL~songs"})])[0]
     assert sorted(words(axes.texts)) == ["ELL~songs", "bos, fra"]
 
 
@@ -446,13 +442,11 @@ def given_bars(folder, deep=(21.5, 37.0), outcome="finished", printed=PRINTED, b
         results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
     results.write("p/deep", {BLEU: scores(*deep)} if outcome == "finished" else {}, 1, outcome)
     results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
-    return compared_bars(folder, results, printed)
+    return compared_bars(results, printed)
 
 
-def compared_bars(folder, results, printed=()):
-    drawn = table(folder)
-    compared = compare_table(drawn, KNOWN.cells(drawn), printed, results.sources, "tiny")
-    return inputs([], {"table1": compared})
+def compared_bars(results, printed=()):
+    return inputs([], {"table1": compared(results, printed=printed)})
 
 
 def bars(folder, given=None, **changes):
@@ -468,7 +462,7 @@ def scored(tmp_path):
     results.score("p/small", texts(0.4, seed=2))
     results.score("p/deep", texts(0.1))
     results.write("p/gated", {"bleu.test.soft.13a": scores(22.0, 40.0)})
-    return compared_bars(tmp_path, results)
+    return compared_bars(results)
 
 
 def test_bars_are_the_papers_columns_of_single_tasks_with_its_differences(tmp_path):
@@ -484,11 +478,9 @@ def test_bars_are_the_papers_columns_of_single_tasks_with_its_differences(tmp_pa
 
 def test_rows_on_the_same_sentences_have_paired_intervals(tmp_path, scored):
     line = bars(tmp_path, scored)["24/24", "bos"]
-    compared = scored.tables["table1"]
-    cells = {
-        (item.result.cell.row, item.result.cell.column): item.result for item in compared.cells
-    }
-    less = difference(cells["24/24", "bos"], cells["6/6", "bos"], compared.sources)
+    made = scored.tables["table1"]
+    cells = {(item.result.cell.row, item.result.cell.column): item.result for item in made.cells}
+    less = difference(cells["24/24", "bos"], cells["6/6", "bos"], made.sources)
     assert (line.value, line.low) == (less.result.value, less.result.value - less.half)
     assert line.high - line.value == pytest.approx(less.half)
     assert (line.p, line.p_sacrebleu) == (less.paired.p, less.paired.p_sacrebleu)
@@ -503,13 +495,9 @@ def test_rows_on_the_same_sentences_have_paired_intervals(tmp_path, scored):
 
 
 def test_seeds_that_are_not_shown_are_noted_for_both_rows(tmp_path):
-    given = given_bars(tmp_path)
-    compared = given.tables["table1"]
-    sources = {
-        name: replace(source, unused=(7,)) if name in ("p/deep", "p/small") else source
-        for name, source in compared.sources.items()
-    }
-    given = inputs([], {"table1": replace(compared, sources=sources)})
+    made = given_bars(tmp_path).tables["table1"]
+    sources = {name: replace(made.sources[name], unused=(7,)) for name in ("p/deep", "p/small")}
+    given = inputs([], {"table1": replace(made, sources=made.sources | sources)})
     notes = bars(tmp_path, given)["24/24", "bos"].note.split("; ")
     unshown = "seed 7 is trained and not shown"
     said = [f"{row}: {unshown}" for row in ("24/24", "6/6")]
@@ -521,15 +509,14 @@ def test_the_notes_of_cells_are_in_the_csv(tmp_path, monkeypatch):
     for name in ("p/small", "p/deep"):
         results.write(name, {BLEU: scores(20.0, 38.0)})
     monkeypatch.setitem(RECIPE, "scoring", RECIPE["scoring"] + 1)
-    notes = bars(tmp_path, compared_bars(tmp_path, results))["24/24", "bos"].note.split("; ")
+    notes = bars(tmp_path, compared_bars(results))["24/24", "bos"].note.split("; ")
     assert [note.partition(": ")[0] for note in notes] == ["24/24"] * 3
     assert sum("is older than" in note for note in notes) == 2
 
 
 def test_a_run_without_a_result_has_words_and_a_mark(tmp_path):
-    (tmp_path / "other").mkdir()
-    assert bars(tmp_path / "other", base=False)["24/24", "bos"].words == "not run (6/6)"
-    given = given_bars(tmp_path, outcome="diverged")
+    assert bars(tmp_path, base=False)["24/24", "bos"].words == "not run (6/6)"
+    given = given_bars(tmp_path / "other", outcome="diverged")
     line = bars(tmp_path, given)["24/24", "fra"]
     assert (math.isnan(line.value), line.words) == (True, "diverged at update 122")
     axes = axes_of(tmp_path, BARS, given)[0]
@@ -550,3 +537,107 @@ def test_our_bars_are_filled_and_the_papers_are_outlined(tmp_path):
     assert axes.get_legend().get_title().get_text() == ""
     alone = axes_of(tmp_path, BARS, given_bars(tmp_path, printed=()))[0]
     assert "paper" not in words(alone.get_legend().texts)
+
+
+# All figures
+
+
+def test_looks_differ_in_colour_and_in_grey_print_and_a_ramp_goes_from_dark_to_light():
+    looks = [drawing.look(at) for at in range(7)]
+    assert len({look.color for look in looks}) == len({look.hatch for look in looks}) == 7
+    assert drawing.look(7) == drawing.look(0)
+    dark, light = (sum(drawing.ramp(at, 5)[:3]) for at in (0, 4))
+    assert dark < light
+    assert drawing.ramp(0, 1) == drawing.ramp(0, 5)
+
+
+def test_text_with_dollar_signs_is_no_formula(tmp_path):
+    """An unknown command in a title was a traceback."""
+    made, (axes,) = drawing.panels(1)
+    axes.loglog([1, 1000], [1, 1000], label=r"$\nothing$")
+    axes.set_title(r"$\nothing$")
+    axes.legend()
+    drawing.save(made, tmp_path / "one")
+    assert all(label.get_parse_math() for label in axes.get_xticklabels())
+
+
+def test_a_figure_has_its_panels_in_a_row_its_number_and_its_notes_for_which_it_grows(tmp_path):
+    drawn = figure(tmp_path, "kind: lines", "figure4")
+    made, axes = drawing.panels(3)
+    assert len(axes) == len(made.axes) == 3
+    assert made.get_figwidth() == drawing.WIDTH
+    drawing.sign(made, drawn, inputs([]))
+    assert made.get_suptitle() == "Figure 4 · A title"
+    assert made.texts[-1].get_text() == f"{REFERENCE}, §4. Scale: tiny."
+    said = "“the loss falls” (§4)"
+    drawing.sign(made, drawn, replace(inputs([]), sentences=(said,)))
+    assert made.texts[-1].get_text().splitlines()[1:] == [said]
+
+    made, _ = drawing.panels(1)
+    notes = [f"note {number} {'of many words ' * 8}" for number in range(drawing.NOTES + 2)]
+    drawing.sign(made, drawn, inputs([]), notes)
+    lines = made.texts[-1].get_text().split("\n")
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= drawing.LINE
+    text = " ".join(lines)
+    assert f"note {drawing.NOTES - 1} " in text
+    assert f"note {drawing.NOTES} " not in text
+    assert "2 more notes" in text
+    grown = drawing.LEADING * (len(lines) - 1)
+    assert made.get_figheight() == pytest.approx(drawing.HEIGHT + grown)
+
+
+def test_a_full_disk_is_raised_as_such_and_leaves_the_figure_of_before(tmp_path):
+    """matplotlib ended in an error of its own, which was taken for a bug."""
+    made, (axes,) = drawing.panels(1)
+    axes.plot([number**2 % 97 for number in range(5000)])
+    with small_disk(tmp_path / "disk") as disk:
+        (disk.folder / "one.pdf").write_bytes(b"old")
+        disk.fill(4096)
+        with pytest.raises(OSError, match=r"No space|too large") as caught:
+            drawing.save(made, disk.folder / "one")
+        disk.free()
+        assert caught.value.filename == str(disk.folder / "one.pdf")
+        assert [path.name for path in disk.folder.iterdir()] == ["one.pdf"]
+        assert (disk.folder / "one.pdf").read_bytes() == b"old"
+
+
+def test_a_figure_of_runs_that_were_not_trained_can_be_drawn(own_project, tmp_path):
+    for paper in own_project.papers.values():
+        for drawn in paper.figures.values():
+            if drawn.settings.tables:
+                continue
+            runs = [run(tmp_path, name) for name in drawn.settings.runs]
+            module = import_module(f"fathom.artefacts.figures.{drawn.settings.kind}")
+            frame = module.rows(drawn.settings, inputs(runs))
+            assert set(frame["words"]) == {"not run"}
+            assert module.draw(drawn.settings, frame).axes
+
+
+def test_the_notes_of_a_figure_are_in_its_csv_and_under_it(tmp_path, monkeypatch):
+    text = "kind: lines, series: nll.train, x: update, smooth: 21, lines: {a: small, b: deep}"
+    small, deep = run(tmp_path), run(tmp_path, "deep")
+    for files, outcome in ((small, "diverged"), (deep, "finished")):
+        write_metrics(files, [(1, 0.1, 4.0, None, None), (2, 0.2, 3.0, None, None)])
+        end(files, outcome)
+    signed = []
+    monkeypatch.setattr(drawing, "sign", lambda *arguments: signed.append(arguments[-1]))
+    kinds.draw(figure(tmp_path, text), inputs([small, deep]), tmp_path / "figure")
+    few = "2 points, too few for the moving median over 21"
+    assert signed == [["a: diverged at update 80", f"a, b: {few}"]]
+    written = read_csv(tmp_path / "figure.csv")
+    assert written["smoothed"].tolist() == written["value"].tolist()
+    assert written["note"].unique().tolist() == [f"a: diverged at update 80; a: {few}", f"b: {few}"]
+
+
+def test_a_figure_is_written_as_csv_png_and_pdf_and_twice_the_same(tmp_path):
+    drawn = figure(tmp_path, "kind: lines, series: nll.train, x: update, lines: {a: small}")
+    small = run(tmp_path)
+    write_metrics(small, [(1, 0.1, 4.0, None, None), (2, 0.2, 3.0, None, None)])
+    for name in ("one", "two"):
+        kinds.draw(drawn, inputs([small]), tmp_path / "out" / name)
+    for suffix in ("csv", "png", "pdf"):
+        first, second = (tmp_path / "out" / f"{name}.{suffix}" for name in ("one", "two"))
+        assert first.read_bytes() == second.read_bytes()
+    # Fonts can be edited in the PDF.
+    assert b"/Type3" not in (tmp_path / "out" / "one.pdf").read_bytes()

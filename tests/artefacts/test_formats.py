@@ -1,6 +1,5 @@
 """A table's files and its lines: all digits, and text that no format mistakes for markup."""
 
-import csv
 import re
 from dataclasses import replace
 
@@ -8,33 +7,11 @@ import pytest
 from jinja2 import UndefinedError
 
 from fathom.artefacts.rendering import environment
-from fathom.artefacts.table.comparison import compare_table
-from fathom.artefacts.table.formats import (
-    average_lines,
-    html,
-    markdown,
-    terminal,
-    tex,
-    write,
-)
-from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, view
+from fathom.artefacts.table.formats import html, markdown, terminal, tex
+from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView
 from fathom.cli.draw import print_table
-from tests.support.small_tables import KNOWN, SIGNATURE, reported, table, typical
 
 NASTY = "a|b_c & <i>x</i> 5 % [1] ±½α ^~\\{}$#*`"
-
-
-def compared_table(folder, comparable=True):
-    folder.mkdir(exist_ok=True)
-    spec = table(folder, "table1")
-    printed = (reported("6/6", "bos", "22.0", mark="bold"), reported("6/6", "avg", "29.5"))
-    sources = typical(folder / "results", comparable).sources
-    return compare_table(spec, KNOWN.cells(spec), printed, sources, "paper")
-
-
-@pytest.fixture
-def compared(tmp_path):
-    return compared_table(tmp_path)
 
 
 @pytest.fixture
@@ -44,30 +21,6 @@ def small():
     rows = (RowView(NASTY, "result", cells), RowView("paper", "paper", (CellView("9"),) * 3))
     block = BlockView("A block", ("c_1", "c|2", "c3"), rows)
     return TableView("p_table1", "Table 1 · T", NASTY, (block,), (NASTY,))
-
-
-def test_every_format_is_written_and_the_csv_has_all_digits_and_where_they_are_from(
-    compared, tmp_path
-):
-    write(view(compared, "P"), compared, tmp_path / "table1")
-    written = sorted(path.name for path in tmp_path.glob("table1.*"))
-    assert written == ["table1.csv", "table1.html", "table1.md", "table1.tex"]
-    with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
-        rows = {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
-    avg = rows["6/6", "avg"]
-    assert (float(avg["value"]), avg["seeds"], avg["sentences"]) == (29.5, "2", "1000")
-    assert (avg["measurement"], avg["metric"]) == ("bleu.test.plain.13a", SIGNATURE)
-    assert (avg["run"], avg["scale"]) == ("p/small", "paper")
-    assert rows["24/24", "bos"]["words"] == "diverged at update 122"
-    assert rows["24/24", "bos"]["value"] == ""
-    assert ("6/6", "avg_hard") not in rows
-    with open(tmp_path / "table1_seeds.csv", encoding="utf-8", newline="") as stream:
-        seeds = [line for line in csv.DictReader(stream) if line["row"] == "6/6"]
-    of_avg = [(line["seed"], float(line["value"])) for line in seeds if line["column"] == "avg"]
-    assert of_avg == [("1", 29.0), ("2", 30.0)]
-    assert {(line["measurement"], line["run"]) for line in seeds} >= {
-        (avg["measurement"], "p/small")
-    }
 
 
 def test_html_escapes_text_needs_no_network_and_reads_to_a_screen_reader(small):
@@ -86,10 +39,6 @@ def test_html_escapes_text_needs_no_network_and_reads_to_a_screen_reader(small):
         assert text in page
     (paper,) = re.findall(r"<tr class=\"paper\">.*?</tr>", page, re.DOTALL)
     assert paper.count("<td>") == 3
-
-
-def test_each_average_that_was_reproduced_has_a_line(compared):
-    assert [*average_lines([compared])] == ["p table1  6/6: 29.50 ±0.50, paper 29.5, reproduced"]
 
 
 def test_markdown_has_one_line_per_row_and_escapes_text(small):

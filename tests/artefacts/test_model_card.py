@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 from fathom.artefacts.model_card import model_card
@@ -27,32 +26,19 @@ SCORES = {
 }
 
 
-@pytest.fixture
-def card():
-    """A function that returns the card of a run with some measurements."""
-
-    def of(run="latent_depth/m2o_diverse_ll_d_12_24", scale="tiny", measurements=SCORES):
-        project = own_project()
-        files = {
-            rule: Measurements(
-                rule=rule,
-                recipe={},
-                identity="b" * 64,
-                measurements={
-                    key: record for key, record in measurements.items() if rule_of(key) == rule
-                },
-            )
-            for rule in ("training", "scores")
-        }
-        record = TrainingRecord.model_validate(training())
-        found = RunResults(Path("1"), run, 1, record, files)
-        paths = Paths(Path("results"), scale)
-        return model_card(project, project.spec(run, scale), paths, found, "transformers")
-
-    return of
+def card(run="latent_depth/m2o_diverse_ll_d_12_24", scale="tiny", measurements=SCORES):
+    """Return the card of a run with some measurements."""
+    files = {}
+    for rule in ("training", "scores"):
+        own = {key: record for key, record in measurements.items() if rule_of(key) == rule}
+        files[rule] = Measurements(rule=rule, recipe={}, identity="b" * 64, measurements=own)
+    record = TrainingRecord.model_validate(training())
+    found = RunResults(Path("1"), run, 1, record, files)
+    project, paths = own_project(), Paths(Path("results"), scale)
+    return model_card(project, project.spec(run, scale), paths, found, "transformers")
 
 
-def test_the_head_is_yaml_with_the_languages(card):
+def test_the_head_is_yaml_with_the_languages():
     _, head, _ = card().split("---\n", 2)
     about = yaml.safe_load(head)
     assert about["pipeline_tag"] == "translation"
@@ -60,7 +46,7 @@ def test_the_head_is_yaml_with_the_languages(card):
     assert about["language"][:3] == ["bos", "eng", "mar"]
 
 
-def test_scores_are_those_that_were_measured_with_intervals(card):
+def test_scores_are_those_that_were_measured_with_intervals():
     text = card()
     assert "| bos | 3.10 (2.60 to 3.70) |" in text
     assert "| fra | 4.00 |" in text
@@ -68,7 +54,7 @@ def test_scores_are_those_that_were_measured_with_intervals(card):
     assert "4.250 nats per token; the unigram baseline has 6.500" in text
 
 
-def test_settings_that_a_scale_changes_are_listed_with_the_papers(card):
+def test_settings_that_a_scale_changes_are_listed_with_the_papers():
     assert re.search(r"\| `model.width` \| 64 \| 512 \|", card())
     assert "no evidence about the paper" in card()
     at_paper = card(scale="paper")
@@ -76,7 +62,7 @@ def test_settings_that_a_scale_changes_are_listed_with_the_papers(card):
     assert "model.width" not in at_paper
 
 
-def test_a_run_without_scores_and_decoding_has_neither(card):
+def test_a_run_without_scores_and_decoding_has_neither():
     text = card("latent_depth/masked_lm_24", measurements={})
     assert "None: nothing was scored." in text
     assert "fathom translate" not in text

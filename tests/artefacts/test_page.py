@@ -1,9 +1,11 @@
 """The page of a paper: each part of it, and the whole page of the project's own papers."""
 
 import os
+import random
 import re
 import shutil
 from base64 import b64decode
+from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -11,18 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from fathom.artefacts.artefacts import Artefacts
-from fathom.artefacts.claims.judged import Judged, judged
-from fathom.artefacts.claims.truths import Evidence
+from fathom.artefacts.claims.judged import judged
 from fathom.artefacts.figures.drawing import Pictures
 from fathom.artefacts.page.data import data_of
-from fathom.artefacts.page.page import (
-    bibtex,
-    head,
-    link,
-    page,
-    page_figures,
-    software,
-)
+from fathom.artefacts.page.page import bibtex, head, link, page, page_figures, software
 from fathom.artefacts.page.runs import (
     PageRun,
     TrainingCost,
@@ -33,19 +27,20 @@ from fathom.artefacts.page.runs import (
 )
 from fathom.artefacts.page.tables import PageTable, point
 from fathom.artefacts.rendering import FOLDER, environment
-from fathom.artefacts.table.comparison import compare_table
+from fathom.config.measurement_keys import file_of, made_by, words_of
 from fathom.config.paths import Paths
 from fathom.io.files import write_text
 from fathom.io.records import hashes, read_record, write_record
-from fathom.results.measurements import Number, Record
-from fathom.results.training_record import TrainingRecord
+from fathom.results.measurements import Measurements, Number, Record, write
+from fathom.results.recipe import RECIPE
+from fathom.results.training_record import TrainingRecord, restore_measured
+from tests.artefacts.claim_numbers import CLAIM, FACT
 from tests.support.browser import measured, needs_chromium
-from tests.support.filled_table import fill
 from tests.support.html_page import check, parsed
 from tests.support.own_project import PAPERS, own_project
 from tests.support.refused import refused
-from tests.support.run_files import write_training
-from tests.support.small_tables import KNOWN, reported, scores, table, typical
+from tests.support.run_files import training, write_training
+from tests.support.small_tables import compared, reported, scores, typical
 from tests.support.specs import small_spec
 
 PRINTED = (
@@ -63,45 +58,26 @@ GPU = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def compare(tmp_path):
-    """A function that compares a small table, with the paper's settings or without."""
-
-    def compared(comparable=True):
-        spec = table(tmp_path)
-        sources = typical(tmp_path / "results", comparable).sources
-        return compare_table(spec, KNOWN.cells(spec), PRINTED, sources, "paper")
-
-    return compared
+def compare(folder, comparable=True):
+    """Compare a small table, with the paper's settings or without."""
+    return compared(typical(folder, comparable), printed=PRINTED, scale="paper")
 
 
-@pytest.fixture
-def lay_out(compare):
-    """A function that lays the same table out for the page."""
-
-    def laid_out(comparable=True):
-        nats = {"p/small": 1.5, "p/deep": None, "p/gated": -0.1, "p/control": None}
-        runs = {
-            name: SimpleNamespace(
-                below_unigram=value, words="diverged", ended=(1,), spec=small_spec()
-            )
-            for name, value in nats.items()
-        }
-        return PageTable(compare(comparable), runs)
-
-    return laid_out
+def lay_out(folder, comparable=True):
+    """Lay the same table out for the page."""
+    nats = {"p/small": 1.5, "p/deep": None, "p/gated": -0.1, "p/control": None}
+    runs = {
+        name: SimpleNamespace(below_unigram=value, words="diverged", ended=(1,), spec=small_spec())
+        for name, value in nats.items()
+    }
+    return PageTable(compare(folder, comparable), runs)
 
 
-@pytest.fixture
-def details_of(lay_out):
-    """A function that returns the details of a cell."""
-
-    def details(row, column, comparable=True):
-        shown = lay_out(comparable)
-        cells = (cell for cell in shown.cells if cell.row == row)
-        return shown.details(next(cell for cell in cells if cell.column.startswith(column)))
-
-    return details
+def details_of(folder, row, column, comparable=True):
+    """Return the details of a cell."""
+    shown = lay_out(folder, comparable)
+    cells = (cell for cell in shown.cells if cell.row == row)
+    return shown.details(next(cell for cell in cells if cell.column.startswith(column)))
 
 
 @pytest.fixture
@@ -132,25 +108,25 @@ def test_numbers_are_cut_at_their_decimal_point(text, parts):
 
 
 def test_a_score_of_a_task_has_the_share_in_the_right_language_beside_it(tmp_path):
-    results, spec = typical(tmp_path / "results"), table(tmp_path)
+    results = typical(tmp_path / "results")
     shares = Record(tasks={"bos": Number(value=0.25), "fra": Number(value=1.0)})
     records = {"bleu.test.plain.13a": scores(20.0, 38.0), "right_language.test.plain": shares}
     results.write("p/small", records)
     results.write("p/small", records, 2)
-    shown = PageTable(compare_table(spec, KNOWN.cells(spec), (), results.sources, "paper"), {})
+    shown = PageTable(compared(results, scale="paper"), {})
     row = [shown.right_language(cell) for cell in shown.cells if cell.row == "6/6"]
     assert [*filter(None, row)] == ["25%", "100%"]
 
 
-def test_a_table_is_judged_only_with_the_papers_settings(lay_out):
-    assert any(cell.sign.judged for cell in lay_out().cells if cell.sign)
-    small = lay_out(comparable=False)
+def test_a_table_is_judged_only_with_the_papers_settings(tmp_path):
+    assert any(cell.sign.judged for cell in lay_out(tmp_path).cells if cell.sign)
+    small = lay_out(tmp_path, comparable=False)
     assert {cell.sign.words for cell in small.cells if cell.sign} == {"not judged"}
     assert not any(cell.difference for cell in small.cells)
 
 
-def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ended(lay_out):
-    small = lay_out(comparable=False)
+def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ended(tmp_path):
+    small = lay_out(tmp_path, comparable=False)
     first, added = small.blocks
     learned = {row[0].row: small.learned(row) for row in first.cells}
     shown = {name: (parts["nats"], parts["share"]) for name, parts in learned.items()}
@@ -159,33 +135,33 @@ def test_where_nothing_is_judged_rows_say_how_much_they_learned_or_how_they_ende
     assert (shown["24/24"], learned["24/24"]["words"]) == (([], "0"), "diverged")
     assert small.shows_learned(first)
     assert not small.shows_learned(added)
-    assert not lay_out().shows_learned(lay_out().blocks[0])
+    assert not lay_out(tmp_path).shows_learned(lay_out(tmp_path).blocks[0])
 
 
-def test_details_have_digits_intervals_and_the_number_of_each_seed(details_of, lay_out):
-    facts = details_of("6/6", "bos")
+def test_details_have_digits_intervals_and_the_number_of_each_seed(tmp_path):
+    facts = details_of(tmp_path, "6/6", "bos")
     assert "20.5 BLEU ±0.5 [19.5, 21.5], seeds 20, 21; paper 22 ±0.1" in facts
-    assert "paper diverged" in details_of("24/24", "Avg")
-    assert "[ ] in details of a cell: 95 % over test sentences." in lay_out().notes
+    assert "paper diverged" in details_of(tmp_path, "24/24", "Avg")
+    assert "[ ] in details of a cell: 95 % over test sentences." in lay_out(tmp_path).notes
 
 
-def test_details_say_what_a_reader_must_know_of_the_comparison(details_of):
-    assert "0.0 to the paper's; up to " in details_of("6/6", "Avg")
-    assert "misprint: printed 224, must mean 66.3" in details_of("6/6", "Params")
-    assert "is reproduced" not in details_of("6/6", "Avg", comparable=False)
+def test_details_say_what_a_reader_must_know_of_the_comparison(tmp_path):
+    assert "0.0 to the paper's; up to " in details_of(tmp_path, "6/6", "Avg")
+    assert "misprint: printed 224, must mean 66.3" in details_of(tmp_path, "6/6", "Params")
+    assert "is reproduced" not in details_of(tmp_path, "6/6", "Avg", comparable=False)
 
 
-def test_the_size_of_a_network_has_details_where_it_was_compared(lay_out):
+def test_the_size_of_a_network_has_details_where_it_was_compared(tmp_path):
     """Of a network that is not the paper's, they would say what the cell says."""
     rows = {}
     for comparable in (True, False):
-        table = lay_out(comparable)
+        table = lay_out(tmp_path, comparable)
         sizes = [cell for cell in table.cells if cell.column.startswith("Params")]
         rows[comparable] = [cell.row for cell in sizes if table.has_details(cell)]
     assert rows == {True: ["6/6", "24/24"], False: ["6/6"]}  # of which one is a misprint
 
 
-def test_the_head_counts_runs_cells_and_claims(compare):
+def test_the_head_counts_runs_cells_and_claims(tmp_path):
     runs = {}
     for name, ended, nats in (("a", 1, 0.5), ("b", 2, -0.5), ("c", 1, 1.5), ("d", 0, None)):
         dates = [{"end": f"2026-01-0{day}T00:00:00+00:00"} for day in range(1, ended + 1)]
@@ -193,7 +169,7 @@ def test_the_head_counts_runs_cells_and_claims(compare):
         runs[name] = SimpleNamespace(ended=files, below_unigram=nats, learned=(nats or 0) > 0)
     answers = [SimpleNamespace(answer="holds")] * 3
     listed = [TrainingCost("cpu", 4, 2.0, 9)]
-    top = head({"table1": compare()}, runs, listed, answers)
+    top = head({"table1": compare(tmp_path)}, runs, listed, answers)
     assert [top[name] for name in ("runs", "ended", "trainings", "hours")] == [4, 3, 4, 2.0]
     assert (top["learned"], top["nats"], top["last"]) == (2, [0.5, 1.5], "2026-01-02")
     assert (top["cells"], top["judged"]) == (7, 7)
@@ -217,31 +193,15 @@ def test_a_paper_is_cited_with_all_fields_and_the_reproduction_with_its_commits(
     assert "commit" not in software("tiny", [])
 
 
-FACT = Evidence("table “a” 3 > 2", "holds")
-CLAIM = Judged(
-    paper="p",
-    name="deeper_is_better",
-    part="de",
-    sentence="Deeper is <better>",
-    section="§4",
-    expression='t["a", "x"] > t["b", "x"]',
-    guard="",
-    scale="tiny",
-    answer="holds",
-    evidence=(FACT,),
-    comparable=True,
-    reported_answer="not printed",
-    reported_evidence=(),
-    artefacts=("t",),
-)
+BARE = replace(FACT, basis="")
+FULL = replace(CLAIM, comparable=True, evidence=(BARE,), reported_evidence=())
 
 
 def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts):
     """Of many numbers the first are shown, and the others counted."""
-    fails = replace(CLAIM, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
-    small = replace(CLAIM, name="wider_is_better", part="", evidence=(FACT,) * 15)
-    small = replace(small, note="twice the <data>")
-    claims = [CLAIM, fails, replace(small, comparable=False)]
+    fails = replace(FULL, part="cs", answer="fails", reported_answer="holds", guard="trained(t)")
+    small = replace(FULL, name="wider_is_better", part="", evidence=(BARE,) * 15, comparable=False)
+    claims = [FULL, fails, replace(small, note="twice the <data>")]
     document = parsed(page(artefacts, own_project().papers["lamgd"], {}, claims))
     first, second = (document.named(f"claim-{name}") for name in (CLAIM.name, small.name))
     ours, printed = first.all("td")
@@ -258,11 +218,11 @@ def test_parts_of_a_claim_are_one_row_and_other_scales_are_no_evidence(artefacts
     assert ("twice" in first.text, "twice the <data>" in second.text) == (False, True)
     assert first.all("code")[1].text.endswith(", if trained(t)")
     (numbers,) = (item.text for item in second.all("li"))
-    assert numbers == f"Here, holds: {'; '.join([FACT.text] * 4)}; and 11 more"
+    assert numbers == f"Here, holds: {'; '.join([BARE.text] * 4)}; and 11 more"
 
 
 def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artefacts):
-    part = replace(CLAIM, reported_answer="fails", answer="fails")
+    part = replace(FULL, reported_answer="fails", answer="fails")
     whole = "Deeper is better, and wider too."
     read = replace(part, part="cs", reading="ours")
     alone = replace(read, name="wider", part="", context=whole)
@@ -330,9 +290,7 @@ def test_trainings_of_each_device_have_hours_and_tokens():
     assert [(cost.trainings, cost.hours) for cost in listed] == [(2, 1.0)] * 2
     (cost,) = costs(timed(CPU, CPU))
     assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)
-
-
-def test_all_devices_that_share_a_training_count():
+    # All devices that share a training count.
     (four,) = costs(timed(GPU | {"count": 4}, seconds=3600))
     assert four.hours == 4
 
@@ -471,12 +429,50 @@ def test_the_page_loads_nothing_and_has_all_parts_of_the_paper_in_its_order(made
 def test_what_did_not_run_is_a_line_with_its_command_and_the_papers_numbers_folded(made):
     paper, tables, document = made
     assert not document.all("table", "grid")
-    for name, compared in tables.items():
+    for name, table in tables.items():
         part = document.named(name)
         assert part.all("code")[0].text.startswith(f"snakemake {paper.name}_{name} --config")
-        printed = [item for item in compared.cells if item.reported and item.reported.value]
+        printed = [item for item in table.cells if item.reported and item.reported.value]
         texts = [cell.text for folded in part.all("details") for cell in folded.all("td")]
         assert len([*filter(None, texts)]) >= len(printed)
+
+
+def fill(artefacts: Artefacts, paper: str, *tables: str, leave: str = "") -> None:
+    """Write what is measured of all runs of tables with all seeds, but for the run `leave`."""
+    project, dice = artefacts.project, random.Random(1)
+    keys: dict[str, dict[str, dict[str | None, None]]] = defaultdict(lambda: defaultdict(dict))
+    for table in tables:
+        for cell in artefacts.cells(project.papers[paper].tables[table]):
+            if cell.kind == "run" and cell.source != leave:
+                keys[cell.source][cell.key][cell.task] = None
+    for run, asked in keys.items():
+        spec, level = project.spec(run, artefacts.scale), dice.uniform(4, 5)
+        for seed in project.seeds(run, artefacts.scale):
+            folder = artefacts.paths.run(spec, seed)
+            folder.mkdir(parents=True)
+            rows = [(at, level + 200 / at, level + 100 / at) for at in range(50, 1201, 50)]
+            lines = ["\t".join(map(str, row)) for row in (("update", "nll", "valid_nll"), *rows)]
+            (folder / "metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            record = training(tasks=spec.data.tasks, files=hashes(folder, "metrics.tsv"))
+            write_record(folder / "training.json", record)
+            restore_measured(folder / "training.json", spec, seed)
+            files: dict[str, dict[str, Record]] = defaultdict(dict)
+            for key, tasks in asked.items():
+                value, named = dice.gauss(10 * level, 0.4), [*filter(None, tasks)]
+                values = {task: value + dice.gauss(0, 0.3) for task in named}
+                numbers = {
+                    task: Number(value=each, n=300, stderr=0.51, low=each - 1.0, high=each + 1.0)
+                    for task, each in values.items()
+                }
+                whole = None if numbers else Number(value=value)
+                if words_of(key)[0] != "parameters":
+                    shown = Record(tasks=numbers, all=whole, how="version:2.6")
+                    files[file_of(key, spec)][key] = shown
+            for stem, records in files.items():
+                rule = made_by(words_of(next(iter(records)))[0])
+                about = {"run": run, "identity": spec.identity, "seed": seed, "outcome": "finished"}
+                file = Measurements(rule=rule, recipe=dict(RECIPE), measurements=records, **about)
+                write(folder / "measurements" / f"{stem}.json", file)
 
 
 LEFT = "latent_depth/m2o_diverse_24_12"

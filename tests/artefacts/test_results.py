@@ -26,31 +26,19 @@ def results(tmp_path):
     return Results(tmp_path)
 
 
-@pytest.fixture
-def cell(tmp_path):
-    """A function from table, row and column to the cell's value."""
-
-    def resolved(results, row, column, name="table1", block=""):
-        part = KNOWN.cell(table(tmp_path, name), row, column, block)
-        return result(part, results.sources)
-
-    return resolved
+def cell(results, row, column, name="table1", block=""):
+    """Return the value of a cell of a small paper's table."""
+    part = KNOWN.cell(table(results.folder, name), row, column, block)
+    return result(part, results.sources)
 
 
-@pytest.fixture
-def only(results):
-    """A function from what a table says to the value of its only cell."""
-
-    def resolved(text, tasks=(), sources=None):
-        (part,) = KNOWN.cells(table(results.folder, "t", f"t: {{title: T, section: S, {text}}}"))
-        return result(replace(part, tasks=tasks or part.tasks), sources or results.sources)
-
-    return resolved
+def only(results, text, tasks=(), sources=None):
+    """Return the value of the only cell of a table."""
+    (part,) = KNOWN.cells(table(results.folder, "t", f"t: {{title: T, section: S, {text}}}"))
+    return result(replace(part, tasks=tasks or part.tasks), sources or results.sources)
 
 
-def test_a_task_has_its_own_score_and_a_mean_is_over_the_tasks_and_counts_all_sentences(
-    results, cell
-):
+def test_a_task_has_its_own_score_and_a_mean_is_over_the_tasks_and_counts_all_sentences(results):
     results.write("p/deep", {BLEU: scores(20.0, 38.0, n=60)})
     bos, avg = (cell(results, "24/24", column) for column in ("bos", "avg"))
     assert (bos.value, bos.stderr, bos.interval, bos.seeds) == (20.0, 0.5, 1.0, 1)
@@ -60,9 +48,7 @@ def test_a_task_has_its_own_score_and_a_mean_is_over_the_tasks_and_counts_all_se
     assert avg.interval == pytest.approx(1 / math.sqrt(2))
 
 
-def test_a_mean_is_over_the_tasks_of_its_block_also_where_a_number_over_all_is_stored(
-    results, cell
-):
+def test_a_mean_is_over_the_tasks_of_its_block_also_where_a_number_over_all_is_stored(results):
     results.write("p/deep", {BLEU: scores(20.0, 38.0)})
     for _ in range(2):
         assert cell(results, "deep", "avg", "table4", "A").value == 20.0
@@ -72,7 +58,7 @@ def test_a_mean_is_over_the_tasks_of_its_block_also_where_a_number_over_all_is_s
     assert cell(results, "24/24", "avg").value == 30.0
 
 
-def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
+def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results):
     for seed, bos in ((1, 20.0), (2, 22.0)):
         results.write("p/small", {BLEU: scores(bos, 38.0)}, seed)
     shown = cell(results, "6/6", "bos")
@@ -81,15 +67,10 @@ def test_seeds_are_averaged_and_their_spread_is_that_of_the_mean(results, cell):
     assert shown.stderr == pytest.approx(1.0)
 
 
-@pytest.fixture
-def of_seeds(results):
-    """A function from what each seed of a run has to its cell."""
-
-    def resolved(*seeds):
-        source = results.of_seeds("p/small", *seeds)
-        return result(KNOWN.cell(table(results.folder), "6/6", "bos"), {"p/small": source})
-
-    return resolved
+def of_seeds(results, *seeds):
+    """Return the cell of a run of which each seed has a score, an outcome or nothing."""
+    source = results.of_seeds("p/small", *seeds)
+    return result(KNOWN.cell(table(results.folder), "6/6", "bos"), {"p/small": source})
 
 
 @pytest.mark.parametrize(
@@ -104,8 +85,8 @@ def of_seeds(results):
         ((None, None), "not run", 0),
     ],
 )
-def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(of_seeds, seeds, words, shown):
-    own = of_seeds(*seeds)
+def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(results, seeds, words, shown):
+    own = of_seeds(results, *seeds)
     assert (own.value, own.words, own.seeds) == (None, words, shown)
     lost = seeds.count("diverged")
     assert own.lost == (f"{lost} of {len(seeds)} seeds diverged" if lost else "")
@@ -113,38 +94,40 @@ def test_a_run_has_an_outcome_once_most_of_its_seeds_have_one(of_seeds, seeds, w
         assert f"{lost} of {len(seeds)} seeds: diverged at update 122" in own.note
 
 
-def test_a_value_needs_half_of_the_seeds_and_says_how_the_others_ended(of_seeds):
-    shown = of_seeds("diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
+def test_a_value_needs_half_of_the_seeds_and_says_how_the_others_ended(results):
+    shown = of_seeds(results, "diverged", 20.0, "failed_to_train", 22.0, 24.0, "unscored", None)
     assert (shown.value, shown.seeds, shown.of, shown.awaited) == (22.0, 3, 7, 2)
     assert shown.lost == "1 of 7 seeds diverged, 1 of 7 seeds failed to train"
-    shown = of_seeds("diverged", 20.0)
+    shown = of_seeds(results, "diverged", 20.0)
     assert (shown.value, shown.seeds) == (20.0, 1)
     assert shown.note == "1 of 2 seeds: diverged at update 122"
-    complete = of_seeds(20.0, 22.0)
+    complete = of_seeds(results, 20.0, 22.0)
     assert (complete.value, complete.lost, complete.awaited) == (21.0, "", 0)
 
 
-def test_seeds_that_diverged_at_different_updates_diverged(results, of_seeds):
+def test_seeds_that_diverged_at_different_updates_diverged(results):
     for seed, update in ((1, 122), (2, 300)):
         results.write("p/small", {}, seed, outcome="diverged")
         path = results.path("p/small", seed) / "training.json"
         file = measurements.read(path)
         measurements.write(path, file.model_copy(update={"update": update}))
-    shown = of_seeds(None, None)
+    shown = of_seeds(results, None, None)
     assert (shown.words, shown.lost) == ("diverged (2 of 2 seeds)", "2 of 2 seeds diverged")
     assert "1 of 2 seeds: diverged at update 300" in shown.note
 
 
-def test_a_seed_whose_gates_leave_no_layer_has_no_number(results, only):
+def test_a_seed_whose_gates_leave_no_layer_has_no_number(results):
     results.write("p/gated", {HARD: scores(fra=39.5, missing=("bos",))}, 1)
     results.write("p/gated", {HARD: scores(20.0, 38.0)}, 2)
     folders = {seed: results.path("p/gated", seed) for seed in (1, 2)}
     source = replace(results.sources["p/gated"], folders=folders)
-    shown = only("columns: [bos], gates: hard, rows: {a: gated}", sources={"p/gated": source})
+    shown = only(
+        results, "columns: [bos], gates: hard, rows: {a: gated}", sources={"p/gated": source}
+    )
     assert (shown.value, shown.lost) == (20.0, "1 of 2 seeds without a number")
 
 
-def test_an_outcome_is_in_every_score_column_and_what_a_run_cannot_have_is_empty(tmp_path, cell):
+def test_an_outcome_is_in_every_score_column_and_what_a_run_cannot_have_is_empty(tmp_path):
     results = typical(tmp_path)
     words = {cell(results, "24/24", column).words for column in ("bos", "avg", "fra")}
     assert words == {"diverged at update 122"}
@@ -155,50 +138,44 @@ def test_an_outcome_is_in_every_score_column_and_what_a_run_cannot_have_is_empty
     assert cell(results, "LL-D, 6/12", "avg_hard").words == "no layer is left for bos"
 
 
-def test_a_number_over_all_tokens_comes_before_a_mean_over_tasks(results, only):
-    tasks = {"bos": Number(value=1.0), "fra": Number(value=9.0)}
-    record = Record(unit="nats", tasks=tasks, all=Number(value=math.log(2) * 2))
-    results.write("p/small", {"nll.valid.plain": record})
-    shown = only("columns: [nll_valid], rows: {a: small}")
-    assert shown.value == pytest.approx(2.0)  # bits
-
-
-def test_the_spread_of_a_window_is_that_over_its_checkpoints(results, only):
-    record = Record(all=Number(value=27.3, spread=0.08, n=21))
-    results.write("p/small", {"bleu.test.plain.window.13a": record})
-    shown = only("columns: [avg], value: bleu.window, rows: {a: small}")
-    assert (shown.value, shown.stderr, shown.interval) == (27.3, 0.08, None)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "column"),
-    [
-        ("bleu.test.plain.window.13a", "bleu.window", "avg"),
-        ("nll.valid.plain", "nll.valid", "nll_valid"),
-    ],
+WINDOW, NLL = "bleu.test.plain.window.13a", "nll.valid.plain"
+OF_WINDOW = "columns: [avg], value: bleu.window, rows: {a: small}"
+OF_NLL = "columns: [nll_valid], rows: {a: small}"
+TWO_NATS = Record(
+    unit="nats",
+    tasks={"bos": Number(value=1.0), "fra": Number(value=9.0)},
+    all=Number(value=math.log(2) * 2),
 )
-def test_checkpoints_and_tokens_are_not_counted_as_sentences(results, only, key, value, column):
-    results.write("p/small", {key: Record(all=Number(value=27.3, n=21))})
-    shown = only(f"columns: [{column}], value: {value}, rows: {{a: small}}")
-    assert shown.value is not None
-    assert shown.sentences is None
+RECORDS = {
+    "all tokens come before a mean over tasks": (NLL, TWO_NATS, OF_NLL, {"value": 2.0}),  # bits
+    "the spread of a window is that over its checkpoints": (
+        WINDOW, Record(all=Number(value=27.3, spread=0.08, n=21)), OF_WINDOW,
+        {"value": 27.3, "stderr": 0.08, "interval": None, "sentences": None},
+    ),
+    "tokens are not sentences": (
+        NLL, Record(all=Number(value=math.log(2), n=21)), OF_NLL, {"value": 1.0, "sentences": None},
+    ),
+}  # fmt: skip
 
 
-def test_many_tasks_without_a_score_are_counted_rather_than_named(results, only):
+@pytest.mark.parametrize(("key", "record", "says", "expected"), RECORDS.values(), ids=RECORDS)
+def test_a_number_over_all_is_shown_with_its_own_spread_and_no_sentences(
+    results, key, record, says, expected
+):
+    results.write("p/small", {key: record})
+    shown = only(results, says)
+    assert {name: getattr(shown, name) for name in expected} == pytest.approx(expected)
+
+
+def test_many_tasks_without_a_score_are_counted_rather_than_named(results):
     numbers = dict.fromkeys("abc", Number(value=1.0))
     missing = dict.fromkeys("def", "no layer is left with hard gates")
     results.write("p/gated", {HARD: Record(tasks=numbers, missing=missing)})
-    shown = only("columns: [avg], gates: hard, rows: {a: gated}", tasks=tuple("abcdef"))
+    shown = only(results, "columns: [avg], gates: hard, rows: {a: gated}", tasks=tuple("abcdef"))
     assert shown.words == "no layer is left (3 of 6 tasks)"
 
 
-def test_a_corpus_has_values_without_seeds(results, cell):
-    results.corpus("text", {"pairs.train": Record(tasks={"bos": Number(value=5640.0)})})
-    shown = cell(results, "train", "bos", "table3")
-    assert (shown.value, shown.deviation) == (5.64, None)
-
-
-def test_a_doubt_of_one_seed_is_that_of_the_cell(results, cell):
+def test_a_doubt_of_one_seed_is_that_of_the_cell(results):
     results.write("p/small", {BLEU: scores(20.0, 38.0)}, 1)
     doubtful = scores(22.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
     results.write("p/small", {BLEU: doubtful}, 2)
@@ -264,7 +241,7 @@ def test_a_run_that_failed_to_train_says_how_far_from_the_unigram(nll, words):
 
 
 @pytest.mark.parametrize("stage", RECIPE)
-def test_an_older_recipe_of_any_stage_is_named_and_noted(results, cell, monkeypatch, stage):
+def test_an_older_recipe_of_any_stage_is_named_and_noted(results, monkeypatch, stage):
     results.write("p/deep", {BLEU: scores(20.0)})
     before = RECIPE[stage]
     monkeypatch.setitem(RECIPE, stage, before + 1)
@@ -273,7 +250,7 @@ def test_an_older_recipe_of_any_stage_is_named_and_noted(results, cell, monkeypa
     assert reading.stale in cell(results, "24/24", "bos").note
 
 
-def test_seeds_that_were_scored_in_several_ways_are_noted(results, cell):
+def test_seeds_that_were_scored_in_several_ways_are_noted(results):
     """A metric was edited, or sacreBLEU updated, between two seeds."""
     results.write("p/small", {BLEU: scores(20.0)})
     results.write("p/small", {BLEU: scores(22.0).model_copy(update={"how": "new"})}, 2)
@@ -282,7 +259,7 @@ def test_seeds_that_were_scored_in_several_ways_are_noted(results, cell):
     )
 
 
-def test_a_mean_of_weights_that_is_worse_than_the_last_ones_is_noted_beside_its_nll(results, only):
+def test_a_mean_of_weights_that_is_worse_than_the_last_ones_is_noted_beside_its_nll(results):
     """A mean that reached far back cost half a nat, and no table said so."""
     key, last = "nll.valid.plain", Record(unit="nats", all=Number(value=5.45))
     text = "columns: [valid_nll], rows: {deep: deep}"
@@ -290,8 +267,8 @@ def test_a_mean_of_weights_that_is_worse_than_the_last_ones_is_noted_beside_its_
         results.write("p/deep", {key: Record(all=Number(value=nll)), "last_validation": last})
         of_mean = {name: replace(each, average_of=5) for name, each in results.sources.items()}
         words = "the mean of 5 saved weights has a validation NLL of 5.98 nats, the last weights"
-        assert only(text, sources=of_mean).note == (f"{words} 5.45" if noted else "")
-        assert only(text).note == ""
+        assert only(results, text, sources=of_mean).note == (f"{words} 5.45" if noted else "")
+        assert only(results, text).note == ""
 
 
 def other_weights(path):

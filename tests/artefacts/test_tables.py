@@ -1,12 +1,26 @@
-"""Tables next to what the paper reports: verdicts, text of cells, headings, marks, notes."""
+"""Tables next to what the paper reports, and tables whose rows are compared with one of them."""
 
+import csv
 from dataclasses import replace
+from html import unescape
+from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from fathom.artefacts.rendering import write_csv
-from fathom.artefacts.table.comparison import COLUMNS, compare_table, counts, lines
-from fathom.artefacts.table.formats import numbers, tex
+from fathom.artefacts.table.comparison import AGAINST, COLUMNS, compare_table, counts, lines
+from fathom.artefacts.table.differences import BY_SEED, PAIRED
+from fathom.artefacts.table.formats import (
+    average_lines,
+    html,
+    markdown,
+    numbers,
+    seed_numbers,
+    terminal,
+    tex,
+    write,
+)
 from fathom.artefacts.table.notes import notes_of
 from fathom.artefacts.table.view import CellView, caption, label, our_text, view
 from fathom.config.measurement_keys import ShownValue
@@ -14,6 +28,8 @@ from fathom.config.schema.table import Mark
 from fathom.config.tables import Cell
 from fathom.io.records import write_record
 from fathom.results.measurements import Number, Record
+from fathom.scoring.students_t import p_value
+from tests.support import small_tables
 from tests.support.small_tables import (
     KNOWN,
     TASKS,
@@ -40,12 +56,14 @@ PRINTED = (
 )
 
 
+GOLDEN = Path(__file__).with_name("golden")
+
+
 def compared(folder, results=None, printed=PRINTED, name="table1", scale="paper", **changes):
     """Return a table with its cells compared; sources may have changes."""
     results = results or typical(folder / "results")
-    spec = table(folder, name)
     sources = {key: replace(source, **changes) for key, source in results.sources.items()}
-    return compare_table(spec, KNOWN.cells(spec), printed, sources, scale)
+    return small_tables.compared(results, name, printed=printed, scale=scale, sources=sources)
 
 
 def laid_out(*args, **options):
@@ -81,18 +99,16 @@ def results(tmp_path):
     return Results(tmp_path / "results")
 
 
-@pytest.mark.parametrize(
-    ("row", "column", "words"),
-    [
-        ("6/6", "avg", "reproduced"),
-        ("6/6", "bos", "lower"),
-        ("6/6", "params", "reproduced"),
-        ("24/24", "avg", "no result as reported"),
-        ("LL-D, 6/12", "bos", "reproduced"),
-    ],
-)
-def test_each_reported_cell_has_a_verdict(usual, row, column, words):
-    assert item(usual, row, column).verdict.words == words
+def test_a_small_papers_table_has_the_golden_files_and_lines(usual, tmp_path):
+    """The golden files follow by hand from `typical` and PRINTED; so must what changes in them."""
+    write(view(usual, "A. Author: A paper. 2020"), usual, tmp_path / "table1")
+    write_csv(tmp_path / "compare.csv", COLUMNS, lines([usual]))
+    written = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir() if path.is_file()}
+    golden = {path.name: path.read_text("utf-8") for path in GOLDEN.iterdir()}
+    assert written.keys() == golden.keys() | {"table1.html"}
+    assert {name: written[name] for name in golden} == golden
+    assert [*counts([usual]).values()] == [4, 3, 2]
+    assert [*average_lines([usual])] == ["p table1  6/6: 29.50 ±0.50, paper 29.5, reproduced"]
 
 
 def test_the_cell_of_a_task_has_a_wider_tolerance_than_a_mean(tmp_path, results):
@@ -171,12 +187,11 @@ def test_a_difference_printed_next_to_a_number_leaves_the_number(tmp_path, resul
     assert any("“delta”" in note and "to bos" in note for note in layout.notes)
 
 
-def test_our_cells_have_the_mark_of_the_test_that_they_pass(tmp_path, results):
+def test_our_cells_have_the_mark_of_the_test_that_they_pass(results):
     results.score("p/small", texts(0.4, seed=2))
     results.score("p/deep", texts(0.1))
     results.score("p/control", texts(0.4, seed=2))
-    spec = table(tmp_path, marks={"bold": MARK})
-    judged = compare_table(spec, KNOWN.cells(spec), PRINTED, results.sources, "paper")
+    judged = small_tables.compared(results, printed=PRINTED, marks={"bold": MARK})
     marks = {row: item(judged, row, "bos").mark for row in ("6/6", "24/24", "Control")}
     assert marks == {"6/6": "", "24/24": "bold", "Control": ""}
     assert (item(judged, "24/24", "avg").mark, item(judged, "24/24", "params").mark) == ("bold", "")
@@ -197,52 +212,13 @@ def test_a_difference_that_is_printed_has_a_paired_spread(tmp_path, results):
     assert any("in pairs" in note for note in notes_of(judged))
 
 
-def test_lines_have_the_reported_digits_and_all_of_ours(usual, tmp_path):
-    rows = lines([usual])
-    fra = next(line for line in rows if line["column"] == "fra")
-    assert (fra["reported"], fra["mark"]) == ("38.0", "bold")
-    assert (fra["reproduced"], fra["seeds"], fra["run"]) == (38.5, 2, "p/small")
-    outcome = next(line for line in rows if line["verdict"] == "no result as reported")
-    assert (outcome["reported"], outcome["cause"]) == ("diverged", "diverged at update 122")
-    write_csv(tmp_path / "compare.csv", COLUMNS, rows)
-    text = (tmp_path / "compare.csv").read_text("utf-8")
-    assert "table1,6/6,bos,22,0.1,,20.5," in text
-    assert "nan" not in text.lower()
-    assert "None" not in text
-    verdicts = counts([usual])
-    assert verdicts["no result as reported"] == 3
-    assert [*verdicts.values()] == sorted(verdicts.values(), reverse=True)
-
-
-def test_columns_have_their_titles_and_few_sentences_a_mark(main):
-    assert main.columns == ("Params (M)", "Avg.", "bos†", "fra†", "Seeds")
-
-
-def test_a_task_with_another_text_is_called_after_it(tmp_path):
-    layout = laid_out(tmp_path, shown_as={"bos": "BOS~songs"})
-    assert layout.blocks[0].columns == ("Params (M)", "Avg.", "BOS~songs†", "fra†", "Seeds")
-    assert any("BOS~songs" in note for note in layout.notes)
-    assert not any("~" in note for note in laid_out(tmp_path).notes)
-
-
-def test_our_row_is_followed_by_the_papers_own_numbers_as_printed(main):
-    kinds = [part.kind for part in main.rows[:4]]
-    assert kinds == ["result", "paper", "result", "paper"]
-    paper = row(main, "6/6", "paper")
-    assert paper["Avg."] == CellView("29.5")
-    assert paper["bos†"] == CellView("22", "±0.1")
-    assert paper["fra†"] == CellView("38.0", bold=True)
-    assert row(main, "24/24", "paper")["Params (M)"].text == "224 [287]"
-
-
-def test_a_number_has_the_decimals_of_its_column_and_a_spread(main):
-    ours = row(main, "6/6")
-    assert ours["Avg."].full == "29.5 ±0.5"
-    assert ours["fra†"].full == "38.5 ±0.5"
-    assert ours["Seeds"].text == "2"
-    assert [row(main, "test sentences", "count")[name].text for name in ("Avg.", "bos†")] == [
-        "136–1000", "68–500",
-    ]  # fmt: skip
+@pytest.mark.parametrize(("shown_as", "title"), [({}, "bos"), ({"bos": "BOS~songs"}, "BOS~songs")])
+def test_columns_are_called_after_their_text_and_few_sentences_have_a_mark(
+    tmp_path, shown_as, title
+):
+    layout = laid_out(tmp_path, shown_as=shown_as)
+    assert layout.blocks[0].columns == ("Params (M)", "Avg.", f"{title}†", "fra†", "Seeds")
+    assert any("~" in note for note in layout.notes) == ("~" in title)
 
 
 def test_a_scaled_count_keeps_two_digits(tmp_path, results):
@@ -265,14 +241,6 @@ def test_words_that_neighbours_share_are_printed_once(main):
     assert ours["Avg."] == shared
     assert ours["bos†"].span == ours["fra†"].span == 0
     assert row(main, "24/24", "paper")["Avg."] == CellView("diverged", span=3)
-
-
-def test_added_rows_have_a_mark_and_added_columns_a_block_of_their_own(tmp_path):
-    main, ours = laid_out(tmp_path).blocks
-    assert [part.label for part in main.rows][-2:] == ["Control *", "test sentences"]
-    assert (ours.heading, ours.columns) == ("Not in the paper", ("Avg., hard", "E[L] dec."))
-    assert [part.label for part in ours.rows] == ["LL-D, 6/12"]
-    assert row(ours, "LL-D, 6/12")["E[L] dec."].text == "5.50"
 
 
 def test_each_block_has_its_heading_and_columns(tmp_path, results):
@@ -309,25 +277,6 @@ def test_a_label_has_kind_and_number_and_a_caption_place_and_scale():
     captions = [caption(section, "P.", "tiny") for section in ("§4.4", "App. B", "Results")]
     ends = " of P. Scale: tiny."
     assert captions == [f"§4.4{ends}", f"App. B{ends}", f"“Results”{ends}"]
-
-
-# What a note must contain, by the case that needs it.
-NOTES = {
-    "paper rows": ("table1", True, "“paper”"),
-    "other settings": ("table1", False, "cannot be compared"),
-    "metric": ("table1", True, "Metric: BLEU, tokenizer 13a, nrefs:1|"),
-    "few sentences": ("table1", True, "†"),
-    "not run": ("table1", True, "not run:"),
-    "misprint": ("table1", True, "misprint"),
-}
-
-
-@pytest.mark.parametrize(("name", "comparable", "text"), NOTES.values(), ids=NOTES)
-def test_a_table_has_the_notes_that_it_needs(tmp_path, name, comparable, text):
-    results = typical(tmp_path / "results", comparable)
-    printed = PRINTED if name == "table1" else ()
-    notes = list(notes_of(compared(tmp_path, results, printed, name)))
-    assert any(text in note for note in notes), notes
 
 
 @pytest.mark.parametrize(("updates", "said"), [(500, True), (1000, False)])
@@ -369,11 +318,10 @@ def test_what_was_not_measured_and_how_seeds_ended_is_named(tmp_path, results):
     assert "6/6: 1 of 2 seeds: diverged at update 122." in notes
 
 
-def test_text_that_is_scored_as_it_is_says_so(tmp_path, results):
+def test_text_that_is_scored_as_it_is_says_so(results):
     results.write("p/deep", {"bleu.test.plain.none": scores(20.0, 38.0)})
     text = "t: {title: T, section: S, columns: [bos], metric: {tokenize: none}, rows: {a: deep}}"
-    spec = table(tmp_path, "t", text)
-    judged = compare_table(spec, KNOWN.cells(spec), (), results.sources, "paper")
+    judged = small_tables.compared(results, "t", text)
     (metric,) = [note for note in notes_of(judged) if note.startswith("Metric")]
     assert "tokenizer none (the text is scored as it is)" in metric
 
@@ -424,19 +372,17 @@ def test_rows_of_another_depth_say_which_and_a_count_that_seeds_share_has_no_spr
     names = [line.label for line in shown.blocks[0].rows if line.kind == "result"]
     assert names[:2] == ["6/6 (here 2/2)", "24/24 (here 2/2)"]
     assert shown.caption.endswith(" Text: Messages.")
+    assert any("cannot be compared" in note for note in shown.notes)
     assert item(made, "6/6", "params").result.stderr == 0.0
     assert row(shown.blocks[0], names[0])["Params (M)"].full == "66.3"
 
 
-def test_a_count_that_the_corpus_is_drawn_to_have_is_by_construction(tmp_path, results):
+def test_a_count_that_the_corpus_is_drawn_to_have_is_by_construction(results):
     pairs = Record(tasks={task: Number(value=5640) for task in TASKS})
     results.corpus("text", {"pairs.train": pairs})
     corpus = replace(results.sources["text"], comparable=True, by_construction=("pairs.train",))
     printed = (reported("train", "bos", "5.64"), reported("train", "fra", "6.0"))
-    drawn = table(tmp_path, "table3")
-    made = compare_table(
-        drawn, KNOWN.cells(drawn), printed, results.sources | {"text": corpus}, "paper"
-    )
+    made = small_tables.compared(results, "table3", printed=printed, sources={"text": corpus})
     words = [item(made, "train", task).verdict.words for task in TASKS]
     assert words == ["by construction", "lower"]
 
@@ -449,3 +395,96 @@ def test_the_cell_of_a_task_is_doubtful_where_that_task_fails(tmp_path, results)
     doubtful = {name: item(made, "6/6", name).result.doubtful for name in ("avg", *TASKS)}
     assert doubtful == {"avg": True, "bos": True, "fra": False}
     assert item(made, "6/6", "bos").result.note.endswith("bos: 0% right")
+
+
+AGAINST_SMALL = """
+table1:
+  title: Depth
+  section: ""
+  against: small
+  columns: [params, avg, tasks]
+  rows: {6/6: small, 24/24: deep, Control: control}
+"""
+
+
+@pytest.fixture
+def paired(results):
+    """Three rows on the same sentences, of which the first is the worst."""
+    results.score("p/small", texts(0.4, seed=2))
+    results.score("p/deep", texts(0.1))
+    results.score("p/control", texts(0.35, seed=3))
+    return small_tables.compared(results, text=AGAINST_SMALL)
+
+
+def test_every_format_has_difference_interval_and_p_and_no_reported_number(paired, tmp_path):
+    laid_out = view(paired, "Depth")
+    (block,) = laid_out.blocks
+    assert block.columns[-5:] == AGAINST
+    write(laid_out, paired, tmp_path / "table1")
+    with open(tmp_path / "table1.csv", encoding="utf-8", newline="") as stream:
+        lines = {(line["row"], line["column"]): line for line in csv.DictReader(stream)}
+    base, deep = lines["6/6", "avg"], lines["24/24", "avg"]
+    assert [base[name] for name in AGAINST] == [""] * 5
+    assert float(deep["difference"]) == float(deep["value"]) - float(base["value"])
+    assert float(deep["low"]) < float(deep["difference"]) < float(deep["high"])
+    assert float(deep["p_holm"]) == 2 * float(deep["p"]) < 0.05
+    assert "reported" not in deep
+    shown = block.against[1]
+    assert shown[0].startswith("+")
+    lines, _ = terminal(block, 200)
+    for text in (markdown(laid_out), tex(laid_out), html(laid_out), str(lines)):
+        text = unescape(text).replace("$<$", "<")
+        assert all(part in text for part in shown)
+    assert shown[3] == "<0.001"
+    less, corrected = [note for note in laid_out.notes if "difference" in note or "p_holm" in note]
+    assert "Avg. minus that of small" in less
+    assert PAIRED.format(10_000) in less
+    assert corrected == "p_holm: p with Holm's correction for 2 rows."
+
+
+def test_several_seeds_give_the_interval_and_p_over_seeds(results, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
+    for seed, value in ((1, 20.0), (2, 21.0)):
+        results.write("p/small", {BLEU: scores(value, value)}, seed)
+        results.write("p/deep", {BLEU: scores(value + 4 + seed, value + 5)}, seed)
+    made = small_tables.compared(results, text=AGAINST_SMALL)
+    cells = {(each.result.cell.row, each.result.cell.column): each for each in made.cells}
+    against = cells["24/24", "avg"].against
+    assert against.difference == 5.25
+    # The differences of seeds 1 and 2 are 5 and 5.5.
+    assert against.p == against.p_holm == pytest.approx(p_value(5.25, [(0.25, 2)]))
+    assert against.low < 5.25 < against.high
+    assert against.method == BY_SEED
+    assert cells["Control", "avg"].against is None
+
+
+LESS = """
+table1:
+  title: T
+  section: S
+  columns: {nll: nll.valid, delta: nll.valid}
+  less: {delta: 6/6}
+  rows: {6/6: small, 24/24: deep, Control: control}
+"""
+
+
+def test_a_column_of_differences_shows_them_with_the_paired_interval(results, monkeypatch):
+    monkeypatch.setitem(KNOWN.entries, "p/deep", (1, 2))
+    values = ((3.8, 3.6), (3.9, 3.75))
+    for seed, (small, deep) in enumerate(values, 1):
+        for run, value in (("p/small", small), ("p/deep", deep)):
+            record = Record(all=Number(value=value))
+            results.write(run, {"nll.valid.plain": record}, seed)
+    found = small_tables.compared(results, text=LESS)
+    (block,), pairs = view(found, "Depth").blocks, stats.ttest_rel(*zip(*values, strict=True))
+    low, high = (-end for end in pairs.confidence_interval(0.95)[::-1])
+    cells = {row[0].row: row[1].ours for row in block.cells}
+    assert cells["24/24"].full == f"-0.175 [{low:+.3f}, {high:+.3f}]"
+    assert (cells["6/6"].full, cells["Control"].text) == ("", "not run")
+    assert any(
+        note.endswith(f"minus that of 6/6; in brackets: {BY_SEED}.")
+        for note in view(found, "").notes
+    )
+    lines = {(line["row"], line["column"]): line for line in numbers(found)}
+    assert lines["24/24", "delta"]["p"] == pytest.approx(pairs.pvalue)
+    assert {line["column"] for line in seed_numbers(found)} == {"nll"}

@@ -30,9 +30,9 @@ def cell(**changes):
     return Cell("", "6/6", "bos", "6/6", ours=False, **values)
 
 
-def verdict(printed, comparable=True, known=True, scale="paper", less=None, **result):
+def verdict(printed, comparable=True, known=True, scale="paper", less=None, kind="run", **result):
     """Return the verdict on a cell; half a point is allowed."""
-    ours = CellResult(cell(metric_known=known), comparable=comparable, **result)
+    ours = CellResult(cell(metric_known=known, kind=kind), comparable=comparable, **result)
     return judge(printed, ours, Tolerance(absolute=0.5), scale, less)
 
 
@@ -56,6 +56,7 @@ def test_two_numbers_are_judged_by_the_tolerance(printed, value, words):
 DIVERGED = "diverged at update 122"
 NO_LAYER = "no layer is left"
 TINY, LOST = {"comparable": False, "scale": "tiny"}, {"note": SEEDS}
+UNCOUNTED = {"kind": "corpus", "words": "not measured", "note": "which"}
 # Why there is no number or no comparison: printed cell, ours, verdict with its cause.
 OTHERS = [
     (OUTCOME, {"words": DIVERGED}, Verdict("no result as reported", DIVERGED)),
@@ -77,6 +78,9 @@ OTHERS = [
     # What nobody measured does not lack a result.
     (NUMBER, {"words": "not measured", "note": "which"}, Verdict("not measured", "which")),
     (NUMBER, {"words": "other decoding", "note": "which"}, Verdict("not measured", "which")),
+    # A corpus that nobody counted is not measured at any scale.
+    (NUMBER, UNCOUNTED, Verdict("not measured", "which")),
+    (NUMBER, UNCOUNTED | TINY, Verdict("not measured", "which")),
     # One seed that diverged does not judge a run whose other seeds are not there.
     (OUTCOME, {"words": f"not run {TWO}"} | LOST, Verdict("not run", f"2 of 3 seeds; {SEEDS}")),
     (OUTCOME, {"words": f"not measured {TWO}"} | LOST, Verdict("not measured", SEEDS)),
@@ -86,13 +90,6 @@ OTHERS = [
 @pytest.mark.parametrize(("printed", "ours", "expected"), OTHERS)
 def test_other_cells_have_the_first_verdict_that_applies(printed, ours, expected):
     assert verdict(printed, **ours) == expected
-
-
-@pytest.mark.parametrize("comparable", [True, False])
-def test_a_corpus_that_nobody_counted_is_not_measured_at_any_scale(comparable):
-    corpus = cell(kind="corpus", source="text")
-    uncounted = CellResult(corpus, words="not measured", note="which", comparable=comparable)
-    assert judge(NUMBER, uncounted, None, "tiny") == Verdict("not measured", "which")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
-"""Numbers of benchmarks: rounds, ratios, and how they are printed."""
+"""Numbers of benchmarks: rounds, ratios, operations as torch counts them, how all are printed."""
 
 import pytest
+import torch
+from torch import nn
+from torch.nn.functional import relu
 
 from benchmarks.peer import operations, training, translation
+from benchmarks.peer.operations import Operations, counted, of_layers
 from benchmarks.peer.results import Table, cell, markdown
 from benchmarks.peer.timing import alternate, faster, turns
 from benchmarks.peer.workload import ROOT
@@ -45,3 +49,39 @@ def test_a_table_is_printed_below_its_title():
 def test_the_page_of_performance_has_the_columns_that_the_benchmark_prints(part):
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
     assert markdown(Table("", part.COLUMNS, [])).lstrip() in page
+
+
+# Operations
+
+
+def test_a_linear_layer_with_its_backward_pass_is_three_products_a_sum_and_their_views():
+    layer = nn.Linear(3, 4)
+    x = torch.ones(5, 3, requires_grad=True)
+
+    def work():
+        layer.zero_grad(set_to_none=True)
+        x.grad = None
+        layer(x).backward(torch.ones(5, 4))
+
+    with Operations() as operations:
+        work()
+    products = {name: operations.others[name] for name in ("addmm", "mm", "sum")}
+    assert products == {"addmm": 1, "mm": 2, "sum": 1}
+    assert counted(work)[0] == operations.others.total() - operations.others["ones_like"]
+
+
+def test_a_layer_is_the_difference_between_networks_of_two_and_four():
+    def network(layers):
+        encoder, decoder = layers
+        x = torch.ones(2, 2)
+
+        def work():
+            y = x + 1  # once in an update
+            for _ in range(encoder):
+                y = relu(y).t()
+            for _ in range(decoder):
+                y = relu(y * 2)
+
+        return work
+
+    assert of_layers(network) == [1, 1, 2, 0]

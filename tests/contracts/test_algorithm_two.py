@@ -6,7 +6,7 @@ import torch
 from fathom.train.ranks import Ranks
 from tests.reference import algorithm_two
 from tests.support.processes import join, start_together
-from tests.support.small_runs import Run, encoded, latent, without_dropout
+from tests.support.small_runs import Run, encoded, latent, rate, without_dropout
 
 UPDATES = 20
 
@@ -14,11 +14,6 @@ UPDATES = 20
 @pytest.fixture(scope="module")
 def tensors(tmp_path_factory):
     return encoded(tmp_path_factory.mktemp("tensors"))
-
-
-def rate(number):
-    """The small runs' schedule: peak 5e-3 at update 4."""
-    return 5.0e-3 * min(number / 4, (4 / number) ** 0.5)
 
 
 def run_in_float64(tensors, inner):
@@ -38,15 +33,11 @@ def reference(tensors, inner):
     tokens = []
 
     def data(number):
-        batches = [run.micro_batches(number, only={task}).batches[0] for task in range(3)]
+        batches = run.by_task(number)
         tokens.append([batch.tokens for batch in batches])
         return batches
 
-    def noise(number):
-        run.network.start_update(1, number)
-        return {side: method.noise for side, method in run.network.methods.items()}
-
-    algorithm_two.train(run.network, data, noise, UPDATES, inner, rate)
+    algorithm_two.train(run.network, data, run.noise, UPDATES, inner, rate)
     return dict(run.network.named_parameters()), tokens
 
 

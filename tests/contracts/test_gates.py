@@ -1,8 +1,9 @@
-"""Gates in the network: what is computed, what is random, and whom a gradient reaches."""
+"""Gates in the network: what is computed, what is random, whom a gradient reaches; presets."""
 
 import pytest
 import torch
 
+from fathom.decode.contracts import CONTRACTS, ExampleNetwork
 from fathom.methods.latent_layers.method import LatentLayers
 from fathom.nn.network import Network
 from tests.reference.padded.networks import padded_logits
@@ -12,6 +13,14 @@ LENGTHS = [(5, 4), (3, 6), (7, 2)]
 TASKS = torch.tensor([0, 1, 1])
 BOTH, STACKS = torch.tensor([0, 1]), ("encoder", "decoder")
 AS_RELEASED = card("latent_layers").about.presets["as_released"]
+# Hard samples come after 500 updates only; here they come at once, with all losses.
+HARD_AT_ONCE = AS_RELEASED | {
+    "straight_through_after": 0,
+    "kl_anneal_start": 0,
+    "kl_anneal_length": 0,
+    "depth_anneal_start": 0,
+    "depth_anneal_length": 0,
+}
 
 each_place = pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
 
@@ -234,3 +243,47 @@ def test_in_training_every_layer_is_computed_whatever_gates_inference_has():
         each.begin(BOTH)
         assert not torch.stack(each.sentence_gates).any()
         assert all(each.keep(layer) for layer in range(3))
+
+
+# Presets, and single settings, keep what every method promises.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize(
+    "settings",
+    [AS_RELEASED, HARD_AT_ONCE, {"sample": "noise_free"}],
+    ids=["as_released", "hard_at_once", "noise_free"],
+)
+def test_settings_keep_a_contract(contract, settings):
+    assert not [*CONTRACTS[contract](ExampleNetwork(card("latent_layers"), settings))]
+
+
+def test_the_preset_takes_the_values_of_the_released_command():
+    settings = method("latent_layers", **AS_RELEASED).settings
+    assert (settings["tau"], settings["kl_weight"], settings["depth_weight"]) == (5, 0.1, 0.1)
+    assert (settings["kl_anneal_start"], settings["kl_anneal_length"]) == (500, 5000)
+    assert settings["straight_through_after"] == 500
+    assert settings["depth_anneal_start"] == 5500
+    # Of the command's 24; a run of another depth says its own.
+    assert settings["target_depth"] == 12
+
+
+@pytest.mark.parametrize(
+    ("settings", "gates", "refused"),
+    [
+        ({"tau": 5.0}, "hard", True),
+        ({"tau": 7}, "hard", True),
+        ({"tau": 5.0}, "soft", False),
+        ({"tau": 1.0}, "hard", False),
+        ({"tau": 5.0, "tau_end": 0.1}, "hard", False),
+        ({"tau": 5.0, "tau_end": 5.0}, "hard", True),
+        ({"tau": 9.0, "tau_end": 6.0}, "hard", True),
+        ({"sample": "noise_free"}, "hard", True),
+        ({"sample": "noise_free"}, "soft", False),
+        (AS_RELEASED, "hard", False),
+    ],
+)
+def test_hard_gates_after_soft_training_at_a_high_temperature_are_refused(settings, gates, refused):
+    reason = card("latent_layers").refusal(gates, method("latent_layers", **settings).settings)
+    assert (reason is not None) is refused

@@ -16,6 +16,7 @@ from tests.data.small_archives import (
     numbered_dataset,
     wheel,
 )
+from tests.support.refused import refused
 
 SENTENCES = [f"Open the {noun} number {n}" for noun in ("door", "file") for n in range(40)]
 SPLITS = ("train", "valid", "test")
@@ -137,9 +138,8 @@ def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines)
     planned = PlannedDataset.model_validate(
         values | {"name": "planned", "not_built": "the archive is gone"}
     )
-    with pytest.raises(FathomError, match="is not built: the archive is gone") as caught:
+    with refused("is not built: the archive is gone", where="data set: not_built"):
         prepare(planned, {}, tmp_path.joinpath, tmp_path, lines.append)
-    assert caught.value.where == "data set: not_built"
     assert not list(tmp_path.iterdir())
 
 

@@ -8,9 +8,22 @@ from fairseq.data import Dictionary
 from fathom.data import vocabulary
 from fathom.data.sides import sides
 from fathom.data.subwords import Encoder, join, learn, train
+from fathom.data.vocabulary import (
+    BOS,
+    EOS,
+    PAD,
+    SPECIAL,
+    Ids,
+    add_tokens,
+    count,
+    frequent,
+    unite,
+    unknown_rate,
+)
 from fathom.io.errors import FathomError
 from fathom.io.files import sha256, write_lines
 from fathom.io.records import read_record
+from tests.support.refused import refused
 from tests.support.small_corpus import (
     INVISIBLE,
     LANGUAGES,
@@ -193,9 +206,8 @@ def test_a_model_that_is_not_the_learned_one_is_refused(foreign, tmp_path, damag
     folder = shutil.copytree(foreign, tmp_path / "subwords" / "small-12345678")
     damage(folder / "foreign.model")
     encoder = Encoder.of(folder, sides(small_data())[0])
-    with pytest.raises(FathomError, match=r"foreign.model") as caught:
+    with refused(where="foreign.model", remedy="run `fathom subwords small-12345678"):
         encoder.pieces("bos", ["lo"])
-    assert caught.value.remedy.startswith("run `fathom subwords small-12345678")
 
 
 # Text that comes in pieces: dictionaries are those of `fairseq-preprocess`
@@ -250,3 +262,62 @@ def test_the_record_says_what_is_counted_and_what_is_unknown(marked, tmp_path):
     # x@@ of nine pieces.
     assert record["unknown_rates"]["target"] == {"kor": pytest.approx(1 / 9)}
     assert set(record["files"]) == {"dictionary.source.txt", "dictionary.target.txt"}
+
+
+# Dictionaries
+
+
+def test_pieces_are_ordered_by_falling_count_then_by_piece_and_read_as_written(tmp_path):
+    counts = count([["ж", "a"], ["\u0085", "ж", "a"], ["x"]])
+    ordered = [("a", 2), ("ж", 2), ("\u0085", 1), ("한", 0)]
+    # The order of the models does not count.
+    for pieces in (["a", "ж", "\u0085", "한", "ж"], ["한", "\u0085", "ж", "a"]):
+        dictionary = unite(pieces, counts)
+        assert list(dictionary.items()) == ordered
+    assert unknown_rate(dictionary, [[]]) == 0.0
+    vocabulary.write(tmp_path / "dictionary.txt", dictionary)
+    assert vocabulary.read(tmp_path / "dictionary.txt") == dictionary
+
+
+@pytest.mark.parametrize("piece", ["<s>", "<pad>", "</s>", "<unk>"])
+def test_a_piece_that_looks_like_a_symbol_or_a_token_is_refused(tmp_path, piece):
+    with pytest.raises(FathomError, match=f"the piece {piece}, which is a symbol"):
+        vocabulary.write(tmp_path / "dictionary.txt", {"a": 2, piece: 1})
+    assert not list(tmp_path.iterdir())
+    vocabulary.write(tmp_path / "d.txt", {"a": 2, "__bos__": 1})
+    with pytest.raises(FathomError, match="__bos__, which is a token of a target language"):
+        add_tokens(tmp_path / "d.txt", ["__bos__"])
+
+
+def test_ids_are_those_of_fairseqs_dictionary_and_its_own_symbols_are_unknown(tmp_path):
+    pieces = {"▁a": 9, "b": 4, "▁": 3, "#": 2, "é": 1, "x": 0}
+    vocabulary.write(tmp_path / "d.txt", pieces)
+    theirs, ours = Dictionary.load(str(tmp_path / "d.txt")), Ids(tmp_path / "d.txt")
+    assert len(ours) == len(theirs)
+    assert ours.of(list(pieces)) == [*map(theirs.index, pieces), theirs.eos()]
+    assert ours.of([]) == [theirs.eos()]
+    assert ours.of(["</s>", "<pad>", "never seen"]) == [theirs.unk()] * 3 + [theirs.eos()]
+    assert (theirs.bos(), theirs.pad()) == (BOS, PAD)
+
+
+@pytest.mark.parametrize("threshold", [1, 2, 5])
+@pytest.mark.parametrize("pieces", [3, 4, 9, 12])
+def test_frequent_pieces_are_the_dictionary_that_fairseq_makes(tmp_path, threshold, pieces):
+    text = [f"p{number % pieces}@@ ж{number % 5} madeupword0000" for number in range(30)]
+    theirs = by_fairseq(tmp_path / "theirs.txt", text, threshold)
+    ours = frequent(count(line.split() for line in text), threshold)
+    vocabulary.write(tmp_path / "ours.txt", ours)
+    assert (tmp_path / "ours.txt").read_bytes() == theirs
+    assert (len(SPECIAL) + len(ours)) % 8 == 0
+
+
+def test_tokens_follow_the_pieces_and_no_text_becomes_one(tmp_path):
+    path = tmp_path / "d.txt"
+    vocabulary.write(path, {"▁a": 9, "b": 4})
+    add_tokens(path, ["__bos__", "__kor__", "__bos__"])
+    theirs, ours = Dictionary.load(str(path)), Ids(path, ["__bos__", "__kor__", "__bos__"])
+    assert len(ours) == len(theirs) == 4 + 2 + 2
+    token = theirs.index("__kor__")
+    assert token == 4 + 2 + 1
+    assert ours.of(["b"], "__kor__") == [token, theirs.index("b"), EOS]
+    assert ours.of(["__kor__"]) == [theirs.unk(), EOS]

@@ -27,16 +27,12 @@ from tests.support.trained import (
 pytest.importorskip("ctranslate2", reason="run `make ctranslate2`")
 
 
-def checked(changes, paths, name="latent_layers", **settings):
-    """Export what hard gates keep of a network, and compare; raise an error if it differs."""
-    stacks = ("encoder", "decoder") if name == "latent_layers" else settings.pop("stacks", ())
-    spec = gated(changes, stacks, name, **settings)
+def checked(spec, paths, gates):
+    """Export a network, of hard gates what they keep, and compare; raise an error if it differs."""
     folder = write_tensors(paths, spec.data)
     write_sentences(folder, dict.fromkeys(spec.data.tasks, 0), amount=8)
     network = built(spec, paths)
-    gates = "plain"
-    if name == "latent_layers":
-        gates = "hard"
+    if gates == "hard":
         layers = {side: dict.fromkeys(spec.data.tasks, kept) for side, kept in KEPT.items()}
         set_gates(network, layers)
     run = write_run(spec, paths, network)
@@ -59,13 +55,14 @@ def checked(changes, paths, name="latent_layers", **settings):
     ],
 )
 def test_the_layers_that_hard_gates_keep_are_exact_in_every_shape(changes, tmp_path):
-    checked(changes, Paths(tmp_path, "tiny"))
+    checked(gated(changes), Paths(tmp_path, "tiny"), "hard")
 
 
-@pytest.mark.parametrize("name", ["static", "layerdrop"])
-def test_every_layer_is_written_of_a_method_without_gates(tmp_path, name):
-    stacks = {"layerdrop": ("encoder", "decoder"), "static": ()}[name]
-    folder = checked({}, Paths(tmp_path, "tiny"), name, stacks=stacks)
+@pytest.mark.parametrize(
+    ("name", "stacks"), [("static", ()), ("layerdrop", ("encoder", "decoder"))]
+)
+def test_every_layer_is_written_of_a_method_without_gates(tmp_path, name, stacks):
+    folder = checked(gated({}, stacks, name), Paths(tmp_path, "tiny"), "plain")
     # Both sides of these runs have one vocabulary.
     names = {path.name for path in folder.iterdir()}
     assert names == {"model.bin", "config.json", "shared_vocabulary.json"}

@@ -13,7 +13,6 @@ from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, data_file_pa
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import setup_task
-from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.config.paths import Paths
 from fathom.data.sides import sides
@@ -28,17 +27,9 @@ from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
 from tests.support.small_corpus import LANGUAGES, TASKS, silent, small_data
 from tests.support.trained import (
-    ACTIVE,
     CPU,
-    built,
-    gated,
-    in_fairseq,
-    pruned,
     save,
-    set_gates,
     trained_spec,
-    write_run,
-    write_tensors,
     write_text,
     write_trained,
 )
@@ -47,6 +38,7 @@ from tests.support.trained import (
 pytestmark = pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask")
 # One cap for all sentences, since fairseq's grows with the longest of a batch.
 SEARCH = {"beam": 5, "cap_ratio": 0.0, "cap_constant": 15}
+IN_FAIRSEQ = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
 PLAIN = trained_spec({"decoding": SEARCH})
 LATENT = trained_spec(
     {"decoding": SEARCH, "method": {"name": "latent_layers", "stacks": ["decoder"]}}, run="latent"
@@ -60,13 +52,17 @@ def static(paths):
     return write_trained(PLAIN, paths)
 
 
-@pytest.fixture(scope="module")
-def mild(paths):
-    """A run with smaller weights, whose rounding does not exceed the check's tolerance."""
-    run = write_trained(replace(PLAIN, run="mild"), paths)
+def write_mild(spec, paths):
+    """Return a run with smaller weights, whose rounding does not exceed the check's tolerance."""
+    run = write_trained(spec, paths)
     state = run.network("plain").state_dict()
     save(run, {name: value / 3 for name, value in state.items()})
     return TrainedRun(run.spec, 1, paths, CPU)
+
+
+@pytest.fixture(scope="module")
+def mild(paths):
+    return write_mild(replace(PLAIN, run="mild"), paths)
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +101,8 @@ def by_stock_fairseq(folder, lines):
             builder.add_item(dictionary.encode_line(pieces, add_if_not_exist=False))
         builder.finalize(index_file_path(path))
     task.load_dataset("test")
-    dataset = task.dataset("test")
-    search = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
-    generator = task.build_generator([model.eval()], search)
-    batch = dataset.collater([dataset[number] for number in range(len(lines))])
-    answers = task.inference_step(generator, [model], batch)
-    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
-    best = [by_number[number][0]["tokens"].tolist() for number in range(len(lines))]
-    return [join([task.tgt_dict[piece] for piece in pieces[:-1]]) for pieces in best]
+    generator = task.build_generator([model.eval()], IN_FAIRSEQ)
+    return best_of(task, generator, [model], task.dataset("test"), len(lines))
 
 
 @pytest.mark.slow
@@ -221,13 +211,10 @@ def test_a_training_without_a_result_is_refused(paths, tmp_path):
 
 
 def one_to_many(folder, place):
-    """Return a run from English whose weights are small, so that rounding hides nothing."""
-    paths = Paths(folder, "tiny")
-    data = small_data(direction="one_to_many", target_token=place)
+    """Return a run from English with a token of the target language."""
+    paths, data = Paths(folder, "tiny"), small_data(direction="one_to_many", target_token=place)
     write_text(paths, data)
-    run = write_trained(replace(PLAIN, data=data), paths)
-    save(run, {name: value / 3 for name, value in run.network("plain").state_dict().items()})
-    return TrainedRun(run.spec, 1, paths, CPU)
+    return write_mild(replace(PLAIN, data=data), paths)
 
 
 @pytest.mark.slow
@@ -246,18 +233,23 @@ def test_whoever_gives_ctranslate2_the_token_first_gets_our_hypotheses(tmp_path)
         assert [join(result.hypotheses[0])] == expected
 
 
+def best_of(task, generator, models, dataset, count):
+    """Return the translations of fairseq's generator for the first texts of a data set."""
+    batch = dataset.collater([dataset[number] for number in range(count)])
+    answers = task.inference_step(generator, models, batch)
+    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
+    best = [by_number[number][0]["tokens"].tolist() for number in range(count)]
+    return [join([task.target_dictionary[piece] for piece in pieces[:-1]]) for pieces in best]
+
+
 def by_the_task_with_tokens(task, models, settings, lines, processor):
     """Return the translations of fairseq's task with tokens, made as by `fairseq-interactive`."""
-    source, target = task.source_dictionary, task.target_dictionary
+    source = task.source_dictionary
     cut = [" ".join(processor.encode(line, out_type=str)) for line in lines]
     tokens = [source.encode_line(pieces, add_if_not_exist=False).long() for pieces in cut]
     dataset = task.build_dataset_for_inference(tokens, [len(ids) for ids in tokens])
     generator = task.build_generator(models, settings)
-    batch = dataset.collater([dataset[number] for number in range(len(lines))])
-    answers = task.inference_step(generator, models, batch)
-    by_number = dict(zip(batch["id"].tolist(), answers, strict=True))
-    best = [by_number[number][0]["tokens"].tolist() for number in range(len(lines))]
-    return [join([target[piece] for piece in pieces[:-1]]) for pieces in best]
+    return best_of(task, generator, models, dataset, len(lines))
 
 
 def by_the_documented_command(folder, language, lines, processor):
@@ -283,7 +275,6 @@ def test_stock_fairseq_starts_with_the_token_of_a_language_and_gives_our_hypothe
     run, folder = one_to_many(tmp_path, "decoder"), tmp_path / "exported"
     export(run, "fairseq", folder, None, silent)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.model"))
-    search = SimpleNamespace(beam=5, max_len_a=0.0, max_len_b=15, print_alignment=None)
     texts = set()
     for task in TASKS:
         lines, language = text_of(run, task), LANGUAGES[task]
@@ -297,7 +288,7 @@ def test_stock_fairseq_starts_with_the_token_of_a_language_and_gives_our_hypothe
             len(run.tensors.source_dictionary),
             len(run.tensors.target_dictionary),
         )
-        answers = by_the_task_with_tokens(stock, [model.eval()], search, lines, processor)
+        answers = by_the_task_with_tokens(stock, [model.eval()], IN_FAIRSEQ, lines, processor)
         assert answers == expected
         assert by_the_documented_command(folder, language, lines, processor) == expected
         texts.add(tuple(translate_lines(run, "plain", task, ["ta lo mi"], silent)))
@@ -313,32 +304,3 @@ def test_a_checkpoint_starts_with_the_token_of_the_task_that_was_asked_for(tmp_p
     export(one_to_many(tmp_path / "s", "source"), "fairseq", tmp_path / "y", "kor", silent)
     record = read_record(tmp_path / "y" / "export.json")
     assert record["target_tokens"] == {"source": {"kor": "__hangul__"}}
-
-
-SPEC = gated()
-
-
-@pytest.fixture
-def run(tmp_path):
-    paths = Paths(tmp_path, "tiny")
-    write_tensors(paths)
-    network = built(SPEC, paths)
-    set_gates(network, ACTIVE)
-    return write_run(SPEC, paths, network)
-
-
-def test_the_file_holds_nothing_that_could_run(run):
-    folder, _ = pruned(run, "bos")
-    assert get_unsafe_globals_in_checkpoint(folder / "model.pt") == []
-
-
-@pytest.mark.parametrize(("ratio", "constant"), [(0.5, 3), (1.5, 10)])
-def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
-    changes = {"cap_ratio": ratio, "cap_constant": constant}
-    spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
-    folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
-    source, target = in_fairseq(folder).max_positions()
-    longest = spec.data.settings.max_pieces
-    assert source >= longest + 1
-    # fairseq's generator leaves one position to the end symbol.
-    assert target - 1 >= int(ratio * longest) + constant

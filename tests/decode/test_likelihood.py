@@ -1,20 +1,24 @@
-"""NLL and perplexity of held-out text, by task and over all tokens."""
+"""NLL and perplexity of held-out and of a user's text, by task and over all tokens."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from fathom.data.sides import sides
 from fathom.data.tensors import EOS, PAD
 from fathom.decode import likelihood as module
 from fathom.decode.likelihood import Likelihood, bits, likelihood, mean, records
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import decode
-from fathom.train.batches.held_out import held_out
+from fathom.decode.user_text import encoder_states, nll_of_pairs
+from fathom.nn.loss import token_nll
+from fathom.train.batches.held_out import held_out, ordered
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
-from tests.support.small_corpus import TASKS
+from tests.support.small_corpus import TASKS, silent
 from tests.support.trained import CPU, trained_spec, write_trained
 
 METHOD = {"name": "latent_layers"}
@@ -192,3 +196,31 @@ def test_numbers_without_a_perplexity_are_refused_with_the_task():
             mean(nats, 10, "kor")
     with refused("no token was predicted", where="kor"):
         records(Likelihood({"kor": 0.0}, {"kor": 0}, ()), "test", "plain")
+
+
+# A user's text
+
+RNMT = {"architecture": "rnmt_plus", "tie_embeddings": "none", "norm": "pre"}
+SPECS = [trained_spec(), trained_spec({"model": RNMT}, run="recurrent")]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model.architecture)
+def test_pairs_and_states_are_those_of_a_batch_of_all_sentences(paths, spec):
+    run, task = write_trained(spec, paths), "bel"
+    # In float32 a recurrent network with large weights magnifies how sums are rounded.
+    network, split = run.network("plain").double(), run.tensors.split("bel", "test")
+    corpus = run.paths.corpus(spec.data)
+    texts = [side.sentences(corpus, task, "test") for side in sides(spec.data)]
+    found = nll_of_pairs(run, "plain", task, zip(*texts, strict=True), silent)
+    assert [each.tokens for each in found] == [*split.target_lengths]
+    together = dict.fromkeys(range(len(split)), 0.0)
+    with torch.no_grad():
+        for batch in ordered([split]):
+            rows = batch.sentences.repeat_interleave(torch.tensor(batch.target_lengths)).tolist()
+            for row, nats in zip(rows, token_nll(network.predict(batch)).tolist(), strict=True):
+                together[row] += nats
+    assert [each.nats for each in found] == pytest.approx([*together.values()], rel=1e-9)
+    states = encoder_states(run, "plain", task, texts[0], silent)
+    width = spec.model.width * (2 if spec.model.architecture == "rnmt_plus" else 1)
+    assert [each.shape for each in states] == [(3, n, width) for n in split.source_lengths]
+    assert all(np.isfinite(each).all() for each in states)

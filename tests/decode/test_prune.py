@@ -1,4 +1,4 @@
-"""A pruned checkpoint is a plain Transformer of fairseq's, and says what the gates kept."""
+"""What hard gates keep of a network is a plain Transformer, which fairseq's own can be."""
 
 import re
 import shutil
@@ -8,16 +8,21 @@ import pytest
 import torch
 from fairseq.checkpoint_utils import load_model_ensemble_and_task
 from fairseq.models.transformer import TransformerModel
+from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from fathom.config.paths import Paths
+from fathom.decode.export.plain import active_layers, beyond_keeping, parameters, plain_state
+from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
+from fathom.nn.hooks import Method
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused, says
 from tests.support.small_corpus import TASKS, small_data
-from tests.support.small_networks import batch
+from tests.support.small_networks import batch, stack
 from tests.support.specs import ROOT, card
 from tests.support.trained import (
     ACTIVE,
+    CPU,
     ENTRIES,
     built,
     gated,
@@ -53,14 +58,30 @@ def paths(tmp_path):
 
 @pytest.fixture
 def network(paths):
-    network = built(SPEC, paths)
-    set_gates(network, ACTIVE)
-    return network
+    return with_gates(SPEC, paths)
 
 
 @pytest.fixture
 def run(paths, network):
     return write_run(SPEC, paths, network)
+
+
+def with_gates(spec, paths, layers=ACTIVE):
+    """Return a run's network, whose hard gates keep these layers of each task."""
+    network = built(spec, paths)
+    set_gates(network, layers)
+    return network
+
+
+def with_random_method(spec, paths):
+    """Return a run's network, whose method has random parameters."""
+    network = built(spec, paths)
+    stream = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for method in network.methods.values():
+            for parameter in method.parameters():
+                parameter.copy_(torch.randn(parameter.shape, generator=stream))
+    return network
 
 
 def with_hard_gates(network, task):
@@ -89,8 +110,7 @@ def by_fairseq(model):
 )
 def test_fairseqs_own_network_computes_what_ours_does_with_hard_gates(changes, paths):
     spec = gated(changes)
-    network = built(spec, paths)
-    set_gates(network, ACTIVE)
+    network = with_gates(spec, paths)
     run = write_run(spec, paths, network)
     logits = {}
     for task in TASKS:
@@ -106,8 +126,7 @@ def test_fairseqs_own_network_computes_what_ours_does_with_hard_gates(changes, p
 
 def test_a_stack_without_the_method_keeps_all_of_its_layers(paths):
     spec = gated(stacks=("decoder",))
-    network = built(spec, paths)
-    set_gates(network, ACTIVE)
+    network = with_gates(spec, paths)
     folder, content = pruned(write_run(spec, paths, network), "bos")
     assert content["active"] == {"encoder": [0, 1, 2], "decoder": [1, 2]}
     logits = with_hard_gates(network, "bos")
@@ -153,8 +172,7 @@ def test_a_network_that_fairseqs_transformer_cannot_be_is_refused(run):
 
 @pytest.mark.parametrize("name", ["encoder", "decoder"])
 def test_a_task_of_which_a_stack_has_no_layer_left_is_refused(name, paths):
-    network = built(SPEC, paths)
-    set_gates(network, ACTIVE | {name: ACTIVE[name] | {"bel": ()}})
+    network = with_gates(SPEC, paths, ACTIVE | {name: ACTIVE[name] | {"bel": ()}})
     run = write_run(SPEC, paths, network)
     with refused(f"no {name} layer is left", where="bel", remedy="choose another run"):
         pruned(run, "bel")
@@ -166,12 +184,7 @@ def test_what_is_written_of_any_gated_method_is_what_its_hard_gates_compute(
     name, settings, norm, paths
 ):
     spec = gated({"norm": norm}, card(name).about.stacks, name, **settings)
-    network = built(spec, paths)
-    stream = torch.Generator().manual_seed(5)
-    with torch.no_grad():
-        for method in network.methods.values():
-            for parameter in method.parameters():
-                parameter.copy_(torch.randn(parameter.shape, generator=stream))
+    network = with_random_method(spec, paths)
     run = write_run(spec, paths, network)
     for task in TASKS:
         try:
@@ -196,9 +209,104 @@ def test_a_token_is_named_and_fairseqs_own_network_computes_what_ours_does(tmp_p
     spec, paths = gated(), Paths(tmp_path, "tiny")
     spec = replace(spec, data=small_data(direction="one_to_many", target_token=place))
     write_tensors(paths, spec.data)
-    network = built(spec, paths)
-    set_gates(network, ACTIVE)
+    network = with_gates(spec, paths)
     folder, _ = pruned(write_run(spec, paths, network), "kor")
     assert {path.name for path in folder.glob("dict.*")} == {"dict.eng.txt", "dict.hangul.txt"}
     logits = with_hard_gates(network, "kor")
     assert torch.allclose(by_fairseq(in_fairseq(folder, kind)), logits, atol=1e-5)
+
+
+def test_the_file_holds_nothing_that_could_run(run):
+    folder, _ = pruned(run, "bos")
+    assert get_unsafe_globals_in_checkpoint(folder / "model.pt") == []
+
+
+@pytest.mark.parametrize(("ratio", "constant"), [(0.5, 3), (1.5, 10)])
+def test_fairseqs_bound_on_lengths_stays_above_every_cap(run, ratio, constant):
+    changes = {"cap_ratio": ratio, "cap_constant": constant}
+    spec = replace(SPEC, decoding=SPEC.decoding.model_copy(update=changes))
+    folder, _ = pruned(TrainedRun(spec, 1, run.paths, CPU), "bos")
+    source, target = in_fairseq(folder).max_positions()
+    longest = spec.data.settings.max_pieces
+    assert source >= longest + 1
+    # fairseq's generator leaves one position to the end symbol.
+    assert target - 1 >= int(ratio * longest) + constant
+
+
+# Whether a network is a plain Transformer
+
+
+def test_layers_are_numbered_from_0_and_the_methods_parameters_left_out():
+    names = ["encoder.embed_tokens.weight", "encoder.method.alpha", "encoder.layer_norm.bias"]
+    names += [f"encoder.layers.{layer}.self_attn.k_proj.bias" for layer in range(12)]
+    names += ["decoder.layers.0.fc1.bias", "decoder.layers.1.fc1.bias", "decoder.method.scale.bias"]
+    state = {name: torch.tensor([float(place)]) for place, name in enumerate(names)}
+    found = plain_state(state, {"encoder": (1, 10, 11), "decoder": (1,)})
+    assert {name: tensor.item() for name, tensor in found.items()} == {
+        "encoder.version": 3,
+        "decoder.version": 3,
+        "encoder.embed_tokens.weight": 0,
+        "encoder.layer_norm.bias": 2,
+        "encoder.layers.0.self_attn.k_proj.bias": 4,
+        "encoder.layers.1.self_attn.k_proj.bias": 13,
+        "encoder.layers.2.self_attn.k_proj.bias": 14,
+        "decoder.layers.0.fc1.bias": 16,
+    }
+
+
+def test_a_shared_tensor_counts_once_and_the_number_of_the_format_not_at_all():
+    shared, own = torch.zeros(3, 2), torch.zeros(5)
+    state = {"decoder.embed_tokens.weight": shared, "decoder.output_projection.weight": shared}
+    active = {"encoder": (0,), "decoder": (0,)}
+    assert parameters(plain_state(state | {"encoder.layers.0.fc1.bias": own}, active)) == 11
+
+
+class Skipping(Method):
+    """Keeps the middle layer alone."""
+
+    def keep(self, layer):
+        return layer == 1
+
+
+def leaving(self, layer, outputs):
+    return outputs[-1 if layer < self.stack.layers else 0]
+
+
+def scaling(self, layer, part, x, fx):
+    return x + 0.999 * fx if part == "ffn" else x + fx
+
+
+def remembering(self, outputs, count):
+    return [*[outputs[-1]] * (count - 1), outputs[0]]
+
+
+@pytest.mark.parametrize(
+    ("hook", "function"),
+    [
+        (None, None),
+        ("block", lambda self, layer, x, y: 0.5 * x + 0.5 * y),
+        ("source", lambda self, layer, outputs: sum(outputs) / len(outputs)),
+        ("source", leaving),
+        ("after", lambda self, layer, y: y + 1e-3),
+        ("residual", scaling),
+        ("memory", remembering),
+    ],
+)
+def test_a_method_that_does_more_than_skip_layers_is_found_out(hook, function):
+    each = type("Made", (Skipping,), {hook: function} if hook else {})(stack("encoder"))
+    assert active_layers(each, 0) == (1,)
+    assert beyond_keeping(each, 0) == hook
+    assert active_layers(Method(stack("encoder")), 0) == (0, 1, 2)
+    assert beyond_keeping(Method(stack("encoder")), 0) is None
+
+
+@pytest.mark.parametrize("method", CARDS, ids=lambda method: method.name)
+def test_a_card_names_the_gates_with_which_nothing_is_added(method, paths):
+    """Config refuses CTranslate2 by the card; the network decides."""
+    norm = "pre" if "pre" in method.about.norms else method.about.norms[0]
+    spec = gated({"norm": norm}, method.about.stacks, method.name)
+    network = with_random_method(spec, paths)
+    for gates in ("soft", "hard") if method.about.gates else ("plain",):
+        network.use_gates(gates)
+        hooks = [beyond_keeping(each, 0) for each in network.methods.values()]
+        assert (hooks == [None, None]) is (gates in method.about.plain_with)

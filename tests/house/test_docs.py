@@ -1,8 +1,10 @@
-"""What docs/, the README and generated pages say: numbers, links, verbs and options."""
+"""What docs/, the README, generated pages and the site say: numbers, links, verbs, settings."""
 
 import csv
+import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from PIL import Image
 from typer.main import get_group
 
 from docs import evidence, picture, readme_table, site
+from docs.settings import page as settings_page
 from fathom.artefacts.check import beyond_config, findings
 from fathom.artefacts.rendering import write_csv
 from fathom.cli.verbs import VERBS, build
@@ -20,6 +23,7 @@ from fathom.io.files import sha256
 from fathom.results.tree import rows
 from tests.cli.conftest import invoke
 from tests.house.tree import ROOT
+from tests.support.browser import measured, needs_chromium
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)[^)]*\)")
 WRITTEN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -230,3 +234,80 @@ def test_the_kept_results_are_complete_and_can_be_compared():
     target = f"{evidence.PAPER}_{evidence.TABLE}"
     words = ["diff", evidence.KEPT, evidence.KEPT, "--table", target, "--scale", scale.name]
     invoke(ROOT, [*map(str, words)])
+
+
+# The page of all settings
+
+
+@pytest.fixture(scope="module")
+def lines(own_project):
+    return settings_page(own_project).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("model.width", "(required; scaled by width): Width of embeddings and hidden states."),
+        ("training.precision", "(default `fp32`, half precision makes divergences of its own; "),
+        ("model.residuals", "(default `[encoder, decoder]`, Vaswani et al. 2017; any of "),
+        ("training.shares", "; one of `equal`, `proportional`, a mapping)"),
+    ],
+)
+def test_a_setting_has_its_meaning_its_default_its_unit_and_all_values_that_are_allowed(
+    lines, path, part
+):
+    assert part in next(line for line in lines if line.startswith(f"- `{path}` "))
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("model.ffn", "`1024`: lamgd (§3.1.2); latent_depth (App. C.2)"),
+        ("method.draw", "`update`: latent_depth (draw silent)"),
+        ("decoding.beam", "`8`: transparent_attention (silent: the library's defaults)"),
+    ],
+)
+def test_below_a_setting_is_what_papers_give_with_its_place(lines, path, given):
+    start = next(at for at, line in enumerate(lines) if line.startswith(f"- `{path}` "))
+    assert f"    - {given}" in lines[start + 1 : start + 9]
+
+
+def test_every_setting_of_every_card_is_there(own_project, lines):
+    for name, card in own_project.methods.items():
+        start = lines.index(f"## method {name}")
+        for key in card.about.settings:
+            assert any(line.startswith(f"- `method.{key}` (default ") for line in lines[start:])
+
+
+# The site, built and opened in a browser from the disk
+
+BUILDER = ROOT / ".venv-docs" / "bin" / "python"
+WIDTHS = (380, 1400)
+# What is wider than the window without bars of its own, and pictures that are not there.
+WRONG = """
+    const root = page.documentElement;
+    const lost = [...page.images].filter(image => !image.complete || image.naturalWidth === 0);
+    const wide = root.scrollWidth > root.clientWidth ? [root.scrollWidth] : [];
+    return wide.concat(lost.map(image => image.src));
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    if not BUILDER.exists():
+        pytest.skip("make docs installs what builds the site")
+    folder = tmp_path_factory.mktemp("site")
+    words = [str(BUILDER), "-m", "mkdocs", "--quiet", "build", "--strict", "-d", str(folder)]
+    more = {"PYTHONPATH": str(ROOT / "lib"), "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(words, cwd=ROOT, env=os.environ | more, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_no_page_is_wider_than_a_phone_or_a_window_and_each_picture_is_there(built, tmp_path):
+    pages = sorted(built.rglob("*.html"))
+    found = iter(measured(tmp_path, pages, WIDTHS, WRONG)[0])
+    wrong = {(path.name, width): next(found) for path in pages for width in WIDTHS}
+    assert {key: value for key, value in wrong.items() if value} == {}

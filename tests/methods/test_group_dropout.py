@@ -1,4 +1,4 @@
-"""The soft top-k and its gradient, the regularisers, the noise, and the class of the method."""
+"""Masks of groups: the soft top-k, its gradient, noise and regularisers, and fixed masks."""
 
 import itertools
 import math
@@ -9,12 +9,14 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.distributions import Categorical, kl_divergence
 
+from fathom.methods.fixed_group_dropout import FixedGroupDropout, fixed_masks
 from fathom.methods.group_dropout import equations
 from fathom.methods.group_dropout.method import GroupDropout
 from fathom.methods.shared.group_masks import similarity, unit_masks, units_per_group
+from tests.reference.padded.networks import padded_logits
 from tests.reference.soft_masks import exact_root, logits
 from tests.support.refused import refused
-from tests.support.small_networks import card, method, stack
+from tests.support.small_networks import batch, card, method, network, stack
 
 DRAWS = 100_000
 TAUS = (5.0, 0.5, 0.2, 0.05)
@@ -329,11 +331,15 @@ def test_the_temperature_follows_the_updates_by_the_cards_settings():
     assert short.tau == pytest.approx(0.5 * math.exp(-0.4))
 
 
-def test_more_groups_than_there_are_cannot_be_on():
+def test_groups_that_cannot_be_made_are_refused():
     with refused("17 of 16 groups cannot be on"):
         dropout(active=17)
     with refused("units cannot be divided into 12 equal groups"):
         dropout(groups=12, active=3)
+    with refused("units cannot be divided into"):
+        FixedGroupDropout(stack(width=40), **CARD)
+    with refused("7 tasks need 17 groups, and there are 16"):
+        of_paper(tasks=7)
 
 
 def test_a_unit_has_the_mask_of_its_group():
@@ -351,3 +357,64 @@ def test_similarity_counts_the_groups_that_both_keep():  # [lamgd similarity]
     c = torch.tensor([[0, 0, 1, 1], [0, 1, 0, 1]])
     expected = torch.tensor([[1, 0.75, 0], [0.75, 1, 0.25], [0, 0.25, 1]])
     assert torch.equal(similarity(torch.stack([a, b, c])).float(), expected)
+
+
+CARD = method("fixed_group_dropout").settings
+
+
+def of_paper(tasks: int = 6, side: str = "encoder") -> FixedGroupDropout:
+    return FixedGroupDropout(stack(side, layers=6, tasks=tasks, width=512), **CARD)
+
+
+def masks_of_tasks(each: FixedGroupDropout) -> torch.Tensor:
+    """Return the mask of each task over units, (N, D)."""
+    each.begin(torch.arange(each.stack.tasks))
+    return each.source(0, [torch.ones(1, each.stack.tasks, 512)])[0]
+
+
+def test_a_task_keeps_352_of_512_units_of_which_320_are_all_tasks():
+    masks = masks_of_tasks(of_paper())
+    assert masks.shape == (6, 512)
+    assert masks.unique().tolist() == [0, 1]
+    for task in range(6):
+        kept = set(masks[task].nonzero().squeeze(1).tolist())
+        assert kept == set(range(320)) | set(range(320 + 32 * task, 352 + 32 * task))
+    overlaps = masks @ masks.t()
+    assert overlaps.unique().tolist() == [320, 352]
+    assert overlaps.diagonal().tolist() == [352] * 6
+    # Six tasks leave no unit over.
+    assert masks.amax(dim=0).sum() == 512
+
+
+def test_tasks_have_several_groups_of_their_own_one_after_another():
+    assert fixed_masks(8, 16, 0, 2).sum() == 16
+    assert fixed_masks(3, 8, 2, 2).tolist() == [
+        [1, 1, 1, 1, 0, 0, 0, 0],
+        [1, 1, 0, 0, 1, 1, 0, 0],
+        [1, 1, 0, 0, 0, 0, 1, 1],
+    ]
+
+
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_inputs_of_layers_are_masked_and_what_leaves_the_stack_is_not(side):
+    each = of_paper(side=side)
+    each.begin(torch.tensor([3, 0]))
+    outputs = [torch.randn(5, 2, 512) for _ in range(7)]
+    expected = torch.stack([fixed_masks(6, 16, 10, 1)[task] for task in (3, 0)])
+    for layer in range(6):
+        found = each.source(layer, outputs[: layer + 1])
+        assert torch.equal(found, outputs[layer] * expected.repeat_interleave(32, dim=1))
+    assert each.source(6, outputs) is outputs[6]
+    assert all(memory is outputs[6] for memory in each.memory(outputs, 3))
+
+
+def test_masks_are_the_same_in_training_and_at_inference_and_in_every_update():
+    model = network(method("fixed_group_dropout", shared_groups=8, own_groups=4))
+    source, previous, _ = batch([(5, 4), (3, 6)])
+    tasks = torch.tensor([1, 0])
+    model.start_update(1, 1)
+    first = padded_logits(model, source, previous, tasks)
+    model.start_update(1, 2)
+    assert torch.equal(padded_logits(model, source, previous, tasks), first)
+    assert torch.allclose(padded_logits(model.eval(), source, previous, tasks), first, atol=1e-6)
+    assert not torch.allclose(padded_logits(model, source, previous, 1 - tasks), first, atol=1e-2)

@@ -1,4 +1,4 @@
-"""Linear layers by oneDNN, and dropout from 16-bit random words."""
+"""Linear layers by oneDNN and in half precision, dropout from random words, padded logits."""
 
 from contextlib import suppress
 from functools import partial
@@ -10,6 +10,9 @@ import torch.nn.functional as F
 
 from fathom.nn import cpu
 from fathom.nn.cpu import MatmulPrecision, choose_matmul_precision, dropout, linear
+from fathom.nn.loss import smoothed_loss, token_nll
+from fathom.nn.network import ENTRIES_MULTIPLE, LowPrecision, count_parameters
+from tests.support.small_networks import gradients, method, network, recurrent, sentences, shape
 
 CPU = torch.device("cpu")
 with_switch = pytest.mark.skipif(
@@ -53,10 +56,13 @@ def test_frozen_weights_get_no_gradient(monkeypatch):
     assert bias.grad is not None
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_other_types_are_torchs_own_layer_to_the_bit(dtype):
+@pytest.mark.parametrize(
+    ("dtype", "precision"),
+    [(torch.float64, "medium"), (torch.bfloat16, "medium"), (torch.float32, "highest")],
+)
+def test_other_types_and_the_highest_precision_are_torchs_own_layer_to_the_bit(dtype, precision):
     given = inputs(5, 8, dtype=dtype)
-    assert torch.equal(linear(*given, precision="medium"), F.linear(*given))
+    assert torch.equal(linear(*given, precision=precision), F.linear(*given))
 
 
 def test_autocast_rounds_as_it_does_torchs_own_layer():
@@ -69,11 +75,6 @@ def test_autocast_rounds_as_it_does_torchs_own_layer():
         results.append([y, *(x.grad for x in given)])
     assert results[0][0].dtype == torch.bfloat16
     assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
-
-
-def test_the_highest_precision_is_torchs_own_layer_to_the_bit():
-    given = inputs(5, 8)
-    assert torch.equal(linear(*given), F.linear(*given))
 
 
 @with_switch
@@ -112,19 +113,14 @@ def test_a_machine_that_rounds_is_refused(monkeypatch):
     assert chosen.errors["medium"] > 100 * chosen.errors["highest"]
 
 
-def test_an_older_torch_keeps_the_highest_precision_without_a_measurement(monkeypatch):
+def test_where_nothing_can_be_chosen_nothing_is_measured(monkeypatch):
+    cuda = torch.device("cuda")
+    assert choose_matmul_precision(cuda) == MatmulPrecision("highest", {})
+    assert choose_matmul_precision(cuda, tf32=True) == MatmulPrecision("high", {})
+    assert choose_matmul_precision(CPU, tf32=True) == choose_matmul_precision(CPU)
+    # torch before 2.9.
     monkeypatch.setattr(torch.backends, "mkldnn", SimpleNamespace(is_available=lambda: True))
     assert choose_matmul_precision(CPU) == MatmulPrecision("highest", {})
-
-
-def test_another_device_keeps_the_highest_precision_without_a_measurement():
-    assert choose_matmul_precision(torch.device("cuda")) == MatmulPrecision("highest", {})
-
-
-def test_a_training_on_cuda_multiplies_in_tf32_unless_it_is_to_be_exact():
-    chosen = choose_matmul_precision(torch.device("cuda"), tf32=True)
-    assert chosen == MatmulPrecision("high", {})
-    assert choose_matmul_precision(CPU, tf32=True) == choose_matmul_precision(CPU)
 
 
 @pytest.mark.parametrize("before", [False, True])
@@ -194,16 +190,102 @@ def test_the_gradient_has_the_same_mask(dtype):
     assert 0 < (gradient == 0).sum() < gradient.numel()
 
 
-def test_without_training_or_probability_the_input_is_returned_and_nothing_is_drawn():
-    x, state = torch.randn(5), torch.get_rng_state()
+def test_without_training_or_probability_nothing_is_drawn_and_at_one_all_is_dropped():
+    x, state = torch.ones(1000), torch.get_rng_state()
     assert dropout(x, 0.0) is x
     assert dropout(x, 0.3, training=False) is x
     assert torch.equal(torch.get_rng_state(), state)
-
-
-def test_near_one_almost_all_is_dropped_and_at_one_all():
-    x = torch.ones(1000)
     y = dropout(x, 1 - 1e-9)
     assert torch.isfinite(y).all()
     assert (y == 0).sum() > 900
     assert not dropout(x, 1.0).any()
+
+
+SHAPES = {
+    "transformer": shape(width=64, ffn=96, dropout=0.1),
+    "rnmt_plus": recurrent(),
+    "masked_lm": shape(architecture="masked_lm", decoder_layers=0, block=16, activation="gelu"),
+}
+METHODS = {"group_dropout": {"groups": 4, "active": 2}, "adapters": {"bottleneck": 4}}
+
+
+def updated(predictor, of_network):
+    """Return a batch's loss, its sum of NLL and all gradients, with the same gates and dropout."""
+    of_network.start_update(1, 1)
+    torch.manual_seed(1)
+    predicted = predictor(sentences([(length, length) for length in (5, 9, 7, 3)]))
+    loss, _ = smoothed_loss(predicted.logits, predicted.target, 0.1, of_network.entries)
+    loss.backward()
+    nll = token_nll(predicted).sum()
+    return torch.stack([loss, nll]).detach(), gradients(of_network)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(
+    ("kind", "name", "stacks"),
+    [
+        ("transformer", "static", ()),
+        ("transformer", "latent_layers", ("encoder", "decoder")),
+        ("transformer", "group_dropout", ("encoder", "decoder")),
+        ("transformer", "transparent", ("encoder",)),
+        ("transformer", "adapters", ("encoder", "decoder")),
+        ("transformer", "layerdrop", ("encoder", "decoder")),
+        ("rnmt_plus", "static", ()),
+        ("masked_lm", "static", ()),
+    ],
+)
+def test_loss_and_gradients_are_those_of_autocast_to_the_bit(kind, name, stacks, dtype):
+    chosen = method(name, stacks, **METHODS.get(name, {}))
+    ours, theirs = (network(chosen, SHAPES[kind]).train() for _ in range(2))
+    low = LowPrecision(ours, dtype)
+    low.start_update()
+    with torch.autocast("cpu", dtype):
+        loss, expected = updated(theirs.predict, theirs)
+    found, given = updated(low.predict, ours)
+    assert torch.equal(found, loss)
+    for weight, gradient in expected.items():
+        # A layer that is not used has no gradient, so that its weights do not move.
+        assert (given[weight] is None) == (gradient is None), weight
+        if gradient is not None:
+            assert given[weight].dtype == torch.float32
+            # float32 sums of float16 depend on where a tensor lies in memory.
+            atol = 0.0 if dtype == torch.bfloat16 else 2**-8
+            torch.testing.assert_close(given[weight], gradient, rtol=0.0, atol=atol, msg=weight)
+
+
+def test_weights_are_copied_when_an_update_starts_and_stay_in_full():
+    model = network(method("static", ())).train()
+    names = list(model.state_dict())
+    low = LowPrecision(model)
+    low.start_update()
+    before, _ = updated(low.predict, model)
+    with torch.no_grad():
+        model.decoder.layers[0].fc1.weight.add_(1)
+    assert torch.equal(updated(low.predict, model)[0], before)
+    low.start_update()
+    assert not torch.equal(updated(low.predict, model)[0], before)
+    assert list(model.state_dict()) == names
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("low", [False, True])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_entries_that_fill_logits_up_as_on_cuda_change_neither_loss_nor_gradients(
+    kind, low, monkeypatch
+):
+    def made():
+        model = network(method("static", ()), SHAPES[kind]).train()
+        in_bfloat16 = LowPrecision(model)
+        in_bfloat16.start_update()
+        return updated(in_bfloat16.predict if low else model.predict, model)
+
+    losses, expected = made()
+    counts = count_parameters(network(method("static", ()), SHAPES[kind]))
+    monkeypatch.setitem(ENTRIES_MULTIPLE, "cpu", ENTRIES_MULTIPLE["cuda"])
+    found, given = made()
+    assert count_parameters(network(method("static", ()), SHAPES[kind])) == counts
+    assert losses.isfinite().all()
+    torch.testing.assert_close(found, losses, rtol=1e-6, atol=0)
+    for weight, gradient in expected.items():
+        difference, largest = (x.abs().max() for x in (given[weight] - gradient, gradient))
+        assert difference <= 1e-6 * largest, weight

@@ -114,15 +114,17 @@ def test_layers_that_no_sentence_keeps_are_not_computed():
     assert calls == [2]
 
 
-def test_the_last_sentences_fill_the_gaps_of_those_that_are_dropped():
-    dropped = torch.tensor([False, True, False, True, True, False, False])
-    assert compaction_order(dropped).tolist() == [0, 5, 2, 6]
-
-
-def test_without_gaps_nothing_moves():
-    assert compaction_order(torch.tensor([False, False, True, True])).tolist() == [0, 1]
-    assert compaction_order(torch.tensor([True, True])).tolist() == []
-    assert compaction_order(torch.tensor([False, False])).tolist() == [0, 1]
+@pytest.mark.parametrize(
+    ("dropped", "order"),
+    [
+        ([0, 1, 0, 1, 1, 0, 0], [0, 5, 2, 6]),
+        ([0, 0, 1, 1], [0, 1]),
+        ([1, 1], []),
+        ([0, 0], [0, 1]),
+    ],
+)
+def test_the_last_sentences_fill_the_gaps_of_those_that_are_dropped(dropped, order):
+    assert compaction_order(torch.tensor(dropped, dtype=torch.bool)).tolist() == order
 
 
 def test_only_what_changes_its_place_is_moved():

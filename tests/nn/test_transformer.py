@@ -1,7 +1,13 @@
-"""The Transformer against fairseq's, and its layers, tables and stacks."""
+"""The Transformer and the masked language model against fairseq's, their layers and tables."""
+
+import math
+from argparse import Namespace
 
 import pytest
 import torch
+from fairseq.data import Dictionary as FairseqDictionary
+from fairseq.models.roberta import RobertaEncoder
+from fairseq.models.roberta.model import base_architecture, roberta_prenorm_architecture
 from fairseq.models.transformer import TransformerDecoderBase, TransformerEncoderBase
 from fairseq.models.transformer.transformer_base import Embedding, TransformerModelBase
 from fairseq.modules import LearnedPositionalEmbedding
@@ -10,7 +16,7 @@ from torch import Tensor
 
 from fathom.methods.build import build
 from fathom.nn.hooks import Method
-from fathom.nn.network import Entries
+from fathom.nn.network import Entries, count_parameters
 from fathom.nn.packing import Packing
 from fathom.nn.stack import residual
 from fathom.nn.transformer.layers import EncoderLayer, fairseq_config
@@ -142,6 +148,17 @@ def test_fairseqs_generator_decodes_each_task_with_its_own_gates(gates):
     assert generate(model, source[order], 0) == [first[row] for row in order]
 
 
+def test_sentences_of_an_encoded_batch_can_be_chosen():
+    encoder = padded(network(method("static", ())), task=0).encoder
+    source, _, _ = batch([(5, 4), (3, 6)])
+    encoded = encoder(source)
+    order = torch.tensor([1, 1, 0])
+    chosen = encoder.reorder_encoder_out(encoded, order)
+    assert torch.equal(chosen["encoder_out"][0], encoded["encoder_out"][0][:, order])
+    assert torch.equal(chosen["encoder_padding_mask"][0], source.eq(PAD)[order])
+    assert len({id(memory) for memory in chosen["encoder_out"]}) == 1
+
+
 def test_a_sub_layer_is_added_to_its_input_after_or_before_the_norm():
     """[latent_depth Eq. 1] and, for post-norm, its sentence below."""
     x, padding = torch.randn(4, 2, 16), torch.zeros(2, 4, dtype=torch.bool)
@@ -200,17 +217,6 @@ def test_every_decoder_layer_gets_a_memory_and_equal_ones_are_one_tensor():
     assert torch.equal(encoded["encoder_padding_mask"][0], source.eq(PAD))
 
 
-def test_sentences_of_an_encoded_batch_can_be_chosen():
-    encoder = padded(network(method("static", ())), task=0).encoder
-    source, _, _ = batch([(5, 4), (3, 6)])
-    encoded = encoder(source)
-    order = torch.tensor([1, 1, 0])
-    chosen = encoder.reorder_encoder_out(encoded, order)
-    assert torch.equal(chosen["encoder_out"][0], encoded["encoder_out"][0][:, order])
-    assert torch.equal(chosen["encoder_padding_mask"][0], source.eq(PAD)[order])
-    assert len({id(memory) for memory in chosen["encoder_out"]}) == 1
-
-
 def test_embeddings_are_scaled_by_the_root_of_the_width_and_positions_are_not():
     model, outputs = network(method("static", ())), []
     decoder = model.decoder
@@ -255,11 +261,143 @@ def test_rows_have_the_positions_of_their_tokens():
     for table in (position_table(Entries(10), 16), LearnedPositionalEmbedding(10, 16, PAD)):
         expected = packing.pack(table(source))[0]
         assert torch.equal(packed_positions(table, packing), expected)
+    # More than are made at once.
+    longer = Packing.of(torch.zeros(1, 1500, dtype=torch.bool))
+    assert packed_positions(position_table(Entries(10), 16), longer).shape == (1500, 16)
 
 
-def test_rows_have_positions_beyond_those_made_at_once():
-    padding = torch.zeros(1, 1500, dtype=torch.bool)
-    assert packed_positions(position_table(Entries(10), 16), Packing.of(padding)).shape == (
-        1500,
-        16,
+# fairseq computes gelu and, in attention, softmax in float32.
+EXACT = 1e-6
+MASK = ENTRIES
+TASK = torch.zeros(1, dtype=torch.long)
+
+
+def size(**changes):
+    """Return a tiny masked language model's shape."""
+    values = {"architecture": "masked_lm", "decoder_layers": 0, "activation": "gelu"}
+    return shape(**(values | {"output_bias": True, "block": 12} | changes))
+
+
+def masked_lm(name="static", sides=(), **changes):
+    """Return a tiny model with weights that are not at rest: norms and biases differ from start."""
+    model = network(method(name, sides), size(**changes)).double().eval()
+    stream = torch.Generator().manual_seed(5)
+    for key, each in model.named_parameters():
+        if ".method." not in key:
+            noise = torch.randn(each.shape, generator=stream, dtype=torch.float64)
+            each.data.add_(noise, alpha=0.1)
+    for table in (model.encoder.embed_tokens, model.encoder.embed_positions):
+        if hasattr(table, "weight"):
+            table.weight.data[PAD] = 0
+    return model
+
+
+def sentence(length=7, seed=3):
+    """Return one sentence with two hidden pieces, (1, T)."""
+    tokens = torch.randint(4, ENTRIES, (1, length), generator=torch.Generator().manual_seed(seed))
+    tokens[0, 0], tokens[0, [2, 4]], tokens[0, -1] = 0, MASK, 2
+    return tokens
+
+
+def fairseqs(model, kind):
+    """Return fairseq's own encoder with this one's weights."""
+    dictionary = FairseqDictionary()
+    for piece in range(ENTRIES - 4):
+        dictionary.add_symbol(str(piece))
+    assert dictionary.add_symbol("<mask>") == MASK
+    settings = Namespace(
+        encoder_layers=3,
+        encoder_embed_dim=16,
+        encoder_ffn_embed_dim=24,
+        encoder_attention_heads=4,
+        max_positions=12,
+    )
+    {"pre": roberta_prenorm_architecture, "post": base_architecture}[kind](settings)
+    theirs = RobertaEncoder(settings, dictionary).double().eval()
+    names = {
+        "head.output_projection": "lm_head",
+        "head": "lm_head",
+        "embedding_norm": "sentence_encoder.layernorm_embedding",
+    }
+    state = {}
+    for key, value in model.encoder.state_dict().items():
+        first = next((each for each in names if key.startswith(each)), None)
+        name = key.replace(first, names[first], 1) if first else f"sentence_encoder.{key}"
+        state[name] = value
+    state["sentence_encoder.version"] = theirs.sentence_encoder.version
+    theirs.load_state_dict(state, strict=True)
+    return theirs
+
+
+@pytest.mark.parametrize("kind", ["pre", "post"])
+def test_it_equals_fairseqs_roberta_with_copied_weights(kind):
+    """Every weight of theirs is one of ours, and none is left."""
+    model = masked_lm(norm=kind)
+    theirs = fairseqs(model, kind)
+    source, _, _ = batch([(5, 1), (9, 1), (2, 1)])
+    source[1, 3] = MASK
+    logits = padded_logits(model, source, None, torch.tensor([0, 1, 0]))
+    expected, _ = theirs(source)
+    real = source != PAD
+    torch.testing.assert_close(logits[real], expected[real], atol=EXACT, rtol=0)
+    assert count_parameters(model)["total"] == sum(p.numel() for p in set(theirs.parameters()))
+
+
+def test_padding_and_neighbours_change_nothing():
+    model = masked_lm()
+    source, _, _ = batch([(5, 1), (9, 1), (2, 1)])
+    logits = padded_logits(model, source, None, torch.tensor([0, 1, 0]))
+    for row, length in enumerate((5, 9, 2)):
+        alone = padded_logits(model, source[row : row + 1, :length], None, TASK)
+        torch.testing.assert_close(logits[row, :length], alone[0], atol=1e-12, rtol=0)
+
+
+def test_the_longest_block_has_positions_and_a_longer_one_has_not_unless_they_are_sinusoids():
+    model = masked_lm()
+    assert padded_logits(model, sentence(12), None, TASK).isfinite().all()
+    with pytest.raises(IndexError):
+        padded_logits(model, sentence(13), None, TASK)
+    sinusoids = masked_lm(block=None)
+    assert not [key for key, _ in sinusoids.named_parameters() if "embed_positions" in key]
+    assert padded_logits(sinusoids, sentence(40), None, TASK).isfinite().all()
+
+
+@pytest.mark.parametrize("sharing", ["decoder", "all", "none"])
+def test_the_output_is_the_embedding_unless_it_is_not_shared(sharing):
+    model = masked_lm(tie_embeddings=sharing)
+    tied = model.encoder.head.output_projection.weight is model.encoder.embed_tokens.weight
+    assert tied is (sharing != "none")
+    assert count_parameters(model)["embeddings"] == (ENTRIES + 1) * 16
+    assert model.encoder.head.output_projection.bias.shape == (ENTRIES + 1,)
+
+
+@pytest.mark.parametrize("deviation", [0.02, 0.0566])
+def test_weights_start_as_berts_and_the_method_is_left_alone(deviation):
+    shape = size(width=64, ffn=96, initial_deviation=deviation)
+    model = network(method("latent_layers", ("encoder",)), shape, tasks=3)
+    stack = model.encoder
+    for weight in (stack.embed_tokens.weight[4:], stack.layers[1].self_attn.k_proj.weight,
+                   stack.layers[2].fc2.weight, stack.embed_positions.weight[2:]):  # fmt: skip
+        assert weight.std().item() == pytest.approx(deviation, rel=0.15)
+    assert not stack.layers[0].fc1.bias.any()
+    assert not stack.embed_tokens.weight[PAD].any()
+    assert not stack.embed_positions.weight[PAD].any()
+    assert not stack.head.output_projection.bias.any()
+    assert not stack.method.alpha.any()
+    # The head's own layer is fairseq's ordinary one.
+    assert stack.head.dense.weight.std().item() == pytest.approx(64**-0.5 / math.sqrt(3), rel=0.1)
+
+
+def test_gates_of_a_sentences_task_scale_its_layers():
+    model = masked_lm("latent_layers", ("encoder",)).use_gates("hard")
+    model.encoder.method.alpha.data[1] = torch.tensor([-9.0, -9.0, -9.0])
+    tokens = sentence().expand(2, -1)
+    logits = padded_logits(model, tokens, None, torch.tensor([0, 1]))
+    whole = masked_lm()
+    torch.testing.assert_close(
+        logits[:1], padded_logits(whole, tokens[:1], None, TASK), atol=1e-9, rtol=0
+    )
+    whole.encoder.layers = torch.nn.ModuleList()
+    torch.testing.assert_close(
+        logits[1:], padded_logits(whole, tokens[1:], None, TASK), atol=1e-9, rtol=0
     )

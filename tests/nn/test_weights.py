@@ -1,14 +1,11 @@
 """Checkpoints: what is read and refused, and the mean of saved weights."""
 
 import pickle
-import random
 import shutil
-import zipfile
 
 import pytest
 import torch
 
-from fathom.io.errors import FathomError
 from fathom.io.files import sha256
 from fathom.io.records import hashes
 from fathom.io.seals import sealed
@@ -44,16 +41,6 @@ def test_weights_come_back_to_the_bit(saved):
     assert read_checkpoint(saved)["update"] == 3
 
 
-def test_a_missing_file_is_told(tmp_path):
-    with refused("no such file"):
-        read_checkpoint(tmp_path / "last.pt")
-
-
-def test_other_programs_read_it_as_they_read_any_checkpoint(saved):
-    assert torch.load(saved, weights_only=True)["update"] == 3
-    assert zipfile.ZipFile(saved).testzip() is None
-
-
 @pytest.mark.parametrize("keep", [0, 1, 100, -1, -64, -65, -100])
 def test_a_file_that_is_cut_off_is_refused(saved, keep):
     saved.write_bytes(saved.read_bytes()[:keep])
@@ -63,19 +50,6 @@ def test_a_file_that_is_cut_off_is_refused(saved, keep):
         remedy="fathom train paper/small-12345678 --seed 2",
     ):
         read_checkpoint(saved)
-
-
-def test_sixty_flipped_bits_of_sixty_are_refused(saved):
-    content = saved.read_bytes()
-    dice = random.Random(1)
-    for bit in dice.sample(range(8 * len(content)), 60):
-        flipped = bytearray(content)
-        flipped[bit // 8] ^= 1 << bit % 8
-        saved.write_bytes(flipped)
-        with pytest.raises(FathomError, check=lambda error: error.where == str(saved)):
-            read_checkpoint(saved)
-    saved.write_bytes(content)
-    assert read_checkpoint(saved)["update"] == 3
 
 
 def test_another_file_than_the_recorded_one_is_refused(saved):
@@ -113,7 +87,12 @@ def test_code_in_a_checkpoint_is_refused_in_our_own_words_and_not_run(saved, wri
     assert "this must not run" not in capsys.readouterr().out
 
 
-def test_a_checkpoint_without_weights_is_told(saved):
+def test_what_is_not_a_checkpoint_of_the_network_is_told(saved, tmp_path):
+    for other in (network(method("static", ())), network(method("latent_layers"), shape(width=32))):
+        with refused("the weights of another network ("):
+            load_weights(other, saved)
+    with refused("no such file"):
+        read_checkpoint(tmp_path / "last.pt")
     write_checkpoint(saved, {"update": 3})
     with refused("the file has no weights"):
         load_weights(network(method("static", ())), saved)
@@ -121,12 +100,6 @@ def test_a_checkpoint_without_weights_is_told(saved):
         torch.save([1, 2], stream)
     with refused("not a checkpoint"):
         read_checkpoint(saved)
-
-
-def test_another_networks_weights_are_told(saved):
-    for other in (network(method("static", ())), network(method("latent_layers"), shape(width=32))):
-        with refused("the weights of another network ("):
-            load_weights(other, saved)
 
 
 def write(folder, update, weights):

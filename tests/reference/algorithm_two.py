@@ -8,8 +8,11 @@ from tests.reference.padded.networks import padded_logits
 ADAM = {"betas": (0.9, 0.98), "eps": 1e-6}
 
 
-def language_loss(network, alphas, z, batch, n, tokens, beta):
-    """Return language n's part of the objective: its smoothed NLL and β KL."""
+def language_loss(network, alphas, z, batch, n, tokens, beta, per_token):
+    """Return language n's part of the objective: its smoothed NLL and β KL.
+
+    The KL is its mean over layers, or its share of each token of a language.
+    """
 
     def gated(side):
         return lambda layer, x, y: x + z[side][n, layer] * (y - x)
@@ -25,23 +28,28 @@ def language_loss(network, alphas, z, batch, n, tokens, beta):
     kl = 0.0
     for alpha in alphas.values():
         q = torch.sigmoid(alpha[n])
-        kl = kl + (q * torch.log(2 * q) + (1 - q) * torch.log(2 - 2 * q)).mean()
+        total = (q * torch.log(2 * q) + (1 - q) * torch.log(2 - 2 * q)).sum()
+        kl = kl + total / (tokens / len(alpha) if per_token else len(q))
     return nll / tokens + beta * kl / len(alphas["decoder"])
 
 
-def train(network, data, noise, updates: int, inner: int, rate, beta=1.0, weight=0.1, target=1.0):
-    """Make `updates` updates of Θ, of which every `inner`-th moves φ, in place.
+def train(
+    network, data, noise, updates: int, inner: int, rate, beta=1.0, weight=0.1, target=1.0,
+    per_token=False, multiplier=1.0, clip_phi=1.0,
+):  # fmt: skip
+    """Make `updates` updates of Θ, of which every `inner`-th moves φ, in place; return losses.
 
     Args:
         network: an encoder-decoder without dropout; its methods' `alpha` is φ, (N, L) each.
         data: update → one batch for each language.
         noise: update → ε by side, (N, L), before the samples at temperature 1 are taken.
-        rate: update → η of both levels.
+        rate: update → η of Θ; that of φ is `multiplier` times as high.
     """
     alphas: dict[str, Tensor] = {side: each.alpha for side, each in network.methods.items()}
     theta = [each for name, each in network.named_parameters() if not name.endswith("alpha")]
     adam = torch.optim.Adam(theta, **ADAM)
     adam_phi = [torch.optim.Adam([alpha], **ADAM) for alpha in alphas.values()]
+    losses = []
     for number in range(1, updates + 1):
         network.zero_grad()
         z = {side: torch.sigmoid(alphas[side] + noise(number)[side]) for side in alphas}
@@ -49,12 +57,15 @@ def train(network, data, noise, updates: int, inner: int, rate, beta=1.0, weight
         tokens = sum(batch.tokens for batch in batches)
         loss = weight * (z["decoder"].mean(dim=0).sum() - target).abs()
         for n, batch in enumerate(batches):
-            loss = loss + language_loss(network, alphas, z, batch, n, tokens, beta)
+            loss = loss + language_loss(network, alphas, z, batch, n, tokens, beta, per_token)
         loss.backward()
-        moved = [(adam, theta)]
+        losses.append(loss.item())
+        moved = [(adam, theta, 1.0, rate(number))]
         if number % inner == 0:
-            moved += [(each, [a]) for each, a in zip(adam_phi, alphas.values(), strict=True)]
-        for optimiser, parameters in moved:
-            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-            optimiser.param_groups[0]["lr"] = rate(number)
+            for each, alpha in zip(adam_phi, alphas.values(), strict=True):
+                moved.append((each, [alpha], clip_phi, multiplier * rate(number)))
+        for optimiser, parameters, clip, eta in moved:
+            torch.nn.utils.clip_grad_norm_(parameters, clip)
+            optimiser.param_groups[0]["lr"] = eta
             optimiser.step()
+    return losses

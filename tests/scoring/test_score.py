@@ -268,22 +268,23 @@ def test_equal_references_have_equal_counts_whatever_was_translated(folder):
     assert not np.array_equal(bos.references[:-1], bos.references[1:])
 
 
-def test_counts_in_whose_place_no_file_is_are_refused(folder):
-    path = sentences.path_of(folder, "bos")
-    for make, what in ((os.mkfifo, "not a file"), (lambda p: p.symlink_to("gone"), "a link to")):
-        path.unlink()
-        make(path)
-        with refused(what, where=path.name, remedy="fathom score paper/small-12345678"):
-            sentences.read(folder, "bos")
+def edited(path, content):
+    path.write_bytes(gzip.compress(gzip.decompress(content).replace(b"\t1\t", b"\t2\t", 1)))
 
 
-def test_counts_that_scoring_did_not_write_are_refused(folder):
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (edited, "not the file that was recorded"),
+        (lambda path, _: os.mkfifo(path), "not a file"),
+        (lambda path, _: path.symlink_to("gone"), "a link to"),
+    ],
+    ids=["edited", "fifo", "link to nothing"],
+)
+def test_counts_that_scoring_did_not_write_are_refused(folder, damage, what):
     path = sentences.path_of(folder, "bos")
-    lines = gzip.decompress(path.read_bytes()).replace(b"\t1\t", b"\t2\t", 1)
-    path.write_bytes(gzip.compress(lines))
-    with refused(
-        "not the file that was recorded",
-        where=path.name,
-        remedy="fathom score paper/small-12345678",
-    ):
+    content = path.read_bytes()
+    path.unlink()
+    damage(path, content)
+    with refused(what, where=path.name, remedy="fathom score paper/small-12345678"):
         sentences.read(folder, "bos")

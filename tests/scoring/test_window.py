@@ -55,18 +55,20 @@ def test_the_window_is_the_one_that_a_search_finds_whatever_the_order_of_scores(
     assert best_updates(turned, size) == by_search(development, size)
 
 
-def test_of_equal_means_the_latest_is_taken():
-    assert best_updates(curve([25.0] * 40), 21) == [EVERY * n for n in range(20, 41)]
-    assert best_updates(curve([2.0, 1.0, 2.0, 0.0]), 2) == [2 * EVERY, 3 * EVERY]
-
-
-def test_scores_tie_as_they_are_written_and_not_as_they_are_rounded():
-    # In binary 25.0 + 25.1 is more than 24.9 + 25.2, rounded or not.
-    assert best_updates(curve([25.0, 25.1, 20.0, 24.9, 25.2]), 2) == [4 * EVERY, 5 * EVERY]
-
-
-def test_where_there_are_fewer_checkpoints_all_are_taken():
-    assert best_updates(curve([24.0, 25.0, 23.0]), 21) == [1_000, 2_000, 3_000]
+@pytest.mark.parametrize(
+    ("scores", "size", "window"),
+    [
+        # Of equal means the latest is taken.
+        ([25.0] * 40, 21, range(20, 41)),
+        ([2.0, 1.0, 2.0, 0.0], 2, [2, 3]),
+        # In binary 25.0 + 25.1 is more than 24.9 + 25.2, rounded or not.
+        ([25.0, 25.1, 20.0, 24.9, 25.2], 2, [4, 5]),
+        # Of fewer checkpoints all are taken.
+        ([24.0, 25.0, 23.0], 21, [1, 2, 3]),
+    ],
+)
+def test_scores_tie_as_they_are_written_and_of_few_checkpoints_all_are_taken(scores, size, window):
+    assert best_updates(curve(scores), size) == [EVERY * number for number in window]
 
 
 def test_a_mean_has_a_spread_of_two_or_more():
@@ -104,16 +106,21 @@ def windowed(spec, size):
     return replace(spec, decoding=spec.decoding.model_copy(update={"window": size}))
 
 
+def chosen(paths, spec, *options, right=COPIED):
+    """Choose the windows of a run; return its stand-in, the measurements and what is reported."""
+    made, lines = Spoilt(paths.window(spec, 1, "plain"), right), []
+    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append, *options)
+    assert path == MeasurementFile(spec, 1, paths, "window", gates="plain").path
+    return made, measurements.read(path), lines
+
+
 def bleu(path):
     return corpus_bleu(read_lines(path), [ENGLISH], tokenize="char").score
 
 
 def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     spec = windowed(decoded(), 3)
-    made, lines = Spoilt(paths.window(spec, 1, "plain")), []
-    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append)
-    assert path == MeasurementFile(spec, 1, paths, "window", gates="plain").path
-    file = measurements.read(path)
+    made, file, lines = chosen(paths, spec)
     assert file.recipe == RECIPE
     updates = file.settings["updates"]["char"]
     valid = made.of("valid", UPDATES)
@@ -134,14 +141,12 @@ def test_window_mean_and_spread_are_those_found_by_hand(decoded, paths):
     assert any(line.startswith(f"char: {record.all.value:.2f} ± ") for line in lines)
     # Into one language nothing is checked.
     assert {record.doubt for record in file.measurements.values()} == {""}
-    assert not any("languages" in line for line in lines)
+    assert not any("languages" in line or "fewer" in line for line in lines)
 
 
 def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, paths):
     spec = windowed(decoded(), 2)
-    made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, print)
-    file = measurements.read(path)
+    made, file, _ = chosen(paths, spec)
     assert set(file.measurements) == {
         *(f"bleu.test.plain.window.{name}" for name in ("13a", "intl", "char", "none")),
         "chrf.test.plain.window",
@@ -154,10 +159,7 @@ def test_every_metric_has_its_window_and_test_text_is_read_only_there(decoded, p
 
 
 def test_of_a_metric_whose_low_end_is_good_the_lowest_mean_chooses(decoded, paths):
-    spec = windowed(decoded(), 2)
-    made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, print, ["ter"])
-    file = measurements.read(path)
+    _, file, _ = chosen(paths, windowed(decoded(), 2), ["ter"])
     record = file.measurements["ter.test.plain.window"]
     assert 3 in file.settings["updates"]["TER"]
     assert record.all.value < 50
@@ -165,18 +167,14 @@ def test_of_a_metric_whose_low_end_is_good_the_lowest_mean_chooses(decoded, path
 
 
 def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
-    spec, lines = windowed(decoded(), 21), []
-    made = Spoilt(paths.window(spec, 1, "plain"))
-    best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append)
+    _, _, lines = chosen(paths, windowed(decoded(), 21))
     assert lines[-1] == "6 checkpoints were saved, fewer than 21: all are taken"
 
 
 @pytest.mark.parametrize(("hypotheses", "right"), [(OTHER, True), (COPIED, False)])
 def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, hypotheses, right):
-    spec, lines = windowed(decoded("one_to_many"), 2), []
-    made = Spoilt(paths.window(spec, 1, "plain"), hypotheses)
-    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, lines.append)
-    file = measurements.read(path)
+    spec = windowed(decoded("one_to_many"), 2)
+    made, file, lines = chosen(paths, spec, right=hypotheses)
     every = common_metrics(spec)
     for metric, window in file.settings["updates"].items():
         texts = {
@@ -191,15 +189,14 @@ def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, 
 
 def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
     spec = windowed(decoded(), 2)
-    made = Spoilt(paths.window(spec, 1, "plain"))
-    path = best_window(spec, 1, "plain", paths, UPDATES, made.of, print)
+    chosen(paths, spec)
 
     def broken(split, updates):
         raise FathomError("broken", "here", "mend")
 
     with refused(where="here"):
         best_window(spec, 1, "plain", paths, UPDATES, broken, print)
-    assert not path.exists()
+    assert not MeasurementFile(spec, 1, paths, "window", gates="plain").path.exists()
 
 
 # Scores of single checkpoints
@@ -212,30 +209,16 @@ def scores_of(run, paths, files):
 
 
 @pytest.fixture
-def hypotheses(tmp_path):
-    """Return files of three checkpoints, each with one line more that is the reference."""
-
-    def write(right=COPIED):
-        files = {}
-        for update in (20, 100, 3):
-            files[update] = {}
-            for number, (task, lines) in enumerate(right.items()):
-                wrong = [
-                    f"{line} no" if i > update % 7 + number else line
-                    for i, line in enumerate(lines)
-                ]
-                files[update][task] = tmp_path / "window" / f"{task}.test.{update}.txt"
-                write_lines(files[update][task], wrong)
-        return files
-
-    return write
+def spoilt(tmp_path):
+    """A function that writes test hypotheses of three checkpoints, not in the order of updates."""
+    return lambda right=COPIED: Spoilt(tmp_path / "window", right).of("test", (2, 5, 3))
 
 
 @pytest.mark.parametrize("metric", ["13a", "intl", "char", "none", "chrF"])
-def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric):
-    run, files = decoded(), hypotheses()
+def test_the_score_of_each_file_is_sacrebleus(decoded, paths, spoilt, metric):
+    run, files = decoded(), spoilt()
     scores = scores_of(run, paths, files)[metric]
-    assert list(scores) == [20, 100, 3]
+    assert list(scores) == [2, 5, 3]
     for update, tasks in scores.items():
         assert list(tasks) == ["bos", "kor"]
         for task, value in tasks.items():
@@ -247,14 +230,12 @@ def test_the_score_of_each_file_is_sacrebleus(decoded, paths, hypotheses, metric
     assert len({value for tasks in scores.values() for value in tasks.values()}) > 3
 
 
-def test_a_task_is_scored_against_its_language_by_the_metrics_of_all_tasks(
-    decoded, paths, hypotheses
-):
+def test_a_task_is_scored_against_its_language_by_the_metrics_of_all_tasks(decoded, paths, spoilt):
     run = decoded("one_to_many", tokenizers=("moses",))
-    found = scores_of(run, paths, hypotheses(OTHER))
+    found = scores_of(run, paths, spoilt(OTHER))
     # Not ko-mecab, which Korean alone has.
     assert [*found] == ["13a", "intl", "char", "none", "moses", "chrF"]
-    assert all(value > 80 for tasks in found["char"].values() for value in tasks.values())
+    assert all(value > 50 for tasks in found["char"].values() for value in tasks.values())
     assert all(0 < value <= 100 for tasks in found["moses"].values() for value in tasks.values())
 
 
@@ -276,20 +257,20 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
         texts_of(run, corpus, "test")
 
 
-def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, hypotheses):
-    run, files = decoded(), hypotheses()
+def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, spoilt):
+    run, files = decoded(), spoilt()
     write_lines(files[3]["kor"], ENGLISH[:4])
     with refused("4 hypotheses for 6 references", where="kor.test.3.txt"):
         scores_of(run, paths, files)
 
 
-def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, hypotheses):
+def test_the_doubts_are_those_of_each_updates_decoding(decoded, paths, spoilt):
     run = decoded("one_to_many")
-    files, corpus = hypotheses(OTHER), paths.corpus(run.data)
-    for path in files[100].values():
+    files, corpus = spoilt(OTHER), paths.corpus(run.data)
+    for path in files[5].values():
         write_lines(path, ENGLISH)
     doubts = doubts_of(run, corpus, "test", files)
-    assert (doubts[20], doubts[3]) == ("", "")
-    assert doubts[100] == check(run.data, corpus, "test", COPIED).doubt != ""
+    assert (doubts[2], doubts[3]) == ("", "")
+    assert doubts[5] == check(run.data, corpus, "test", COPIED).doubt != ""
     other = decoded()
     assert doubts_of(other, paths.corpus(other.data), "test", files) == {}

@@ -154,6 +154,15 @@ class Run:
         tasks = torch.cat([batch.tasks for batch in batches]).unique()
         return MicroBatches(batches, tokens, tasks)
 
+    def by_task(self, number):
+        """Return the batches of an update, one for each of the three tasks."""
+        return [self.micro_batches(number, only={task}).batches[0] for task in range(3)]
+
+    def noise(self, number):
+        """Start an update of latent layers; return the noise of its samples by side."""
+        self.network.start_update(1, number)
+        return {side: method.noise for side, method in self.network.methods.items()}
+
     def share(self, number, ranks, micro):
         """Make an update with the micro-batches of one process; return it and its result."""
         update = self.micro_batches(number, micro=micro)
@@ -162,6 +171,11 @@ class Run:
 
     def update(self, number, **choice):
         return self.two_level.update(number, self.micro_batches(number, **choice))
+
+
+def rate(number):
+    """Return the rate of small runs: peak 5e-3 at update 4."""
+    return 5.0e-3 * min(number / 4, (4 / number) ** 0.5)
 
 
 def without_dropout(spec):

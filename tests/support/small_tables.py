@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.sources import CORPUS, ResultSource
 from fathom.config import tables
 from fathom.config.check import check
@@ -164,6 +165,7 @@ class Results:
 
     def __init__(self, folder, comparable=True):
         self.folder, self.comparable = folder, comparable
+        folder.mkdir(parents=True, exist_ok=True)
 
     def spec(self, run):
         return SPEC
@@ -237,6 +239,13 @@ class Results:
             for name in KNOWN.datasets
         }
         return runs | corpora
+
+
+def compared(results, name="table1", text=TABLES, printed=(), scale="tiny", **options):
+    """Return a table of results next to reported cells; `marks` and `sources` may be given."""
+    drawn = table(results.folder, name, text, options.get("marks"))
+    sources = results.sources | options.get("sources", {})
+    return compare_table(drawn, KNOWN.cells(drawn), printed, sources, scale)
 
 
 def typical(folder, comparable=True):

@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from fathom.io.files import read_json
+
 
 def state(folder: Path) -> dict[str, Any]:
     """Return the newest state of a run's folder: weights, optimisers, random numbers."""
@@ -27,7 +29,19 @@ def require_equal(first: Any, second: Any, path: str = "state") -> None:
         assert first == second, path
 
 
+def left_by(folder: Path) -> dict[str, Any]:
+    """Return what an ended training leaves: state, kept weights, metrics, tables, and its end."""
+    kept = sorted(folder.glob("checkpoints/update_*.pt"))
+    series = [folder / "metrics.tsv", *sorted(folder.glob("diagnostics/*"))]
+    ended = read_json(folder / "training.json")
+    return {
+        "state": state(folder),
+        "weights": {path.name: torch.load(path, weights_only=True) for path in kept},
+        "series": {path.name: path.read_bytes() for path in series},
+        "ended": {key: ended[key] for key in ("outcome", "validation", "parameters")},
+    }
+
+
 def require_same_training(first: Path, second: Path) -> None:
-    """Fail unless two runs' folders have the same newest state and the same metrics, to the bit."""
-    require_equal(state(first), state(second))
-    assert (first / "metrics.tsv").read_bytes() == (second / "metrics.tsv").read_bytes()
+    """Fail unless two ended trainings have left the same, to the bit."""
+    require_equal(left_by(first), left_by(second), "training")

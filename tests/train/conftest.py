@@ -1,5 +1,7 @@
 """A small encoded corpus, and a run on it."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ import torch
 from fathom.data.tensors import Tensors, load
 from fathom.train.optimisers import LossScale
 from fathom.train.two_level import TwoLevel
-from tests.support.small_runs import encoded, specification, train_run
+from tests.support.small_runs import encoded
 
 
 @pytest.fixture(scope="session")
@@ -38,9 +40,18 @@ def loss_scale(monkeypatch):
     monkeypatch.setattr(LossScale, "START", 2.0**127)
 
 
-@pytest.fixture(scope="session")
-def whole(tensors, tmp_path_factory) -> Path:
-    """The folder of a static run that nothing has stopped."""
-    folder = tmp_path_factory.mktemp("whole")
-    train_run(specification(), tensors, folder)
-    return folder
+@pytest.fixture
+def signal_at(monkeypatch):
+    """A function that lets a signal come before an update."""
+
+    def arrange(at, patched=monkeypatch):
+        one_update = TwoLevel.update
+
+        def signal_first(self, number, batches):
+            if number == at:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return one_update(self, number, batches)
+
+        patched.setattr(TwoLevel, "update", signal_first)
+
+    return arrange

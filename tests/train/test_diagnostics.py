@@ -1,20 +1,15 @@
-"""What is recorded of a training: right, at the right updates, and the same after a kill."""
+"""What is recorded of a training: right, and at the right updates."""
 
-import gzip
-import os
-import signal
 from math import isnan
 
 import pytest
 import torch
 
 from fathom.io.series import read
-from fathom.io.signals import Stopped
 from fathom.train.diagnostics import Diagnostics, layer_gradient_norms
 from fathom.train.ranks import Ranks
 from tests.reference.padded.networks import padded_logits
-from tests.support.processes import join, kill, killed, start_together, train_and_be_killed
-from tests.support.refused import says
+from tests.support.processes import join, start_together
 from tests.support.small_networks import PAD, batch, method, network, nll, shape
 from tests.support.small_runs import (
     SWITCHES,
@@ -229,88 +224,15 @@ def test_weights_of_a_mixture_are_by_source_and_memory(tmp_path):
     assert seen(tmp_path / "rnmt_plus")["encoder_weights"]["source"] == ["1", "2", "3"]
 
 
-def contents(folder):
-    """Return the bytes of every table."""
-    return {path.name: path.read_bytes() for path in sorted((folder / "diagnostics").glob("*"))}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("member", [2, 5])
-def test_a_run_killed_and_resumed_has_the_tables_of_one_that_was_not(
-    tensors, tmp_path, monkeypatch, member
-):
-    monkeypatch.setattr("fathom.train.diagnostics.MEMBER", member)
-    launch = switched(diagnose_every=2, diagnose_first=4)
-    spec = latent({"training": {"updates": 12}})
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    train_run(spec, tensors, whole, launch)
-    for update in (1, 5, 10):
-        train_and_be_killed(spec, tensors, broken, update, launch)
-    train_run(spec, tensors, broken, launch)
-    assert contents(whole) == contents(broken)
-    updates = read(whole / "diagnostics" / "encoder_gradient_ratio.tsv.gz")["update"]
-    assert updates == [1, 2, 3, 4, 6, 8, 10, 12]
-
-
-@pytest.mark.slow
-def test_a_run_killed_while_it_writes_tables_loses_nothing_and_says_so(
-    tensors, tmp_path, monkeypatch
-):
-    monkeypatch.setattr("fathom.train.diagnostics.MEMBER", 2)
-    spec = latent({"training": {"updates": 12}})
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    train_run(spec, tensors, whole, EVERY_UPDATE)
-
-    def child():
-        write = Diagnostics.write
-
-        def write_half(self, complete=None):
-            write(self, complete)
-            if (broken / "checkpoints" / "last.pt").exists():
-                path = broken / "diagnostics" / "decoder_samples.tsv.gz"
-                path.write_bytes(path.read_bytes()[:-5])
-                kill()
-
-        Diagnostics.write = write_half
-        train_run(spec, tensors, broken, EVERY_UPDATE)
-
-    killed(child)
-    lines = []
-    train_run(spec, tensors, broken, EVERY_UPDATE, lines.append)
-    says("damaged rows are dropped", where="decoder_samples.tsv.gz").check(lines)
-    assert contents(whole) == contents(broken)
-
-
-@pytest.mark.slow
-def test_a_run_stopped_between_checkpoints_has_equal_tables(tensors, tmp_path):
-    def stop_at_update_four(line):
-        if "update 4 of" in line:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    spec = latent({"training": {"updates": 9}})
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    train_run(spec, tensors, whole, EVERY_UPDATE)
-    with pytest.raises(Stopped):
-        train_run(spec, tensors, stopped, EVERY_UPDATE, stop_at_update_four)
-    train_run(spec, tensors, stopped, EVERY_UPDATE)
-    assert contents(whole) == contents(stopped)
-
-
-def test_tables_of_a_run_whose_first_checkpoint_never_came_start_again(tensors, tmp_path):
-    stale = tmp_path / "run" / "diagnostics" / "encoder_gradient_ratio.tsv.gz"
-    stale.parent.mkdir(parents=True)
-    stale.write_bytes(gzip.compress(b"update\tvalue\n1\t99\n"))
-    train_run(latent({"training": {"updates": 3}}), tensors, tmp_path / "run", EVERY_UPDATE)
-    assert read(stale)["update"] == [1, 2, 3]
-    assert 99 not in read(stale)["value"]
-
-
 @pytest.mark.slow
 def test_looking_changes_nothing_of_what_is_learnt(tensors, tmp_path):
-    for name, launch in (("blind", SWITCHES), ("seeing", EVERY_UPDATE)):
+    seeing = switched(diagnose_every=2, diagnose_first=3)
+    for name, launch in (("blind", SWITCHES), ("seeing", seeing)):
         train_run(latent(), tensors, tmp_path / name, launch)
     require_equal(*(state(tmp_path / name)["model"] for name in ("blind", "seeing")))
     assert not (tmp_path / "blind" / "diagnostics").exists()
+    found = read(tmp_path / "seeing" / "diagnostics" / "encoder_gradient_ratio.tsv.gz")
+    assert found["update"] == [1, 2, 3, 4, 6]
 
 
 def test_a_run_that_diverges_has_its_tables_up_to_there(tensors, tmp_path):

@@ -1,17 +1,28 @@
-"""What is recorded of attempts, who reports an error, and what is stale."""
+"""What stops a training, what is recorded of its attempts, who reports an error, and its device."""
 
+import errno
+import io
 import os
+import signal
+import sys
+from itertools import chain
 
 import pytest
 import torch
+from rich.console import Console
 
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.io.locks import HOLDER, Held, Holder, only_writer
-from fathom.io.signals import Stopped
+from fathom.io.machine import VARIABLES
+from fathom.io.screen import say
+from fathom.io.signals import Pending, Stopped
 from fathom.results.recipe import RECIPE
-from fathom.results.run_state import FAILED, OUT_OF_MEMORY, fail, read_state
+from fathom.results.run_state import FAILED, OUT_OF_MEMORY, TRAINING, fail, read_state
+from fathom.results.training_record import in_tf32
 from fathom.train import session
+from fathom.train.environment import choose_device, device_facts, require_arithmetic, versions
+from fathom.train.progress import Reporter
 from fathom.train.ranks import PeerLost, Ranks
 from fathom.train.session import (
     ATTEMPTS,
@@ -22,9 +33,10 @@ from fathom.train.session import (
     recipe_of,
     recorded,
 )
-from fathom.train.stopping import END_TIME
+from fathom.train.stopping import END_TIME, STOP_FILE, Stopping
 from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
+from tests.support.small_runs import specification, train_run
 
 
 def begun(folder, last_seen=None, report=silent):
@@ -43,24 +55,6 @@ def test_an_attempt_without_an_end_was_killed_and_stays_in_the_list(tmp_path):
     assert last["pid"]
 
 
-def ended_before(tmp_path, ended_as, last_seen=None, job="41"):
-    """Return what the next attempt finds out about how one ended."""
-    first = begun(tmp_path)
-    first.start(0, 100)
-    if ended_as:
-        first.end(40, ended_as)
-    os.environ["SLURM_JOB_ID"] = job  # in_job puts it back
-    begun(tmp_path, last_seen).start(40, 100)
-    return recorded(tmp_path)[0]["ended_as"]
-
-
-@pytest.fixture
-def in_job(monkeypatch):
-    """Train in job 41, which ends at the second 10,000."""
-    monkeypatch.setenv("SLURM_JOB_ID", "41")
-    monkeypatch.setenv(END_TIME, "10000")
-
-
 @pytest.mark.parametrize(
     ("recorded_as", "last_seen", "job", "ended_as"),
     [
@@ -73,11 +67,19 @@ def in_job(monkeypatch):
         ("stopped", None, "42", "cancelled"),
     ],
 )
-@pytest.mark.usefixtures("in_job")
 def test_the_next_attempt_finds_out_why_a_job_ended(
-    tmp_path, recorded_as, last_seen, job, ended_as
+    tmp_path, monkeypatch, recorded_as, last_seen, job, ended_as
 ):
-    assert ended_before(tmp_path, recorded_as, last_seen, job) == ended_as
+    """Job 41 ends at the second 10,000."""
+    monkeypatch.setenv("SLURM_JOB_ID", "41")
+    monkeypatch.setenv(END_TIME, "10000")
+    first = begun(tmp_path)
+    first.start(0, 100)
+    if recorded_as:
+        first.end(40, recorded_as)
+    monkeypatch.setenv("SLURM_JOB_ID", job)
+    begun(tmp_path, last_seen).start(40, 100)
+    assert recorded(tmp_path)[0]["ended_as"] == ended_as
 
 
 def test_a_resumed_training_has_the_lowest_recipe_of_its_attempts(tmp_path, monkeypatch):
@@ -86,6 +88,8 @@ def test_a_resumed_training_has_the_lowest_recipe_of_its_attempts(tmp_path, monk
         attempt = begun(tmp_path)
         attempt.start(0, 100)
     assert attempt.recipe == 2
+    # One without a recipe is older than all.
+    assert [recipe_of(each) for each in ({}, {"recipe": None}, {"recipe": "2"})] == [0, 0, 0]
 
 
 DAMAGES = [b"", b"{}", b"[]", b"\0\0\0", b"\xff", b'{"attempts": {}}', b'{"attempts": [1]}']
@@ -102,11 +106,6 @@ def test_a_damaged_list_is_set_aside_with_one_line_and_begins_again(tmp_path, co
     assert (tmp_path / DAMAGED).read_bytes() == content
     attempt.start(3, 100)
     assert [entry["from_update"] for entry in recorded(tmp_path)] == [3]
-
-
-@pytest.mark.parametrize("attempt", [{}, {"recipe": None}, {"recipe": "2"}])
-def test_an_attempt_without_a_recipe_is_older_than_all(attempt):
-    assert recipe_of(attempt) == 0
 
 
 @pytest.fixture
@@ -137,9 +136,6 @@ def test_a_failure_is_no_end_of_an_attempt_that_has_ended_or_never_trained(tmp_p
     assert last(tmp_path) == ("limit", 40)
 
 
-MISSING = FathomError("no such file", "tensors.json", "encode it")
-
-
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Wait for nobody."""
@@ -155,27 +151,40 @@ def end(folder, rank, error, attempt=None, world=3, recorded=None):
         raise error
 
 
-def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt):
-    with refused("another process of this training has ended"):
-        end(tmp_path, 0, PeerLost(), attempt, world=1)
-    assert read_state(tmp_path).state == FAILED
-    says("another process of this training has ended").check(read_state(tmp_path).reason)
+FULL, BUG = torch.OutOfMemoryError("full"), RuntimeError("a bug")
+MISSING = FathomError("no such file", "tensors.json", "encode it")
+LOST = PeerLost()
+ENDS = {
+    # The process that has an error says it.
+    "the first without memory": (0, FULL, torch.OutOfMemoryError, OUT_OF_MEMORY),
+    "another without memory": (2, FULL, torch.OutOfMemoryError, OUT_OF_MEMORY),
+    "the first with a bug": (0, BUG, RuntimeError, FAILED),
+    "another with a bug": (2, BUG, RuntimeError, FAILED),
+    # Of those that lost a process the first one; where it is the one that is lost, the second.
+    "the first that lost one": (0, LOST, PeerLost, FAILED),
+    "the second that lost one": (1, LOST, PeerLost, FAILED),
+    "the third that lost one": (2, LOST, SystemExit, TRAINING),
+    # Refused is what all of them refuse, or one.
+    "the first that refuses": (0, MISSING, FathomError, FAILED),
+    "one that refuses": (2, MISSING, FathomError, FAILED),
+    # A stop is no error.
+    "a stop": (0, Stopped(15), Stopped, TRAINING),
+}
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [(torch.OutOfMemoryError("full"), OUT_OF_MEMORY), (RuntimeError("a bug"), FAILED)],
-)
-@pytest.mark.parametrize("rank", [0, 2])
-def test_the_process_that_has_an_error_says_it(tmp_path, attempt, rank, error, kind):
-    with pytest.raises(type(error)):
+@pytest.mark.parametrize(("rank", "error", "raised", "kind"), ENDS.values(), ids=ENDS)
+def test_the_process_that_has_an_error_says_and_records_it(
+    tmp_path, attempt, rank, error, raised, kind
+):
+    with pytest.raises(raised):
         end(tmp_path, rank, error, attempt)
-    assert (read_state(tmp_path).state, read_state(tmp_path).reason) == (kind, str(error))
+    found = read_state(tmp_path)
+    assert found.state == kind
+    assert kind == TRAINING or found.reason == str(error)
 
 
 @pytest.mark.parametrize(
-    ("rank", "error"),
-    [*((rank, PeerLost()) for rank in range(3)), (1, torch.OutOfMemoryError("full"))],
+    ("rank", "error"), [(0, LOST), (1, LOST), (2, LOST), (1, FULL), (2, MISSING)]
 )
 def test_a_process_is_silent_where_another_one_has_said_why(tmp_path, attempt, rank, error):
     with pytest.raises(SystemExit) as ended:
@@ -186,25 +195,16 @@ def test_a_process_is_silent_where_another_one_has_said_why(tmp_path, attempt, r
         assert last(tmp_path)[0] == "out_of_memory"
 
 
-@pytest.mark.parametrize(("rank", "speaks"), [(0, True), (1, True), (2, False)])
-def test_of_those_that_lost_a_process_that_was_killed_the_first_says_it(
-    tmp_path, attempt, rank, speaks
-):
-    """The first process; where it is the one that was killed, the second."""
-    with pytest.raises(PeerLost if speaks else SystemExit):
-        end(tmp_path, rank, PeerLost(), attempt)
-
-
-def test_what_all_processes_refuse_the_first_one_says(tmp_path, attempt):
-    with pytest.raises(FathomError):
-        end(tmp_path, 0, MISSING, attempt)
-    with pytest.raises(SystemExit):
-        end(tmp_path, 2, MISSING)
-
-
-def test_what_one_process_refuses_it_says(tmp_path, attempt):
-    with pytest.raises(FathomError):
-        end(tmp_path, 2, MISSING)
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [(LOST, FAILED), (FULL, OUT_OF_MEMORY), (OSError(errno.ENOSPC, "full"), FAILED)],
+)
+def test_a_process_alone_says_its_error_and_records_it(tmp_path, attempt, error, kind):
+    """torchrun passes on no exit code."""
+    with pytest.raises(type(error)):
+        end(tmp_path, 0, error, attempt, world=1)
+    assert (read_state(tmp_path).state, read_state(tmp_path).reason) == (kind, str(error))
+    assert last(tmp_path) == (kind, 40)
 
 
 def test_an_error_before_the_attempt_begins_leaves_the_state_of_the_one_before(tmp_path, attempt):
@@ -212,12 +212,6 @@ def test_an_error_before_the_attempt_begins_leaves_the_state_of_the_one_before(t
     with pytest.raises(ValueError, match="so"), Session(Ranks(0, 2), tmp_path):
         raise ValueError("so")
     assert read_state(tmp_path).state == "saved"
-
-
-def test_a_stop_is_no_error(tmp_path, attempt):
-    with pytest.raises(Stopped):
-        end(tmp_path, 0, Stopped(15), attempt)
-    assert read_state(tmp_path).state == "training"
 
 
 @pytest.fixture
@@ -234,25 +228,251 @@ def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize(("older", "left"), [(1, {"train.log"}), (0, None)])
-def test_a_training_of_an_older_recipe_leaves_only_its_log(folder, older, left):
-    recipe = RECIPE["training"]
-    attempts = [{"recipe": recipe}, {"recipe": recipe - older}]
+def test_a_training_of_an_older_recipe_leaves_only_its_log(folder):
+    attempts = [{"recipe": RECIPE["training"]}, {"recipe": RECIPE["training"] - 1}]
     write_json(folder / "attempts.json", {"attempts": attempts})
-    before = names(folder)
     lines = []
     delete_stale(folder, lines.append)
-    assert {name for name in names(folder) if not name.startswith("lock")} == (left or before)
-    assert len(lines) == older
+    assert {name for name in names(folder) if not name.startswith("lock")} == {"train.log"}
+    assert len(lines) == 1
 
 
-def test_a_run_that_never_began_is_left_alone(tmp_path):
-    delete_stale(tmp_path / "run", print)
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_damaged_list_of_attempts_makes_no_training_stale(folder):
-    (folder / "attempts.json").write_text("{}", encoding="utf-8")
-    before = names(folder)
-    delete_stale(folder, print)
+@pytest.mark.parametrize(
+    "content", [{"attempts": [{"recipe": RECIPE["training"]}]}, {}], ids=["current", "damaged"]
+)
+def test_a_training_that_is_not_known_to_be_older_stays(folder, content):
+    write_json(folder / "attempts.json", content)
+    before, lines = names(folder), []
+    delete_stale(folder, lines.append)
+    delete_stale(folder / "never began", lines.append)
     assert names(folder) == before
+    assert lines == []
+
+
+@pytest.fixture(autouse=True)
+def outside(monkeypatch):
+    """Train outside of any job."""
+    for name in (*VARIABLES, END_TIME, STOP_FILE):
+        monkeypatch.delenv(name, raising=False)
+
+
+def sent(number):
+    pending = Pending()
+    pending.number = number
+    return pending
+
+
+def at(*seconds):
+    """Return a clock that says these seconds one after the other, then the last one for ever."""
+    times = iter(chain(seconds, (seconds[-1] for _ in range(99))))
+    return lambda: next(times)
+
+
+TERM, INT, USR1 = signal.SIGTERM, signal.SIGINT, signal.SIGUSR1
+
+
+@pytest.mark.parametrize(
+    ("number", "job", "left", "content", "reason"),
+    [
+        # Outside of a job a signal is a user who cancels.
+        (TERM, None, None, None, "cancelled"),
+        (INT, None, None, None, "cancelled"),
+        (USR1, None, None, None, "cancelled"),
+        # Inside a job it may be anyone's: the next attempt knows whether the job runs again.
+        (TERM, "41", None, None, "stopped"),
+        (INT, "41", None, None, "cancelled"),
+        # Near the end of the job it is the warning of its limit, by the time and not by its name.
+        (USR1, "41", 9_900, None, "stopped"),
+        (USR1, "41", 100, None, "limit"),
+        # A stop file explains a signal, and stops without one.
+        (TERM, "41", None, "preempted", "preempted"),
+        (0, None, None, "limit\n", "limit"),
+        (0, None, None, "preempted by job 9", "preempted"),
+        (0, None, None, "", "cancelled"),
+        (0, None, None, "x", "cancelled"),
+    ],
+)
+def test_a_training_says_what_stops_it_and_why(
+    tmp_path, monkeypatch, number, job, left, content, reason
+):
+    """A warning that comes while torch is imported reaches no handler."""
+    path = tmp_path / "stop"
+    monkeypatch.setenv(STOP_FILE, str(path))
+    if job:
+        monkeypatch.setenv("SLURM_JOB_ID", job)
+    if left:
+        monkeypatch.setenv(END_TIME, str(1000 + left))
+    stopping = Stopping(sent(number), clock=at(1000.0))
+    agreed = stopping.asked(0.0)
+    assert agreed == number
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    stopped = stopping.stopped(agreed or stopping.asked(0.0), 7)
+    assert stopping.why == reason
+    by = signal.Signals(number).name if number else "its stop file"
+    says(f"stopped by {by} after update 7").check(str(stopped))
+    assert stopped.code == 128 + (INT if number == INT else TERM)
+
+
+@pytest.mark.parametrize(
+    ("update", "save", "needed"), [(0, 0, 10), (20, 0, 30), (0, 30, 70), (20, 30, 90)]
+)
+def test_a_training_stops_while_there_is_time_for_an_update_and_a_save(
+    monkeypatch, update, save, needed
+):
+    """The time is that of the longest update and twice that of the longest save."""
+    for left, stops in ((needed + 1, False), (needed, True)):
+        monkeypatch.setenv(END_TIME, str(1000 + update + left))
+        stopping = Stopping(Pending(), clock=at(1000.0, 1000.0 + update))
+        stopping.asked(save)
+        assert bool(stopping.asked(save)) == stops
+
+
+def test_the_end_of_the_job_is_a_limit_with_the_exit_code_of_term(monkeypatch, tmp_path):
+    """Whoever started the job reads the reason in the stop file."""
+    monkeypatch.setenv(END_TIME, "1000")
+    monkeypatch.setenv(STOP_FILE, str(tmp_path / "stop"))
+    stopping = Stopping(Pending(), clock=at(995.0))
+    stopped = stopping.stopped(stopping.asked(0.0), 7)
+    assert stopping.why == "limit"
+    assert (tmp_path / "stop").read_text() == "limit\n"
+    says("stopped by the end of its job's time after update 7").check(str(stopped))
+    assert stopped.code == 143
+
+
+def test_one_process_reads_file_and_clock_for_all(tmp_path, monkeypatch):
+    assert Stopping(Pending()).asked(0.0) == 0
+    monkeypatch.setenv(END_TIME, "1")
+    monkeypatch.setenv(STOP_FILE, str(tmp_path))
+    assert Stopping(Pending(), reads=False).asked(0.0) == 0
+    assert Stopping(sent(signal.SIGTERM), reads=False).asked(0.0) == signal.SIGTERM
+
+
+def test_an_end_that_is_no_time_is_refused(monkeypatch):
+    monkeypatch.setenv(END_TIME, "tomorrow")
+    with refused("'tomorrow' is not a time in seconds since 1970", where=END_TIME):
+        Stopping(Pending())
+
+
+def show(shown):
+    """Report a short training."""
+    shown.line("before")
+    shown.start("run-1", 2, 4)
+    shown.update(3, 4.5)
+    shown.row("update 3 of 4, NLL 4.500")
+    shown.line("a checkpoint is damaged")
+    shown.stop()
+    shown.line("finished")
+
+
+def test_plain_lines_show_every_row_and_the_log_keeps_all(tmp_path):
+    lines = []
+    show(Reporter(lines.append, tmp_path / "run" / "train.log"))
+    expected = ["before", "update 3 of 4, NLL 4.500", "a checkpoint is damaged", "finished"]
+    assert lines == expected
+    log = (tmp_path / "run" / "train.log").read_text(encoding="utf-8")
+    assert log.split("\n") == [*expected, ""]
+
+
+def test_a_bar_shows_updates_and_nll_and_the_log_keeps_the_rows(tmp_path, monkeypatch):
+    lines, terminal = [], io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    shown = Reporter(lines.append, tmp_path / "train.log")
+    shown.bar.live.console = Console(file=terminal, force_terminal=True, width=120)
+    show(shown)
+    # Outside the bar's life lines go the usual way.
+    assert lines == ["before", "finished"]
+    assert "3 of 4 updates" in terminal.getvalue()
+    assert "NLL 4.500" in terminal.getvalue()
+    assert "a checkpoint is damaged" in terminal.getvalue()
+    log = (tmp_path / "train.log").read_text(encoding="utf-8").split("\n")
+    assert log == [
+        "before", "update 3 of 4, NLL 4.500", "a checkpoint is damaged", "finished", "",
+    ]  # fmt: skip
+
+
+def test_a_line_is_in_the_log_before_it_is_printed(tmp_path):
+    log = tmp_path / "train.log"
+    logged = []
+    shown = Reporter(lambda line: logged.append(log.read_text(encoding="utf-8")), log)
+    shown.line("one")
+    shown.row("two")
+    assert logged == ["one\n", "one\ntwo\n"]
+
+
+def test_a_bar_on_a_terminal_that_goes_away_stops_nothing(tmp_path, monkeypatch):
+    ours, theirs = os.openpty()
+    with open(theirs, "w", encoding="utf-8", buffering=1) as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        shown = Reporter(say, tmp_path / "train.log")
+        assert shown.bar
+        shown.start("run-1", 0, 4)
+        shown.update(1, 5.0)
+        os.close(ours)
+        shown.update(2, 4.5)
+        shown.row("update 2 of 4")
+        shown.line("a checkpoint is damaged")
+        shown.stop()
+        shown.line("finished")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), theirs)
+    log = (tmp_path / "train.log").read_text(encoding="utf-8").split("\n")
+    assert log == ["update 2 of 4", "a checkpoint is damaged", "finished", ""]
+
+
+def test_a_cpu_computes_with_one_thread_so_that_sums_repeat():
+    assert device_facts(choose_device("cpu"), 2)["threads"] == 1
+
+
+def test_a_training_in_float16_on_a_cpu_is_refused(tensors, tmp_path):
+    half = specification(changes={"training": {"precision": "fp16"}})
+    with refused("needs CUDA", where="training.precision: fp16", remedy="GPU"):
+        train_run(half, tensors, tmp_path)
+
+
+def test_an_environment_that_forces_tf32_is_recorded_and_refused_for_exact_products(monkeypatch):
+    cuda, cpu = torch.device("cuda"), torch.device("cpu")
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
+    require_arithmetic(cuda, "exact", "fp32")
+    assert "tf32_override" not in device_facts(cuda, 1)
+    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
+    require_arithmetic(cuda, "tf32", "fp32")
+    require_arithmetic(cpu, "exact", "fp32")
+    with refused("NVIDIA_TF32_OVERRIDE=1", where="matmul: exact", remedy="unset"):
+        require_arithmetic(cuda, "exact", "fp32")
+    assert in_tf32(device_facts(cuda, 1))
+    assert "tf32_override" not in device_facts(cpu, 1)
+
+
+@pytest.fixture
+def current(monkeypatch):
+    """Return the devices that become torch's current one, on a machine with two GPUs."""
+    devices = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", devices.append)
+    return devices
+
+
+def test_the_device_of_a_process_becomes_the_current_one(current, monkeypatch):
+    assert choose_device("cuda:1").index == 1
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert choose_device("auto").index == 1
+    assert current == [torch.device("cuda:1")] * 2
+
+
+def test_a_device_that_there_is_not_is_refused_with_those_that_there_are(current, monkeypatch):
+    with refused("no device 'cuda:2'", remedy="below 2"):
+        choose_device("cuda:2")
+    with refused("no device 'gpu'", remedy="write auto, cpu, cuda or cuda:<n>"):
+        choose_device("gpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with refused("no CUDA device found", remedy="write auto or cpu"):
+        choose_device("cuda:1")
+    assert current == []
+
+
+def test_versions_name_what_a_result_depends_on():
+    found = versions()
+    assert found["python"].startswith("3.")
+    assert found["torch"].split("+")[0] == torch.__version__.split("+")[0]

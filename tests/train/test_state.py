@@ -1,21 +1,21 @@
-"""States and weights on disk, and a finished training whose files were lost."""
+"""States and weights on disk, and a run that starts from another's weights."""
 
-import os
-import shutil
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 import torch
 
+from fathom.config.spec import StartSpec
+from fathom.data.encode import encode
+from fathom.data.subwords import train as train_subwords
 from fathom.io import metrics
-from fathom.io.files import sha256
-from fathom.io.records import read_record
+from fathom.io.files import read_lines, write_lines
+from fathom.io.records import read_record, write_record
 from fathom.io.seals import sealed
-from fathom.nn.weights import read_checkpoint, saved_weights
+from fathom.nn.weights import read_checkpoint, read_weights, saved_weights
 from fathom.train import state as checkpoints
 from fathom.train.state import (
     BEFORE,
-    FRESH,
     NEWEST,
     delete_weights_after,
     load,
@@ -23,9 +23,11 @@ from fathom.train.state import (
     save_weights,
     set_aside_after,
 )
-from tests.support.damage import flip
-from tests.support.processes import kill, killed, train_and_be_killed
+from tests.support.processes import kill, killed
 from tests.support.refused import refused, says
+from tests.support.run_files import training
+from tests.support.small_corpus import DEFINITION, record_corpus, silent, small_data, write_corpus
+from tests.support.small_networks import method
 from tests.support.small_runs import specification, switched, train_run
 from tests.support.states import require_equal
 
@@ -165,72 +167,22 @@ def test_weights_after_the_update_to_which_a_run_goes_back_are_forgotten(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
-def test_a_training_keeps_weights_when_it_validates_and_a_kill_changes_none(tensors, tmp_path):
-    spec = specification(changes={"training": {"updates": 11, "keep_weights": 2}})
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    train_run(spec, tensors, whole)
-    for update in (4, 10):
-        train_and_be_killed(spec, tensors, killed, update)
-    train_run(spec, tensors, killed)
-    one, other = (saved_weights(folder / "checkpoints") for folder in (whole, killed))
-    assert list(one) == list(other) == [9, 11]
-    for update in one:
-        require_equal(*(read_checkpoint(saved[update])["model"] for saved in (one, other)))
-    require_equal(read_checkpoint(one[11])["model"], load(whole / "checkpoints", print)["model"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("writer", ["save_weights", "save"])
-def test_a_kill_while_a_validated_update_is_written_loses_none_of_its_weights(
-    tensors, tmp_path, writer
-):
-    spec = specification(changes={"training": {"keep_weights": 5}})
-
-    def child():
-        setattr(checkpoints, writer, kill)
-        train_run(spec, tensors, tmp_path)
-
-    killed(child)
-    train_run(spec, tensors, tmp_path)
-    assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [NEWEST, FRESH])
-def test_a_kill_before_a_complete_state_has_its_name_loses_no_update(tensors, tmp_path, name):
-    """It resumed from the state before."""
-    train_and_be_killed(specification(), tensors, tmp_path, 4)
-
-    def child():
-        def replace(source, target):
-            if source.name == name:
-                kill()
-            os.replace(source, target)
-
-        checkpoints.os = SimpleNamespace(replace=replace)
-        train_run(specification(), tensors, tmp_path)
-
-    killed(child)
-    lines = []
-    train_run(specification(), tensors, tmp_path, report=lines.append)
-    says("resuming after update 6").check(lines)
-    assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 6
-
-
-def test_weights_kept_before_a_kill_that_lost_their_checkpoint_are_forgotten(tensors, tmp_path):
-    spec = specification(changes={"training": {"keep_weights": 5}})
-    (tmp_path / "checkpoints").mkdir()
-    save_weights(tmp_path / "checkpoints", 4, weights(4), 5)
-    train_run(spec, tensors, tmp_path)
-    assert list(saved_weights(tmp_path / "checkpoints")) == [3, 6]
-
-
-def test_weights_are_saved_between_validations_too_and_at_the_end(tensors, tmp_path):
-    changes = {"training": {"updates": 7, "keep_weights": 9, "save_every": 2}}
-    train_run(specification(changes=changes), tensors, tmp_path)
-    assert list(saved_weights(tmp_path / "checkpoints")) == [2, 4, 6, 7]
-    assert read_checkpoint(tmp_path / "checkpoints" / NEWEST)["update"] == 7
+@pytest.mark.parametrize(
+    ("training", "saved"),
+    [
+        ({"updates": 7, "keep_weights": 9, "save_every": 2}, [2, 4, 6, 7]),
+        ({"updates": 11, "keep_weights": 2}, [9, 11]),
+    ],
+)
+def test_weights_are_saved_when_they_are_due_and_at_the_end(tensors, tmp_path, training, saved):
+    train_run(specification(changes={"training": training}), tensors, tmp_path)
+    found = saved_weights(tmp_path / "checkpoints")
+    assert list(found) == saved
+    last, newest = (
+        read_checkpoint(path) for path in (found[saved[-1]], found[saved[-1]].with_name(NEWEST))
+    )
+    assert newest["update"] == saved[-1]
+    require_equal(last["model"], newest["model"])
 
 
 def test_validations_and_saves_may_count_epochs(tensors, tmp_path):
@@ -266,133 +218,116 @@ def test_a_kill_in_the_middle_of_a_write_loses_nothing_and_leaves_nothing(tmp_pa
     assert not list(tmp_path.glob(".*.part"))
 
 
-# It validates after updates 3 and 6, so before_last.pt is of update 3.
-SPEC = specification(changes={"training": {"keep_weights": 2}, "outcome": {"failed_margin": -20.0}})
+# A few updates teach little; the base shall count as finished all the same.
+LENIENT = {"outcome": {"failed_margin": -20.0}}
+BOTH = ("encoder", "decoder")
+
+
+BASE = specification(changes=LENIENT | {"training": {"keep_weights": 2}})
+
+
+def tuned(average_of=1, **changes):
+    """Return a run of adapters over the frozen weights of BASE."""
+    training = {"training": {"updates": 5} | changes}
+    spec = specification("adapters", BOTH, LENIENT | training, bottleneck=8)
+    return replace(spec, start=StartSpec(BASE.paper, BASE.run, BASE.identity, average_of, True))
 
 
 @pytest.fixture(scope="module")
-def unbroken(tensors, tmp_path_factory):
-    """The folder of a finished training."""
-    folder = tmp_path_factory.mktemp("unbroken") / "runs/paper/static_3_3-12345678/1"
-    train_run(SPEC, tensors, folder)
+def trained(tensors, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base")
+    train_run(BASE, tensors, folder)
     return folder
 
 
-@pytest.fixture
-def run(unbroken, tmp_path):
-    """A copy of it, which a test may damage."""
-    return shutil.copytree(unbroken, tmp_path / "runs/paper/static_3_3-12345678/1")
+HALVES = ("kor1", "kor2")
 
 
-def resume(tensors, run):
-    """Train again; return what was reported."""
-    lines = []
-    train_run(SPEC, tensors, run, report=lines.append)
-    return lines
+@pytest.fixture(scope="module")
+def halved(tmp_path_factory):
+    """The data of a set whose largest task is in two halves, with the small set's pieces."""
+    folder = tmp_path_factory.mktemp("halved")
+    corpus, whole = folder / "corpus", write_corpus(folder / "whole")
+    train_subwords(small_data(), whole, folder / "subwords", silent)
+    for text in whole.glob("*/*.*"):
+        lines, task = read_lines(text), text.parent.name
+        parts = {task: lines}
+        if task == "kor":
+            parts = {half: lines[place::2] for place, half in enumerate(HALVES)}
+        for name, part in parts.items():
+            write_lines(corpus / name / text.name, part)
+    record_corpus(corpus)
+    tasks = [*DEFINITION["tasks"][:2], *([half, "hangul"] for half in HALVES)]
+    data = small_data({"tasks": tasks, "pivot": "eng"}, pieces=DEFINITION)
+    encode(data, corpus, folder / "subwords", folder / "tensors", silent)
+    return data, folder / "tensors"
 
 
-def exchange(path):
-    """Put a state of the same training there that is sealed, and of another update."""
-    shutil.copy(path.with_name("before_last.pt"), path)
+def weights_of(folder):
+    return read_weights(folder / "checkpoints" / "last.pt")
 
 
-def same_bits(run, unbroken):
-    """Whether two trainings have the same weights, states and measurements."""
-    for name in ("last.pt", "update_3.pt", "update_6.pt"):
-        require_equal(*(read_checkpoint(each / "checkpoints" / name) for each in (run, unbroken)))
-    one, other = (read_record(each / "training.json") for each in (run, unbroken))
-    assert one["files"]["checkpoints/last.pt"] == sha256(run / "checkpoints" / "last.pt")
-    return all(one[key] == other[key] for key in ("outcome", "validation", "parameters"))
+def test_adapters_of_more_tasks_start_from_a_base_that_stays_to_the_bit(
+    tensors, trained, halved, tmp_path
+):
+    """Table 4 of lamgd: seven domains, adapters over the Transformer of six."""
+    data, text = halved
+    assert data.subwords_identity == BASE.data.subwords_identity
+    for side in ("source", "target"):
+        name = f"dictionary.{side}.txt"
+        assert (text / name).read_bytes() == (tensors / name).read_bytes()
+    spec = replace(tuned(tasks_per_update=1, updates=8), data=data)
+    record = train_run(spec, text, tmp_path, start=trained)
+    before, after = weights_of(trained), weights_of(tmp_path)
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+    added = {name: value for name, value in after.items() if name not in before}
+    assert {name.split(".")[4] for name in added} == {"0", "1", "2", "3"}
+    assert any(value.any() for name, value in added.items() if "up" in name)
+    assert record["parameters"]["trainable"] == sum(value.numel() for value in added.values())
+    assert record["outcome"]["kind"] == "finished"
+    assert set(record["validation"]["by_task"]) == {"bos", "bel", *HALVES}
+    own = read_record(trained / "training.json")["validation"]["by_task"]
+    assert record["validation"]["by_task"]["bel"] == pytest.approx(own["bel"], abs=0.2)
 
 
-def written(run):
-    """Return the time of the last change of every file but those of the lock."""
-    files = (path for path in run.rglob("*") if path.is_file())
-    return {path: path.stat().st_mtime_ns for path in files if path.stem != "lock"}
+def test_the_mean_of_the_last_kept_weights_can_be_the_start(tensors, trained, tmp_path):
+    train_run(tuned(average_of=2), tensors, tmp_path, start=trained)
+    kept = [read_weights(trained / "checkpoints" / f"update_{n}.pt") for n in (3, 6)]
+    name = "decoder.layers.0.fc1.weight"
+    assert torch.allclose(
+        weights_of(tmp_path)[name], (kept[0][name] + kept[1][name]) / 2, atol=1e-7
+    )
 
 
-def test_a_finished_training_is_left_as_it_is(tensors, run):
-    before = written(run)
-    [line] = resume(tensors, run)
-    says("already finished").check(line)
-    assert written(run) == before
+def test_a_run_that_starts_from_one_that_did_not_finish_ends_as_that_one(tensors, tmp_path):
+    outcome = {"kind": "diverged", "update": 7, "reason": "the loss is not finite"}
+    write_record(tmp_path / "base" / "training.json", training(outcome=outcome))
+    run, base = tmp_path / "run", tmp_path / "base"
+    outcome = train_run(tuned(), tensors, run, start=base)["outcome"]
+    assert (outcome["kind"], outcome["update"]) == ("diverged", 0)
+    assert outcome["reason"] == "paper/static_3_3, from which it starts: the loss is not finite"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "resumed", "damage"),
-    [
-        ("last.pt", 3, flip),
-        ("last.pt", 3, exchange),
-        ("update_6.pt", 3, os.unlink),
-        ("update_6.pt", 3, exchange),
-        ("update_3.pt", None, flip),
-    ],
-)
-def test_lost_weights_are_made_again_to_the_bit(tensors, run, unbroken, name, resumed, damage):
-    damage(run / "checkpoints" / name)
-    lines = resume(tensors, run)
-    says(where=name, remedy="resuming").check(lines)
-    if resumed:
-        says(f"resuming after update {resumed}").check(lines)
-    assert same_bits(run, unbroken)
-    says("already finished").check(resume(tensors, run))
+def test_a_run_whose_start_has_not_ended_is_told_what_to_train(tensors, tmp_path):
+    with refused("the training has not ended", remedy="train paper/static_3_3 first"):
+        train_run(tuned(), tensors, tmp_path / "run", start=tmp_path / "base")
 
 
-def test_without_any_state_it_starts_from_the_beginning(tensors, run, unbroken):
-    flip(run / "checkpoints" / "last.pt")
-    os.unlink(run / "checkpoints" / "before_last.pt")
-    lines = resume(tensors, run)
-    assert not [line for line in lines if says("resuming after update").matches(line)]
-    assert same_bits(run, unbroken)
+def test_weights_of_another_shape_of_network_are_refused(tensors, trained, tmp_path):
+    deeper = tuned().model.model_copy(update={"encoder_layers": 4})
+    with refused("its weights do not fit this network ("):
+        train_run(replace(tuned(), model=deeper), tensors, tmp_path, start=trained)
 
 
-def test_a_state_of_the_last_update_that_is_left_is_saved_as_the_last(tensors, run, unbroken):
-    (run / "checkpoints" / "last.pt").replace(run / "checkpoints" / "before_last.pt")
-    says("resuming after update 6").check(resume(tensors, run))
-    assert same_bits(run, unbroken)
+def test_frozen_weights_and_nothing_else_are_refused(tensors, trained, tmp_path):
+    still = replace(tuned(), method=method("layerdrop", BOTH, p=0.5))
+    with refused("nothing is left to train", remedy="choose a method that adds parameters"):
+        train_run(still, tensors, tmp_path, start=trained)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}"])
-def test_a_damaged_record_is_written_again(tensors, run, unbroken, content):
-    (run / "training.json").write_bytes(content)
-    lines = resume(tensors, run)
-    says(where="training.json", remedy="resuming").check(lines)
-    says("resuming after update 6").check(lines)
-    assert same_bits(run, unbroken)
-
-
-def test_a_series_that_changed_too_cannot_be_made_again_from_a_state(tensors, run):
-    os.unlink(run / "checkpoints" / "last.pt")
-    path = run / "metrics.tsv"
-    path.write_bytes(path.read_bytes()[:-20])
-    before = sorted(run.rglob("*"))
-    with refused("not the file that was recorded", where=path, remedy=f"move {run} away"):
-        resume(tensors, run)
-    assert sorted(run.rglob("*")) == before
-
-
-@pytest.mark.slow
-def test_a_kill_before_the_end_of_the_second_training_loses_nothing(tensors, run, unbroken):
-    os.unlink(run / "checkpoints" / "update_3.pt")
-
-    def stop(line):
-        if "update 3 of" in line:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train_run(SPEC, tensors, run, report=stop)
-    resume(tensors, run)
-    assert same_bits(run, unbroken)
-
-
-def test_a_training_that_diverged_has_no_weights_to_lose(tensors, tmp_path):
-    spec = specification(changes={"outcome": {"exploded_above": 0.1, "exploded_for": 4}})
-    train_run(spec, tensors, tmp_path)
-    ended = read_record(tmp_path / "training.json")
-    assert ended["outcome"]["kind"] == "diverged"
-    assert sorted(ended["files"]) == ["metrics.tsv", "spec.yaml"]
-    (tmp_path / "checkpoints" / "last.pt").unlink()
-    lines = []
-    train_run(spec, tensors, tmp_path, report=lines.append)
-    says("already ended: diverged").check(lines)
+def test_gates_alone_can_be_learnt_over_frozen_weights(tensors, trained, tmp_path):
+    gated = replace(tuned(), method=method("latent_layers", BOTH))
+    train_run(gated, tensors, tmp_path, start=trained)
+    before, after = weights_of(trained), weights_of(tmp_path)
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+    assert after["encoder.method.alpha"].any()

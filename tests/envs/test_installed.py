@@ -1,16 +1,18 @@
-"""The package as pip installs it: outside of a clone, with the config of the wheel."""
+"""What is installed outside of a clone: the wheel, and one file for a machine without a network."""
 
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from envs import bundle
 from tests.support.refused import says
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,3 +84,43 @@ def test_the_installed_command_reads_the_config_of_the_wheel(fathom):
 def test_the_installed_command_writes_into_the_working_folder(fathom):
     _, folder = fathom("table", "latent_depth_table5", "--partial")
     assert (folder / "results" / "tiny" / "latent_depth" / "table5.csv").is_file()
+
+
+# One file for a machine without a network
+
+
+@pytest.mark.parametrize("needs_cuda", [True, False])
+def test_the_packages_of_cuda_come_where_torch_is_a_build_for_it(monkeypatch, needs_cuda):
+    monkeypatch.setattr(sys, "executable", shutil.which("true" if needs_cuda else "false"))
+    assert ("envs/cuda.lock" in bundle.locks()) == needs_cuda
+    assert all((ROOT / lock).is_file() for lock in bundle.locks() if not lock.startswith("."))
+
+
+def test_it_has_the_files_of_the_commit_packages_and_sources(tmp_path, monkeypatch):
+    def source(results):
+        path = results / "text.tar"
+        path.parent.mkdir()
+        path.write_text("text")
+        yield path
+
+    monkeypatch.setattr(bundle, "packages", lambda folder: (folder / "one.whl").touch())
+    monkeypatch.setattr(bundle, "sources", source)
+    out = tmp_path / "bundle.tar"
+    monkeypatch.setattr(sys, "argv", ["bundle.py", "--out", str(out)])
+    bundle.main()
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle.tar"]
+    with tarfile.open(out) as written:
+        names = {member.name for member in written}
+        script = written.getmember("fathom/install-offline")
+    assert {"fathom/wheels/one.whl", "fathom/results/sources/by_hand/text.tar"} < names
+    assert {f"fathom/{name}" for name in bundle.code()} < names
+    assert script.mode & 0o100
+
+
+def test_without_packages_there_is_nothing_to_install_from(tmp_path):
+    shutil.copy(ROOT / "install-offline", tmp_path)
+    done = subprocess.run(
+        [tmp_path / "install-offline"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, len(done.stderr.strip().split("\n"))) == (1, "", 1)
+    assert "make bundle" in done.stderr

@@ -1,4 +1,4 @@
-"""Deep encoders: which of them train, and how far down a gradient reaches.
+"""Deep stacks: which encoders train, how far a gradient reaches, and a decoder of 100 layers.
 
 The task is to reverse eight random symbols out of 38. Knowing which eight they are but not their
 order costs ln 8 = 2.08 nats a symbol, a uniform guess ln 38 = 3.64.
@@ -21,10 +21,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from fathom.io.metrics import read
 from fathom.methods.build import build
 from fathom.nn.network import Entries
 from tests.reference.padded.networks import padded_logits
 from tests.support.small_networks import EOS, method, nll, shape
+from tests.support.small_runs import encoded, latent, switched, train_run
 
 SYMBOLS, LENGTH, FIRST = 38, 8, 4
 LAYERS, SENTENCES, UPDATES, WINDOW = 20, 32, 300, 25
@@ -106,3 +108,21 @@ def test_mixtures_raise_the_gradient_of_the_lowest_layer_against_the_top_ones(
     """By 2.2 to 18 times in two seeds. r_t itself may well be above 1 in a plain stack."""
     plain, mixed = (ratio(name, norm, layers, residuals) for name in ("static", "transparent"))
     assert mixed > 1.5 * plain
+
+
+DECODER_UPDATES = 20
+DECODER = {
+    "model": {"encoder_layers": 2, "decoder_layers": 100},
+    "training": {"updates": DECODER_UPDATES, "validate_every": DECODER_UPDATES},
+}
+
+
+@pytest.mark.slow
+def test_a_hundred_gated_layers_train_twenty_updates_with_finite_loss(tmp_path):
+    spec = latent(DECODER | {"method": {"stacks": ("decoder",)}}, target_depth=50)
+    ended = train_run(spec, encoded(tmp_path / "text"), tmp_path, switched(log_every=1))
+    rows = read(tmp_path / "metrics.tsv")
+    assert ended["outcome"]["kind"] != "diverged"
+    assert [row["update"] for row in rows] == list(range(1, DECODER_UPDATES + 1))
+    assert all(math.isfinite(row["loss"]) for row in rows)
+    assert rows[-1]["nll"] < rows[0]["nll"] - 0.5

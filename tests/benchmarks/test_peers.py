@@ -1,14 +1,23 @@
-"""The peer is treated fairly: with equal weights it has our loss and gradients."""
+"""Peers are treated fairly: our loss, gradients and updates, batches, shape and learning rates."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks.peer.stock import CUTS, Stock, cut_all, transformer
+from benchmarks.peer import hugging_face
+from benchmarks.peer.contenders import Job
+from benchmarks.peer.hugging_face import HuggingFace, exchanged
+from benchmarks.peer.latent_example import LatentExample
+from benchmarks.peer.stock import CUTS, Stock, cut_all, languages, transformer
+from benchmarks.peer.workload import Workload
 from fathom.data.tensors import PAD, load
+from fathom.train.batches.collate import collate
 from fathom.train.loop import Training, TrainPaths
 from tests.support.small_runs import SWITCHES, reporter, specification
+
+# fairseq's layers and loss
 
 # The layers add in another order than fairseq's.
 RELATIVE, GRADIENT = 1e-5, 1e-6
@@ -89,3 +98,46 @@ def test_an_update_moves_the_weights_by_fairseqs_adam_and_the_runs_learning_rate
     # Adam's first step is the learning rate.
     assert float(moved.abs().max()) == pytest.approx(training.two_level.schedule(1), rel=1e-2)
     assert all(parameter.grad is None for parameter in peer.parameters)
+
+
+# fairseq's example of latent depth
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_the_languages_of_an_update_move_their_own_gates_and_no_others(tensors, stack):
+    text = load(tensors)
+    spec = specification("latent_layers", (stack,))
+    peer = LatentExample(spec, text, torch.device("cpu"))
+    batch = collate(text.splits("train"), [(0, 0), (0, 1), (2, 0)])
+    before = peer.latent.layer_select.layer_logits.detach().clone()
+    peer.update(1, languages(batch), batch.tokens)
+    moved = (peer.latent.layer_select.layer_logits != before).all(dim=1)
+    assert moved.tolist() == [True, False, True]
+
+
+# MarianMT
+
+
+@pytest.fixture
+def job(tensors, training):
+    workload = Workload(Path("results"), torch.device("cpu"))
+    # Read already, so that it is not read from the folder of results.
+    vars(workload)["tensors"] = load(tensors)
+    batches = [training.batches.micro_batches(number) for number in (1, 2)]
+    return Job(workload, training.spec, batches)
+
+
+def test_halves_hold_every_token_and_rates_are_those_of_the_run(job, training):
+    given = exchanged(job)
+    assert [tokens for _, tokens in given["updates"]] == job.tokens
+    for passes, tokens in given["updates"]:
+        assert len(passes) == 2
+        assert sum(int(target.ne(PAD).sum()) for _, _, target in passes) == tokens
+    assert given["rates"] == [training.two_level.schedule(number) for number in (1, 2)]
+    assert given["shape"]["source_entries"] == len(training.tensors.source_dictionary)
+
+
+def test_without_transformers_it_takes_no_part(job, monkeypatch):
+    monkeypatch.setattr(hugging_face, "find_spec", lambda name: None)
+    with HuggingFace.started(job) as other:
+        assert not other.present
