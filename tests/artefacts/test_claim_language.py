@@ -3,8 +3,7 @@
 import pytest
 
 from fathom.artefacts.claims.language import references, truth
-from fathom.artefacts.claims.names import places
-from fathom.artefacts.claims.worlds import Printed, worst
+from fathom.artefacts.claims.worlds import Printed, places, worst
 from fathom.io.errors import FathomError
 from tests.artefacts.claim_numbers import answer
 from tests.support.small_tables import KNOWN, TABLES, table
