@@ -156,6 +156,20 @@ def test_the_next_address_is_tried_and_one_error_names_what_each_gave(site, arch
     assert read_record(places[0] / "source.json")["address"] == right
 
 
+@pytest.mark.parametrize(
+    ("mirrors", "tried"),
+    [
+        (["http://a.org/f"], ["https://a.org/f", "http://a.org/f"]),
+        (["https://a.org/f", "http://a.org/f"], ["https://a.org/f", "http://a.org/f"]),
+        (["http://me:word@a.org/f"], ["https://me:word@a.org/f", "http://me:word@a.org/f"]),
+        # A server speaks one of the two on a port.
+        (["http://a.org:8080/f"], ["http://a.org:8080/f"]),
+    ],
+)
+def test_https_is_tried_before_http(talks, mirrors, tried):
+    assert [*talks.model_copy(update={"mirrors": mirrors}).addresses("f")] == tried
+
+
 def test_a_file_with_another_md5_than_the_published_one_is_not_even_recorded(
     site, unpublished, archive, places, lines
 ):
@@ -346,6 +360,21 @@ def test_several_files_are_fetched_one_after_the_other_and_all_are_checked(
         fetched(fewer, places[0])
     fetch(fewer, places, lines.append)
     assert fetched(fewer, places[0]) == places[0]
+
+
+def test_a_file_that_its_folder_lacks_comes_from_a_mirror_which_the_record_names(
+    site, several, places, lines
+):
+    made, contents = several
+    mirrored = made.model_copy(update={"mirrors": (site.put("/copy", status=404),)})
+    site.put("/copy/part1.parquet", content=contents["part1.parquet"])
+    site.put("/revision/part1.parquet", status=404)
+    fetch(mirrored, places, lines.append)
+    record = read_record(places[0] / "source.json")
+    assert record["address"] == made.address
+    assert record["mirrors"] == {"part1.parquet": f"{mirrored.mirrors[0]}/part1.parquet"}
+    # Which copies are named says nothing about the text.
+    assert mirrored.identity() == made.identity()
 
 
 # pip

@@ -153,8 +153,11 @@ class _Fetching:
         self._require_room()
         checksums: dict[str, str] = {}
         origin: dict[str, object] = {}
+        mirrors: dict[str, object] = {}
         for name, expected in _expected(source, folder).items():
             checksums[name], origin = self._file(name, expected)
+            if "mirror" in origin:
+                mirrors[name] = origin.pop("mirror")
             forget(self._part(name))
             try:
                 archives.check(folder / name)
@@ -180,7 +183,8 @@ class _Fetching:
             "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         file = {"file": source.file} if isinstance(source, OneFile) else {}
-        write_record(folder / RECORD, record | file | origin)
+        of_mirrors = {"mirrors": mirrors} if mirrors else {}
+        write_record(folder / RECORD, record | file | origin | of_mirrors)
 
     def _require_room(self) -> None:
         missing = [
@@ -222,8 +226,10 @@ class _Fetching:
             if checksum == expected.sha256:
                 return checksum, {"address": source.address}
         checksum, address = self._download(name, expected)
-        of_all = source.address if isinstance(source, SeveralFiles) else address
-        return checksum, {"address": of_all}
+        if not isinstance(source, SeveralFiles):
+            return checksum, {"address": address}
+        of_mirror = {} if address.startswith(source.address) else {"mirror": address}
+        return checksum, {"address": source.address, **of_mirror}
 
     def _download(self, name: str, expected: _Expected) -> tuple[str, str]:
         """Try the addresses in order; return the checksum and the address that gave the file."""
