@@ -33,6 +33,8 @@ class Page:
     status: int = 200
     location: str | None = None
     encoding: str | None = None
+    # what Hugging Face says of a file: its size and its SHA-256, in quotes
+    linked: tuple[str, str] | None = None
 
 
 class Site:
@@ -96,6 +98,8 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         "Location": page.location,
         "Content-Encoding": page.encoding,
         "Content-Length": str(len(body)) if page.says_length is True else page.says_length or None,
+        "X-Linked-Size": page.linked and page.linked[0],
+        "X-Linked-Etag": page.linked and page.linked[1],
         "Content-Range": None if start is None else f"bytes {start}-{size - 1}/{size}",
     }
     for name, value in headers.items():

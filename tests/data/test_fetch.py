@@ -312,6 +312,57 @@ def test_a_bomb_is_not_kept_though_its_checksum_is_right(site, tmp_path, places,
     assert not any("licence" in line for line in lines)
 
 
+def linked(content, **changes):
+    """What Hugging Face says of a file with these bytes, before it redirects."""
+    said = {"size": str(len(content)), "digits": sha256(content).hexdigest()} | changes
+    return {"status": 302, "linked": (said["size"], f'"{said["digits"]}"')}
+
+
+def test_what_the_site_publishes_with_a_file_is_demanded_and_recorded(
+    site, unpublished, archive, places, lines
+):
+    content = archive.read_bytes()
+    moved = {"location": site.put("/bytes", content=altered(content), drops=[1000])}
+    site.put("/talks.tar.gz", **linked(content), **moved)
+    with pytest.raises(FathomError, match=r"its sha256 is .* that the site publishes"):
+        fetch(unpublished, places, lines.append)
+    # Another size is noticed before the bytes are received.
+    site.put("/bytes", content=content[:-1])
+    with pytest.raises(FathomError, match="bytes, not the published"):
+        fetch(unpublished, places, lines.append)
+    assert not (places[0] / "first.json").exists()
+
+    site.put("/bytes", content=content)
+    fetch(unpublished, places, lines.append)
+    assert any("the checksum that the site publishes" in line for line in lines)
+    for name in ("first.json", "source.json"):
+        record = read_record(places[0] / name)
+        assert record["published_by_site"] == ["talks.tar.gz"]
+        assert record["files"] == {"talks.tar.gz": sha256(content).hexdigest()}
+    put(places, "talks.tar.gz", altered(content))
+    (places[0] / "source.json").unlink()
+    with pytest.raises(FathomError, match="that the site published at the first fetch"):
+        fetch(unpublished, places, lines.append)
+
+
+@pytest.mark.parametrize("changes", [{"digits": "0" * 40}, {"size": "-1"}, {"size": ""}])
+def test_what_a_site_says_that_is_not_a_size_and_a_sha256_is_passed_over(
+    site, unpublished, archive, places, lines, changes
+):
+    moved = {"location": site.put("/bytes", content=archive.read_bytes())}
+    site.put("/talks.tar.gz", **linked(archive.read_bytes(), **changes), **moved)
+    fetch(unpublished, places, lines.append)
+    assert "published_by_site" not in read_record(places[0] / "source.json")
+
+
+def test_a_published_checksum_comes_before_what_a_site_says(site, talks, places, lines):
+    content = site.pages["/talks.tar.gz"].content
+    moved = {"location": site.put("/bytes", content=content)}
+    site.put("/talks.tar.gz", **linked(altered(content)), **moved)
+    fetch(talks, places, lines.append)
+    assert fetched(talks, places[0]).read_bytes() == content
+
+
 # Sources of several files
 
 
