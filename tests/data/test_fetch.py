@@ -287,6 +287,28 @@ def test_the_first_fetch_records_a_checksum_and_later_ones_must_match_it(
     assert fetched(unpublished, places[0]).read_bytes() == other
 
 
+# As `git hash-object` prints it of these lines.
+BLOB = "c98f6d14cdc412bb88fee029df5a01b4fc22c3f1"
+
+
+def test_an_archive_packed_anew_is_known_by_the_ids_of_its_files_in_git(
+    site, unpublished, archive, places, lines
+):
+    known = unpublished.model_copy(update={"blobs": {"talks.tsv": BLOB}})
+    for contents, words in (
+        ({"talks.tsv": altered(CONTENT["talks.tsv"])}, f"its id in git is .*, not {BLOB}"),
+        ({"other.tsv": b"one"}, r"the file talks\.tsv is missing"),
+    ):
+        site.put("/talks.tar.gz", content=tar_of(archive, contents).read_bytes())
+        with pytest.raises(FathomError, match=words):
+            fetch(known, places, lines.append)
+        assert left(places) == []
+    packed = tar_of(archive, {"experiments-0123/talks.tsv": CONTENT["talks.tsv"]}, "w:xz")
+    site.put("/talks.tar.gz", content=packed.read_bytes())
+    fetch(known, places, lines.append)
+    assert fetched(known, places[0]).exists()
+
+
 @pytest.mark.parametrize(
     ("spoiled", "words"),
     [

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.schema.source import (
+    Archive,
     ByHand,
     Checks,
     LocalFiles,
@@ -171,6 +172,8 @@ class _Fetching:
             forget(self._part(name))
             try:
                 archives.check(folder / name)
+                if isinstance(source, Archive) and source.blobs:
+                    archives.check_blobs(folder / name, source.blobs)
             except FathomError:
                 (folder / name).unlink()
                 raise

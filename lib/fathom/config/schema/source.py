@@ -18,6 +18,7 @@ Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # Of a file in its source's folder.
 FILE = "^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"
+Blob = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
 
 
 class Checks(Section):
@@ -133,6 +134,11 @@ class Archive(OneFile):
     kind: Literal["archive"] = Doc("A file at one of several addresses.")
     mirrors: NonEmpty[Address] = Doc(
         "Its addresses, in the order in which they are tried; https comes before http."
+    )
+    blobs: dict[str, Blob] = Doc(
+        "Files in it and their ids in git: for an archive that is packed when it is asked for. They "
+        "name no corpus.",
+        {},
     )
 
     def addresses(self, file: str) -> tuple[str, ...]:
