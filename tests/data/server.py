@@ -36,6 +36,8 @@ class Page:
     encoding: str | None = None
     kind: str | None = None  # Content-Type
     refuses_parts: int | None = None  # the status of an answer to a request for a part
+    # what Hugging Face says of a file: its size and its SHA-256, in quotes
+    linked: tuple[str, str] | None = None
 
 
 class Site:
@@ -100,6 +102,8 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         "Content-Encoding": page.encoding,
         "Content-Type": page.kind,
         "Content-Length": str(len(body)) if page.says_length is True else page.says_length or None,
+        "X-Linked-Size": page.linked and page.linked[0],
+        "X-Linked-Etag": page.linked and page.linked[1],
         "Content-Range": None if start is None else f"bytes {start}-{end - 1}/{size}",
     }
     for name, value in headers.items():

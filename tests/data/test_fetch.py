@@ -162,6 +162,20 @@ def test_the_next_address_is_tried_and_one_error_names_what_each_gave(site, arch
     assert read_record(here.record)["address"] == right
 
 
+@pytest.mark.parametrize(
+    ("mirrors", "tried"),
+    [
+        (["http://a.org/f"], ["https://a.org/f", "http://a.org/f"]),
+        (["https://a.org/f", "http://a.org/f"], ["https://a.org/f", "http://a.org/f"]),
+        (["http://me:word@a.org/f"], ["https://me:word@a.org/f", "http://me:word@a.org/f"]),
+        # A server speaks one of the two on a port.
+        (["http://a.org:8080/f"], ["http://a.org:8080/f"]),
+    ],
+)
+def test_https_is_tried_before_http(talks, mirrors, tried):
+    assert [*talks.model_copy(update={"mirrors": mirrors}).addresses("f")] == tried
+
+
 def test_a_file_with_another_md5_than_the_published_one_is_not_even_recorded(
     site, unpublished, archive, here
 ):
@@ -276,6 +290,28 @@ def test_the_first_fetch_records_a_checksum_and_later_ones_must_match_it(
     assert fetched(unpublished, here.folder).read_bytes() == other
 
 
+# As `git hash-object` prints it of these lines.
+BLOB = "c98f6d14cdc412bb88fee029df5a01b4fc22c3f1"
+
+
+def test_an_archive_packed_anew_is_known_by_the_ids_of_its_files_in_git(
+    site, unpublished, archive, here
+):
+    known = unpublished.model_copy(update={"blobs": {"talks.tsv": BLOB}})
+    for contents, words in (
+        ({"talks.tsv": altered(CONTENT["talks.tsv"])}, f"its id in git is .*, not {BLOB}"),
+        ({"other.tsv": b"one"}, r"the file talks\.tsv is missing"),
+    ):
+        site.put("/talks.tar.gz", content=tar_of(archive, contents).read_bytes())
+        with pytest.raises(FathomError, match=words):
+            here.fetch(known)
+        assert here.left == []
+    packed = tar_of(archive, {"experiments-0123/talks.tsv": CONTENT["talks.tsv"]}, "w:xz")
+    site.put("/talks.tar.gz", content=packed.read_bytes())
+    here.fetch(known)
+    assert fetched(known, here.folder).exists()
+
+
 @pytest.mark.parametrize(
     ("spoiled", "words"),
     [
@@ -299,6 +335,57 @@ def test_a_bomb_is_not_kept_though_its_checksum_is_right(site, tmp_path, here):
         here.fetch(source(path, "talks", mirrors=[address]))
     assert here.left == []
     assert not any("licence" in line for line in here.lines)
+
+
+def linked(content, **changes):
+    """What Hugging Face says of a file with these bytes, before it redirects."""
+    said = {"size": str(len(content)), "digits": sha256(content).hexdigest()} | changes
+    return {"status": 302, "linked": (said["size"], f'"{said["digits"]}"')}
+
+
+def test_what_the_site_publishes_with_a_file_is_demanded_and_recorded(
+    site, unpublished, archive, here
+):
+    content = archive.read_bytes()
+    moved = {"location": site.put("/bytes", content=altered(content), drops=[1000])}
+    site.put("/talks.tar.gz", **linked(content), **moved)
+    with pytest.raises(FathomError, match=r"its sha256 is .* that the site publishes"):
+        here.fetch(unpublished)
+    # Another size is noticed before the bytes are received.
+    site.put("/bytes", content=content[:-1])
+    with pytest.raises(FathomError, match="bytes, not the published"):
+        here.fetch(unpublished)
+    assert not (here.folder / "first.json").exists()
+
+    site.put("/bytes", content=content)
+    here.fetch(unpublished)
+    assert any("the checksum that the site publishes" in line for line in here.lines)
+    for name in ("first.json", "source.json"):
+        record = read_record(here.folder / name)
+        assert record["published_by_site"] == ["talks.tar.gz"]
+        assert record["files"] == {"talks.tar.gz": sha256(content).hexdigest()}
+    here.put("talks.tar.gz", altered(content))
+    (here.folder / "source.json").unlink()
+    with pytest.raises(FathomError, match="that the site published at the first fetch"):
+        here.fetch(unpublished)
+
+
+@pytest.mark.parametrize("changes", [{"digits": "0" * 40}, {"size": "-1"}, {"size": ""}])
+def test_what_a_site_says_that_is_not_a_size_and_a_sha256_is_passed_over(
+    site, unpublished, archive, here, changes
+):
+    moved = {"location": site.put("/bytes", content=archive.read_bytes())}
+    site.put("/talks.tar.gz", **linked(archive.read_bytes(), **changes), **moved)
+    here.fetch(unpublished)
+    assert "published_by_site" not in read_record(here.folder / "source.json")
+
+
+def test_a_published_checksum_comes_before_what_a_site_says(site, talks, here):
+    content = site.pages["/talks.tar.gz"].content
+    moved = {"location": site.put("/bytes", content=content)}
+    site.put("/talks.tar.gz", **linked(altered(content)), **moved)
+    here.fetch(talks)
+    assert fetched(talks, here.folder).read_bytes() == content
 
 
 # Sources of several files
@@ -347,6 +434,21 @@ def test_several_files_are_fetched_one_after_the_other_and_all_are_checked(site,
         fetched(fewer, here.folder)
     here.fetch(fewer)
     assert fetched(fewer, here.folder) == here.folder
+
+
+def test_a_file_that_its_folder_lacks_comes_from_a_mirror_which_the_record_names(
+    site, several, here
+):
+    made, contents = several
+    mirrored = made.model_copy(update={"mirrors": (site.put("/copy", status=404),)})
+    site.put("/copy/part1.parquet", content=contents["part1.parquet"])
+    site.put("/revision/part1.parquet", status=404)
+    here.fetch(mirrored)
+    record = read_record(here.folder / "source.json")
+    assert record["address"] == made.address
+    assert record["mirrors"] == {"part1.parquet": f"{mirrored.mirrors[0]}/part1.parquet"}
+    # Which copies are named says nothing about the text.
+    assert mirrored.identity() == made.identity()
 
 
 # pip

@@ -5,6 +5,7 @@ So a member's path is a name alone, wherever it points. Links and devices are ne
 
 import errno
 import gzip
+import hashlib
 import html
 import os
 import re
@@ -13,7 +14,7 @@ import tarfile
 import zipfile
 from codecs import BOM_UTF8
 from collections import deque
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
@@ -80,6 +81,18 @@ def check(path: Path) -> None:
             stream.seek(-min(len(_TABLE_MARK), path.stat().st_size), os.SEEK_END)
             if not first == stream.read() == _TABLE_MARK:
                 raise _refusal("it does not begin and end as a parquet file", path)
+
+
+def check_blobs(path: Path, blobs: Mapping[str, str]) -> None:
+    """Refuse an archive without members of these names, or with others than git has by these ids.
+
+    An id is the SHA-1 of the member behind its kind and length.
+    """
+    for name, where, lines in named(path, blobs):
+        content = b"".join(lines)
+        digits = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        if digits != blobs[name]:
+            raise FathomError(f"its id in git is {digits}, not {blobs[name]}", where, _REMEDY)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from requests import Response, Session
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from fathom.config.schema.source import Checks
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import read_json, write_json
 
@@ -98,11 +99,12 @@ class _Changed(Exception):
 
 def download(
     address: str, part: Path, size: int | None, report: Report, limits: Limits = LIMITS
-) -> None:
+) -> Checks | None:
     """Download a file to `part`, resuming where possible; its checksum is left to the caller.
 
     `size` is the published number of bytes; None where nobody publishes it. Then it is what the
-    server says, or else the file ends with the answer.
+    server says, or else the file ends with the answer; and what the site publishes of the file with
+    its answer is returned.
     """
     place = without_secrets(address)
     changes = drops = 0
@@ -128,6 +130,7 @@ def download(
                 raise FathomError(what, place, f"run it again, {_OTHER}") from None
             report(f"{place}: {what}; resuming")
             time.sleep(min(limits.longest_pause, limits.pause * 2 ** (drops - 1)))
+    return None
 
 
 @dataclass(frozen=True)
@@ -200,12 +203,16 @@ def forget(part: Path) -> None:
     _note(part).unlink(missing_ok=True)
 
 
-def _receive(address: str, part: Path, size: int | None, report: Report, limits: Limits) -> None:
+def _receive(
+    address: str, part: Path, size: int | None, report: Report, limits: Limits
+) -> Checks | None:
     """Make one request and append the bytes of its answer."""
     place, version = without_secrets(address), _noted(part, address)
     headers = {"Range": f"bytes={_length(part)}-", "If-Range": version} if version else {}
     with closing(_answer(address, headers, limits)) as answer:
         response = next(answer)
+        of_site = None if size else _of_site(response)
+        size = of_site.bytes if of_site else size
         start, told = _extent(response, version, _length(part), size, place)
         first = b""
         while len(first) < (1 if start else HEAD) and (chunk := next(answer, b"")):
@@ -232,6 +239,7 @@ def _receive(address: str, part: Path, size: int | None, report: Report, limits:
                     report(f"{place}: {count:,}{_of(size)}")
     if size is not None and count < size:
         raise Failed("the connection ended")
+    return of_site
 
 
 def _extent(
@@ -261,6 +269,17 @@ def _refusal(response: Response) -> str:
     status = response.status_code
     what = f"the server answers {status} {responses.get(status, '')}".rstrip()
     return "" if status == 200 else what
+
+
+def _of_site(response: Response) -> Checks | None:
+    """Return what Hugging Face publishes of a file, before it redirects to the file's bytes."""
+    for answer in (*response.history, response):
+        size = answer.headers.get("X-Linked-Size", "")
+        digits = answer.headers.get("X-Linked-Etag", "").strip('"')
+        # The tag of a small file is another hash, which has 40 digits.
+        if re.fullmatch("[1-9][0-9]{0,17}", size) and re.fullmatch("[0-9a-f]{64}", digits):
+            return Checks(bytes=int(size), sha256=digits)
+    return None
 
 
 def _told(response: Response) -> int | None:

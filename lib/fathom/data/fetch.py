@@ -1,8 +1,9 @@
 """Fetch a source's files into its folder and check them; `source.json` is written last.
 
 A file in the by-hand folder comes first, then pip or the addresses. In each case a file is accepted
-only if its size and checksum are the published ones and it is a whole archive. Where none are
-published, `first.json` records those of the first fetch; no fetch replaces or deletes it.
+only if its size and checksum are the published ones and it is a whole archive. Where a card has
+none, they must be those that the site publishes with the file, if it does, and `first.json` records
+those of the first fetch; no fetch replaces or deletes it.
 """
 
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.schema.source import (
+    Archive,
     ByHand,
     Checks,
     LocalFiles,
@@ -34,6 +36,7 @@ from fathom.io.records import Recorded, read_record, write_record
 
 FIRST = "first.json"
 RECORD = "source.json"
+BY_SITE = "published_by_site"
 _PIP = ".pip-"
 
 
@@ -129,6 +132,8 @@ def _expected(source: Source, folder: Path) -> dict[str, _Expected]:
         # The size of several files is not recorded; their checksums are.
         size = first.get("bytes") if isinstance(source, OneFile) else None
         whose = "the {} of the first fetch (first.json)"
+        if name in first.get(BY_SITE, ()):
+            whose = "the {} that the site published at the first fetch (first.json)"
         return _Expected(size, first["files"].get(name), whose, md5)
 
     return {name: of(name, checks) for name, checks in source.contents.items()}
@@ -146,6 +151,16 @@ def _first(folder: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class _Got:
+    """A file that is in the folder now."""
+
+    sha256: str
+    origin: dict[str, object]  # for the record
+    mirror: str = ""  # of a file of several, if it is from one
+    by_site: bool = False  # whether the site published the checksum with the file
+
+
+@dataclass(frozen=True)
 class _Fetching:
     """One fetch of a source into a folder that no other process writes."""
 
@@ -159,36 +174,53 @@ class _Fetching:
         """Fetch all files and write the record."""
         source, folder = self.source, self.folder
         self._require_room()
-        checksums: dict[str, str] = {}
-        origin: dict[str, object] = {}
+        got: dict[str, _Got] = {}
         for name, expected in _expected(source, folder).items():
-            checksums[name], origin = self._file(name, expected)
+            got[name] = self._file(name, expected)
             forget(self._part(name))
             try:
                 archives.check(folder / name)
+                if isinstance(source, Archive) and source.blobs:
+                    archives.check_blobs(folder / name, source.blobs)
             except FathomError:
                 (folder / name).unlink()
                 raise
+            words = self._record_first(name, expected, got[name])
             size = (folder / name).stat().st_size
-            words = "checksum right"
-            if expected.sha256 is None:
-                recorded = _first(folder)["files"] | {name: checksums[name]}
-                write_record(folder / FIRST, {"bytes": size, "files": recorded})
-                words = "no checksum is" if expected.md5 is None else "the right MD5, no SHA-256 is"
-                words += f" published; {folder / FIRST} records {checksums[name]}"
             self.report(f"{source.name}: {name}: {size:,} bytes, {words}")
         self.report(f"{source.name}: licence {source.licence}. {source.notice}")
         record: dict[str, object] = {
             "name": source.name,
             "title": source.title,
-            "bytes": sum((folder / name).stat().st_size for name in checksums),
-            "files": checksums,
+            "bytes": sum((folder / name).stat().st_size for name in got),
+            "files": {name: file.sha256 for name, file in got.items()},
             "licence": source.licence,
             "notice": source.notice,
             "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        file = {"file": source.file} if isinstance(source, OneFile) else {}
-        write_record(folder / RECORD, record | file | origin)
+        if isinstance(source, OneFile):
+            record["file"] = source.file
+        if mirrors := {name: file.mirror for name, file in got.items() if file.mirror}:
+            record["mirrors"] = mirrors
+        if by_site := [name for name in _first(folder).get(BY_SITE, ()) if name in got]:
+            record[BY_SITE] = by_site
+        write_record(folder / RECORD, record | got[name].origin)
+
+    def _record_first(self, name: str, expected: _Expected, got: _Got) -> str:
+        """Record the checksum of a file that has none; return what is known of it, in words."""
+        if expected.sha256 is not None:
+            return "checksum right"
+        path = self.folder / FIRST
+        first = _first(self.folder)
+        size = (self.folder / name).stat().st_size
+        record = first | {"bytes": size, "files": first["files"] | {name: got.sha256}}
+        words = "no checksum is" if expected.md5 is None else "the right MD5, no SHA-256 is"
+        words += " published"
+        if got.by_site:
+            record[BY_SITE] = [*first.get(BY_SITE, ()), name]
+            words = "the checksum that the site publishes"
+        write_record(path, record)
+        return f"{words}; {path} records {got.sha256}"
 
     def _require_room(self) -> None:
         missing = [
@@ -201,8 +233,8 @@ class _Fetching:
             what = f"{self.source.name} needs {needed:,} bytes, the disk has {free:,} left"
             raise FathomError(what, str(self.folder), "make room, then run it again")
 
-    def _file(self, name: str, expected: _Expected) -> tuple[str, dict[str, object]]:
-        """Get one file into the folder; return its checksum, and for the record its origin."""
+    def _file(self, name: str, expected: _Expected) -> _Got:
+        """Get one file into the folder."""
         source, file = self.source, self.folder / name
         put = place_by_hand(source, name, self.by_hand)
         if put.exists():
@@ -210,7 +242,7 @@ class _Fetching:
             checksum = expected.require(put, str(put), "put the right file there, or delete it")
             with replacing(file, "wb") as target, open(put, "rb") as stream:
                 shutil.copyfileobj(stream, target)
-            return checksum, {"by_hand": True}
+            return _Got(checksum, {"by_hand": True})
         if isinstance(source, LocalFiles):
             remedy = "put it back, or correct `path` in the source's card"
             raise FathomError("no such file", str(put), remedy)
@@ -221,7 +253,7 @@ class _Fetching:
                 remedy = f"put the right file at {put}"
                 checksum = expected.require(wheel, source.pinned, remedy)
                 wheel.replace(file)
-            return checksum, {"package": source.pinned}
+            return _Got(checksum, {"package": source.pinned})
         if isinstance(source, ByHand):
             what = f"{name} must be downloaded by hand: {source.steps}"
             raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
@@ -229,13 +261,11 @@ class _Fetching:
             checksum = sha256(file)
             # An earlier fetch ended after this file.
             if checksum == expected.sha256:
-                return checksum, {"address": source.address}
-        checksum, address = self._download(name, expected)
-        of_all = source.address if isinstance(source, SeveralFiles) else address
-        return checksum, {"address": of_all}
+                return _Got(checksum, {"address": source.address})
+        return self._download(name, expected)
 
-    def _download(self, name: str, expected: _Expected) -> tuple[str, str]:
-        """Try the addresses in order; return the checksum and the address that gave the file."""
+    def _download(self, name: str, expected: _Expected) -> _Got:
+        """Try the addresses in order."""
         part, source = self._part(name), self.source
         failures: list[FathomError] = []
         for address in source.addresses(name):
@@ -243,16 +273,24 @@ class _Fetching:
             self.report(f"{source.name}: {without_secrets(address)}{size}")
             complete = False
             try:
-                download(address, part, expected.bytes, self.report, self.limits)
+                of_site = download(address, part, expected.bytes, self.report, self.limits)
                 complete = True
-                checksum = expected.require(part, address, "this address has another file")
+                wanted = expected
+                if of_site and not expected.sha256:
+                    whose = "the {} that the site publishes"
+                    wanted = _Expected(of_site.bytes, of_site.sha256, whose, expected.md5)
+                checksum = wanted.require(part, address, "this address has another file")
             except FathomError as error:
                 failures.append(error)
                 if complete:
                     forget(part)
             else:
                 part.replace(self.folder / name)
-                return checksum, without_secrets(address)
+                place, by_site = without_secrets(address), wanted is not expected
+                if not isinstance(source, SeveralFiles):
+                    return _Got(checksum, {"address": place}, by_site=by_site)
+                mirror = "" if address.startswith(source.address) else place
+                return _Got(checksum, {"address": source.address}, mirror, by_site)
         reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
         again = "run it again to resume" if part.exists() else "run it again"
         what = f"no address gave {name} ({reasons})"

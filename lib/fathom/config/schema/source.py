@@ -5,18 +5,20 @@ A card is one source, or with `for` one for each combination: text of several la
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
 from pydantic import Field, PrivateAttr, model_validator
 
-from fathom.config.schema.section import Address, Doc, NonEmpty, Section, Text
+from fathom.config.schema.section import Address, AsTuple, Doc, NonEmpty, Section, Text
 
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # Of a file in its source's folder.
 FILE = "^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"
+Blob = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
 
 
 class Checks(Section):
@@ -59,12 +61,23 @@ class Source(Section, ABC):
         return None if None in sizes else sum(filter(None, sizes))
 
     def addresses(self, file: str) -> tuple[str, ...]:
-        """Return where a file can be downloaded."""
+        """Return where a file can be downloaded, in the order in which addresses are tried."""
         return ()
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
         """Return what identifies the text; it is hashed into the names of corpora."""
+
+
+def _https_first(addresses: Iterable[str]) -> tuple[str, ...]:
+    """Return addresses, each http one after the same with https unless it names a port."""
+    tried: list[str] = []
+    for address in addresses:
+        host = address.split("/")[2].rpartition("@")[2]
+        if address.startswith("http://") and ":" not in host:
+            tried.append(address.replace("http://", "https://", 1))
+        tried.append(address)
+    return tuple(dict.fromkeys(tried))
 
 
 class OneFile(Source):
@@ -119,11 +132,18 @@ class Archive(OneFile):
     """A file at one of several addresses."""
 
     kind: Literal["archive"] = Doc("A file at one of several addresses.")
-    mirrors: NonEmpty[Address] = Doc("Its addresses, in the order in which they are tried.")
+    mirrors: NonEmpty[Address] = Doc(
+        "Its addresses, in the order in which they are tried; https comes before http."
+    )
+    blobs: dict[str, Blob] = Doc(
+        "Files in it and their ids in git: for an archive that is packed when it is asked for. "
+        "They name no corpus.",
+        {},
+    )
 
     def addresses(self, file: str) -> tuple[str, ...]:
         """Return the mirrors."""
-        return self.mirrors
+        return _https_first(self.mirrors)
 
 
 class SeveralFiles(Source):
@@ -131,6 +151,9 @@ class SeveralFiles(Source):
 
     kind: Literal["files"] = Doc("Several files below one address.")
     address: Address = Doc("The folder of the files, of a fixed revision: it identifies the text.")
+    mirrors: Annotated[tuple[Address, ...], AsTuple] = Doc(
+        "Folders that have the same files, tried after the address in this order.", ()
+    )
     files: Annotated[dict[Annotated[str, Field(pattern=FILE)], Checks | None], MinLen(1)] = Doc(
         "The files, each with size and SHA-256, or null where these are not known."
     )
@@ -141,8 +164,9 @@ class SeveralFiles(Source):
         return self.files
 
     def addresses(self, file: str) -> tuple[str, ...]:
-        """Return the one address of a file."""
-        return (f"{self.address.rstrip('/')}/{file}",)
+        """Return the file in the folder of the address, then in those of the mirrors."""
+        folders = (self.address, *self.mirrors)
+        return _https_first(f"{folder.rstrip('/')}/{file}" for folder in folders)
 
     def identity(self) -> dict[str, Any]:
         """Return the address and the names: the revision fixes what the files are."""
