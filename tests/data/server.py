@@ -29,6 +29,7 @@ class Page:
     ranges: str = "honour"
     # for the next requests in turn, after how many bytes the connection is cut
     drops: list[int] = field(default_factory=list)
+    stalls: list[int] = field(default_factory=list)  # the same, and it stays open for the client
     says_length: bool | str = True  # whether Content-Length is sent, or what it says
     status: int = 200
     location: str | None = None
@@ -109,7 +110,11 @@ def _answer(handler: BaseHTTPRequestHandler, page: Page) -> None:
         if value is not None:
             handler.send_header(name, value)
     handler.end_headers()
-    handler.wfile.write(body[: page.drops.pop(0)] if page.drops else body)
+    ends = page.drops or page.stalls
+    waits = not page.drops and bool(page.stalls)
+    handler.wfile.write(body[: ends.pop(0)] if ends else body)
+    if waits:
+        handler.connection.recv(1)
     handler.close_connection = True
 
 
