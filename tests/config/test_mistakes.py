@@ -651,17 +651,6 @@ def test_a_file_that_cannot_be_read_is_one_finding_and_hides_no_other(findings, 
     assert sorted(places) == sorted([f"config/{file}", f"config/{other[0]}"])
 
 
-@pytest.mark.parametrize("file", [CLAIMS, PARAMETERS])
-def test_a_broken_link_is_a_file_that_cannot_be_read(findings, edited, file):
-    """A paper whose claims.yaml led nowhere was valid, and had no claims."""
-    path = edited((file, None, "")) / "config" / file
-    path.unlink()
-    path.symlink_to("nowhere")
-    (finding,) = findings()
-    path.unlink()
-    assert finding.where == f"config/{file}"
-
-
 @pytest.mark.parametrize("file", [PAPER, RUNS, TABLES, FIGURES, DEVIATIONS])
 def test_a_file_that_is_gone_is_one_finding(findings, file):
     """A deleted tables.yaml was 95 findings: runs without use, unread numbers, unknown names."""
@@ -791,28 +780,36 @@ def test_the_name_of_a_file_and_of_a_paper_is_one_that_folders_and_shells_take(c
     assert finding.where == "config/scales/Small-1.yaml"
 
 
-def test_a_file_that_is_not_utf_8_and_a_pipe_are_refused(copied, findings):
-    """The first ended in a traceback, and the second was waited for."""
-    path = copied / "config" / "scales" / "other.yaml"
-    try:
-        path.write_bytes(b"title: caf\xe9\n")
-        (finding,) = findings()
-        assert finding.where == "config/scales/other.yaml"
-        path.unlink()
-        os.mkfifo(path)
-        (finding,) = findings()
-        assert finding.where.endswith("config/scales/other.yaml")
-    finally:
-        path.unlink()
+def link(path):
+    path.symlink_to("nowhere")
 
 
-def test_a_folder_in_the_place_of_reported_cells_is_one_finding(edited, findings):
-    path = edited((CSV, None, "")) / "config" / CSV
+def in_latin_1(path):
+    path.write_bytes(b"title: caf\xe9\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "make", "what"),
+    [
+        (CLAIMS, link, ""),
+        (PARAMETERS, link, ""),
+        (CSV, Path.mkdir, "a folder, not a file"),
+        ("scales/other.yaml", in_latin_1, ""),
+        ("scales/other.yaml", os.mkfifo, ""),
+    ],
+)
+def test_what_is_not_a_file_of_text_is_one_finding(edited, findings, file, make, what):
+    """A paper whose claims.yaml led nowhere had no claims, and a pipe was waited for."""
+    path = edited((file, None, "")) / "config" / file
     path.unlink()
-    path.mkdir()
-    (finding,) = findings()
-    path.rmdir()
-    assert (finding.where, finding.what) == (f"config/{CSV}", "a folder, not a file")
+    make(path)
+    try:
+        (finding,) = findings()
+    finally:
+        path.rmdir() if path.is_dir() else path.unlink()
+        path.touch()
+    assert finding.where == f"config/{file}"
+    assert what in finding.what
 
 
 def test_what_is_no_project_is_refused(tmp_path):

@@ -18,11 +18,20 @@ from fathom.config.switches import (
 )
 from fathom.io.errors import FathomError, Findings
 from tests.config.conftest import PROJECT
+from tests.support.refused import refused
 
 
 def switches(folder=PROJECT, **changes):
     """Return the switches of the project with those of `--config`."""
     return load(PROJECT, check=False, layers=layers(PROJECT, folder, changes)).switches
+
+
+def mistake(folder=PROJECT, **changes):
+    """Return the one finding on these switches."""
+    with pytest.raises(Findings) as caught:
+        switches(folder, **changes)
+    (finding,) = caught.value.findings
+    return finding
 
 
 @pytest.mark.parametrize(
@@ -44,9 +53,7 @@ def test_seeds_are_a_number_a_range_or_a_list(written, seeds):
 
 @pytest.mark.parametrize("written", ["x", "", -1, "1-", "3-1", 0, True, 2**40, "1-200", 1.5])
 def test_what_names_no_seeds_is_refused_in_one_line(written):
-    with pytest.raises(Findings) as caught:
-        switches(seeds=written)
-    (finding,) = caught.value.findings
+    finding = mistake(seeds=written)
     assert finding.where == "--config: seeds"
     assert "\n" not in str(finding)
     assert written != "3-1" or ("wrong way round" in finding.what and "1-3" in finding.remedy)
@@ -64,16 +71,14 @@ def test_seeds_are_written_as_a_user_writes_them(text):
 
 
 def test_a_verbs_seeds_are_refused_alike():
-    with pytest.raises(FathomError) as caught:
+    with refused("'x'", where="--seeds"):
         seed_list("x")
-    assert (caught.value.where, "'x'" in caught.value.what) == ("--seeds", True)
 
 
 @pytest.mark.parametrize("written", ["1,2", "1-2", "one", "-1", "", "1.0", "²", 2**31, 2**64])
 def test_what_is_not_one_seed_is_refused(written):
-    with pytest.raises(FathomError) as caught:
+    with refused(where="--seed"):
         one_seed(written)
-    assert caught.value.where == "--seed"
 
 
 def test_the_largest_seed_is_a_number_or_its_digits():
@@ -132,9 +137,7 @@ def test_a_number_is_a_row_or_a_folder_as_written():
     ],
 )
 def test_a_mistake_is_one_line_that_names_its_place(changes, key, word):
-    with pytest.raises(Findings) as caught:
-        switches(**changes)
-    (finding,) = caught.value.findings
+    finding = mistake(**changes)
     assert finding.where == f"--config: {key}"
     assert word in str(finding)
 
@@ -163,9 +166,7 @@ def test_later_layers_win_the_working_folder_the_environment_then_the_command_li
 def test_a_mistake_has_the_place_in_the_layer_that_gives_it(here, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     (here / "config" / "config.yaml").write_text("results: out\nscale: lnog\n")
-    with pytest.raises(Findings) as caught:
-        switches(here)
-    (finding,) = caught.value.findings
+    finding = mistake(here)
     assert finding.where == "config/config.yaml:2: scale"
     assert "'long'" in finding.remedy
 
@@ -183,9 +184,8 @@ def test_a_file_of_comments_changes_nothing_and_a_folder_in_its_place_is_refused
 @pytest.mark.parametrize("text", ["x", "[]", "3"])
 def test_a_variable_that_holds_no_mapping_is_one_line(tmp_path, monkeypatch, text):
     monkeypatch.setenv(VARIABLE, text)
-    with pytest.raises(FathomError) as caught:
+    with refused(where=VARIABLE):
         layers(tmp_path, tmp_path)
-    assert caught.value.where == VARIABLE
 
 
 @pytest.mark.parametrize(
