@@ -288,6 +288,12 @@ class TrainingSettings(Section):
         "fp32",
         source="half precision makes divergences of its own",
     )
+    # What differs is on CUDA alone and in training.json, as with the switch, which is not hashed.
+    matmul: Annotated[Literal["exact"] | None, Field(exclude=True)] = Doc(
+        "exact: products in float32 on CUDA, whatever the switch `matmul`; null: as it says.",
+        None,
+        no_choice=True,
+    )
     validate_every: Count | Epochs = Doc(
         "Updates, or `1 epoch`, between validations and saves.",
         500,
