@@ -286,7 +286,10 @@ def timed(*devices, seconds=1800.0):
 
 def test_trainings_of_each_device_have_hours_and_tokens():
     listed = [*costs(timed(CPU, GPU, GPU, CPU))]
-    assert [cost.device for cost in listed] == ["x86_64, 2 threads", "NVIDIA H200, TF32"]
+    assert [cost.device for cost in listed] == [
+        "x86_64, 2 threads",
+        "NVIDIA H200, products in TF32",
+    ]
     assert [(cost.trainings, cost.hours) for cost in listed] == [(2, 1.0)] * 2
     (cost,) = costs(timed(CPU, CPU))
     assert (cost.hours, cost.tokens, cost.pace) == (1.0, 2000, 2000 / 3600)

@@ -62,12 +62,21 @@ def test_the_cap_stays_below_the_positions_that_the_decoder_has():
     assert cap(SEARCH, 1000, 25) == 24
 
 
-@pytest.mark.parametrize(("beam", "penalty"), [(1, 1.0), (2, 0.6), (5, 1.0)])
+@pytest.mark.parametrize(
+    ("beam", "penalty", "form"),
+    [(1, 1.0, "power"), (2, 0.6, "power"), (5, 1.0, "power"), (2, 0.6, "gnmt"), (8, 0.5, "gnmt")],
+)
 @pytest.mark.parametrize(("ratio", "constant"), [(1.5, 4), (0.5, 1), (0.0, 8)])
 def test_every_hypothesis_is_that_of_fairseqs_generator(
-    learnt, babbling, beam, penalty, ratio, constant
+    learnt, babbling, beam, penalty, form, ratio, constant
 ):
-    settings = Decoding(beam=beam, length_penalty=penalty, cap_ratio=ratio, cap_constant=constant)
+    settings = Decoding(
+        beam=beam,
+        length_penalty=penalty,
+        length_penalty_form=form,
+        cap_ratio=ratio,
+        cap_constant=constant,
+    )
     sources = sentences(40, 9, seed=97)
     tasks = [0] * len(sources)
     for model in (learnt, babbling):
@@ -75,6 +84,17 @@ def test_every_hypothesis_is_that_of_fairseqs_generator(
         expected = hypotheses(stock, sources, tasks, CPU)
         assert hypotheses(own, sources, tasks, CPU, sentences=16) == expected
         assert len({tuple(each) for each in expected}) >= DISTINCT
+
+
+def test_the_form_of_the_length_penalty_decides_between_short_and_long(babbling, search):
+    """From one length to the next `gnmt` has a factor nearer to 1, and so likes less text."""
+    sources, lengths = sentences(40, 9, seed=97), {}
+    for form in ("power", "gnmt"):
+        settings = SEARCH.model_copy(update={"length_penalty": 0.6, "length_penalty_form": form})
+        lengths[form] = [len(each) for each in search(babbling, sources, settings=settings)]
+    pairs = [*zip(lengths["gnmt"], lengths["power"], strict=True)]
+    assert all(short <= long for short, long in pairs)
+    assert sum(short < long for short, long in pairs) >= 5
 
 
 def test_a_beam_as_wide_as_the_vocabulary_is_that_of_fairseqs_generator(babbling):

@@ -152,6 +152,21 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
     assert not (tmp_path / "refused").exists()
 
 
+@pytest.mark.parametrize("program", ["fairseq", "ctranslate2"])
+def test_a_length_penalty_that_a_program_lacks_is_reported(mild, tmp_path, program):
+    if program != "fairseq":
+        pytest.importorskip(program, reason=f"run `make {program}`")
+    search = mild.require_decoder().model_copy(update={"length_penalty_form": "gnmt"})
+    run = TrainedRun(replace(mild.spec, decoding=search), 1, mild.paths, CPU)
+    reported = []
+    export(run, program, tmp_path / "exported", "bos", reported.append)
+    what = f"the search of {program} has no form but power"
+    assert [line for line in reported if what in line and "fathom translate" in line]
+    reported.clear()
+    export(mild, program, tmp_path / "power", "bos", reported.append)
+    assert not [line for line in reported if what in line]
+
+
 class WrongFromPiece:
     """A program with our network, whose numbers are off from a piece of a target on."""
 

@@ -137,6 +137,14 @@ def test_the_folder_has_model_tokenizers_search_and_a_record(folder):
     assert (search.num_beams, search.length_penalty, search.max_new_tokens) == (5, 0.6, CAP + 1)
 
 
+def test_a_length_penalty_that_transformers_lacks_is_reported(static, tmp_path):
+    search = static.require_decoder().model_copy(update={"length_penalty_form": "gnmt"})
+    run = TrainedRun(replace(static.spec, decoding=search), 1, static.paths, CPU)
+    lines: list[str] = []
+    export(run, "transformers", tmp_path / "exported", None, lines.append)
+    assert "search of transformers has no form but power" in "\n".join(lines)
+
+
 def test_entries_of_the_source_alone_have_no_probability(folder, static):
     """The dictionary of the target is smaller, and transformers has one size."""
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)

@@ -1,12 +1,11 @@
 """The Transformer and the masked language model against fairseq's, their layers and tables."""
 
-import math
 from argparse import Namespace
 
 import pytest
 import torch
 from fairseq.data import Dictionary as FairseqDictionary
-from fairseq.models.roberta import RobertaEncoder
+from fairseq.models.roberta import RobertaEncoder, RobertaModel
 from fairseq.models.roberta.model import base_architecture, roberta_prenorm_architecture
 from fairseq.models.transformer import TransformerDecoderBase, TransformerEncoderBase
 from fairseq.models.transformer.transformer_base import Embedding, TransformerModelBase
@@ -299,21 +298,25 @@ def sentence(length=7, seed=3):
     return tokens
 
 
-def fairseqs(model, kind):
-    """Return fairseq's own encoder with this one's weights."""
+def roberta(kind, width=16, ffn=24):
+    """Return fairseq's own model, with the weights that it starts from."""
     dictionary = FairseqDictionary()
     for piece in range(ENTRIES - 4):
         dictionary.add_symbol(str(piece))
     assert dictionary.add_symbol("<mask>") == MASK
     settings = Namespace(
         encoder_layers=3,
-        encoder_embed_dim=16,
-        encoder_ffn_embed_dim=24,
+        encoder_embed_dim=width,
+        encoder_ffn_embed_dim=ffn,
         encoder_attention_heads=4,
         max_positions=12,
     )
     {"pre": roberta_prenorm_architecture, "post": base_architecture}[kind](settings)
-    theirs = RobertaEncoder(settings, dictionary).double().eval()
+    return RobertaModel(settings, RobertaEncoder(settings, dictionary))
+
+
+def in_fairseqs_names(model):
+    """Return the weights of a model of ours as fairseq names those of its encoder."""
     names = {
         "head.output_projection": "lm_head",
         "head": "lm_head",
@@ -324,8 +327,14 @@ def fairseqs(model, kind):
         first = next((each for each in names if key.startswith(each)), None)
         name = key.replace(first, names[first], 1) if first else f"sentence_encoder.{key}"
         state[name] = value
-    state["sentence_encoder.version"] = theirs.sentence_encoder.version
-    theirs.load_state_dict(state, strict=True)
+    return state
+
+
+def fairseqs(model, kind):
+    """Return fairseq's own encoder with this one's weights."""
+    theirs = roberta(kind).encoder.double().eval()
+    version = {"sentence_encoder.version": theirs.sentence_encoder.version}
+    theirs.load_state_dict(in_fairseqs_names(model) | version, strict=True)
     return theirs
 
 
@@ -371,21 +380,34 @@ def test_the_output_is_the_embedding_unless_it_is_not_shared(sharing):
     assert model.encoder.head.output_projection.bias.shape == (ENTRIES + 1,)
 
 
+@pytest.mark.parametrize("kind", ["pre", "post"])
+def test_every_weight_starts_as_in_fairseqs_roberta(kind):
+    """The head's too, which fairseq gives BERT's rule with all of the model."""
+    model = network(method("static", ()), size(width=64, ffn=96, norm=kind))
+    theirs = dict(roberta(kind, width=64, ffn=96).encoder.named_parameters())
+    ours = in_fairseqs_names(model)
+    assert {*theirs} <= {*ours}
+    for name, value in theirs.items():
+        found, expected = ours[name].std().item(), value.std().item()
+        assert found == pytest.approx(expected, rel=0.1), name
+        assert ours[name].mean().item() == pytest.approx(value.mean().item(), abs=5e-3), name
+
+
 @pytest.mark.parametrize("deviation", [0.02, 0.0566])
 def test_weights_start_as_berts_and_the_method_is_left_alone(deviation):
     shape = size(width=64, ffn=96, initial_deviation=deviation)
     model = network(method("latent_layers", ("encoder",)), shape, tasks=3)
     stack = model.encoder
     for weight in (stack.embed_tokens.weight[4:], stack.layers[1].self_attn.k_proj.weight,
-                   stack.layers[2].fc2.weight, stack.embed_positions.weight[2:]):  # fmt: skip
+                   stack.layers[2].fc2.weight, stack.embed_positions.weight[2:],
+                   stack.head.dense.weight):  # fmt: skip
         assert weight.std().item() == pytest.approx(deviation, rel=0.15)
     assert not stack.layers[0].fc1.bias.any()
+    assert not stack.head.dense.bias.any()
     assert not stack.embed_tokens.weight[PAD].any()
     assert not stack.embed_positions.weight[PAD].any()
     assert not stack.head.output_projection.bias.any()
     assert not stack.method.alpha.any()
-    # The head's own layer is fairseq's ordinary one.
-    assert stack.head.dense.weight.std().item() == pytest.approx(64**-0.5 / math.sqrt(3), rel=0.1)
 
 
 def test_gates_of_a_sentences_task_scale_its_layers():

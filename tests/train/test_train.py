@@ -78,11 +78,16 @@ def test_a_run_that_learns_nothing_ends_as_failed_to_train(tensors, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("matmul", "arithmetic", "precision"),
-    [("tf32", "fp32", "high"), ("exact", "fp32", "highest"), ("tf32", "bf16", "highest")],
+    ("matmul", "changes", "precision"),
+    [
+        ("tf32", {}, "high"),
+        ("exact", {}, "highest"),
+        ("tf32", {"precision": "bf16"}, "highest"),
+        ("tf32", {"matmul": "exact"}, "highest"),
+    ],
 )
 def test_updates_alone_are_in_tf32_and_training_json_says_so(
-    tensors, tmp_path, monkeypatch, matmul, arithmetic, precision
+    tensors, tmp_path, monkeypatch, matmul, changes, precision
 ):
     """The choice is CUDA's; on a CPU torch's flag can be read and has no effect."""
     seen = []
@@ -101,7 +106,7 @@ def test_updates_alone_are_in_tf32_and_training_json_says_so(
     monkeypatch.setattr(loop, "choose_matmul_precision", lambda _, tf32: choose(cuda, tf32))
     spy(loop.TwoLevel, "_gradients", "update")
     spy(loop, "validate", "validation")
-    spec = specification(changes={"training": {"precision": arithmetic}})
+    spec = specification(changes={"training": changes})
     ended = train_run(spec, tensors, tmp_path, switched(matmul=matmul))
     assert set(seen) == {("update", precision == "high"), ("validation", False)}
     assert ended["device"]["products"]["precision"] == precision

@@ -74,6 +74,8 @@ def test_arithmetic_binds_in_fp32_memory_in_bf16_and_launches_where_an_update_is
     assert seconds(half, 16_384, bandwidth=2.4) > 1.6 * fast
     assert seconds(spec, 64) == seconds(spec, 128) == pytest.approx(5e-6 * (12 * 94 + 120))
     assert 4 * demand.seconds_per_update(spec, 32_000, 16_384, device, tf32=True) < 1.4 * exact
+    always = replace(spec, training=spec.training.model_copy(update={"matmul": "exact"}))
+    assert demand.seconds_per_update(always, 32_000, 16_384, device, tf32=True) == exact
     # Without bf16 of its own a device computes in fp32.
     assert DEVICES["v100"].peak("bf16") == DEVICES["v100"].peak("fp32")
 

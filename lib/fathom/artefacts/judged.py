@@ -43,7 +43,7 @@ def judged_counts(
 def _disagreeing(verdict: str, items: Sequence[tuple[PrintedCount, int]], several: bool) -> str:
     """Return how many counts have a verdict, and of what is not explained the place and size.
 
-    With `several` papers the place names the paper.
+    With `several` papers the place names the paper. What was found of them is a clause of its own.
     """
     if verdict == "misprint":
         return "1 is a misprint" if len(items) == 1 else f"{len(items)} are misprints"
@@ -52,11 +52,24 @@ def _disagreeing(verdict: str, items: Sequence[tuple[PrintedCount, int]], severa
         number = label(count.table, "").partition(" ·")[0]
         places.setdefault(count.paper, {})[number] = None
     named = (", ".join(tables) + f" of {paper}" * several for paper, tables in places.items())
-    shares = sorted(share for each, ours in items if (share := each.difference(ours)) is not None)
-    ends = dict.fromkeys(f"{100 * share:+.1f}" for share in (*shares[:1], *shares[-1:]))
-    why = " for a reason that we do not know" if verdict == "unexplained" else ""
+    shares = [share for each, ours in items if (share := each.difference(ours)) is not None]
+    findings = dict.fromkeys(each.finding for each, _ in items)
+    unknown = verdict == "unexplained" and not all(findings)
+    why = " for a reason that we do not know" if unknown else ""
     are = "is" if len(items) == 1 else "are"
-    return f"{len(items)} {are} {' to '.join(ends) or '0'} % off{why} ({', '.join(named)})"
+    words = f"{len(items)} {are} {_off(shares)}{why} ({', '.join(named)})"
+    return "; ".join((words, *filter(None, findings)))
+
+
+def _off(shares: Sequence[float]) -> str:
+    """Return by how much counts are off, as shares of the printed ones, in percent."""
+    percent = sorted(100 * share for share in shares)
+    ends = (*percent[:1], *percent[-1:])
+    if ends and all(end < 0 for end in ends):
+        numbers, side = [f"{-end:.1f}" for end in reversed(ends)], "below the printed size"
+    else:
+        numbers, side = [f"{end:+.1f}" for end in ends], "off"
+    return f"{' to '.join(dict.fromkeys(numbers)) or '0'} % {side}"
 
 
 def _text_verdicts(artefacts: Artefacts, paper: Paper) -> Iterator[str]:

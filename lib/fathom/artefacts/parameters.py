@@ -39,6 +39,7 @@ class PrintedCount:
     target_entries: int
     reason: str  # why the number is not a count of the network; empty where it is
     tolerance: Tolerance | None
+    finding: str = ""  # of the reason, what is known for certain
 
     def ours(self) -> int:
         """Return the parameters of the network, or those that it adds, without making tensors."""
@@ -80,11 +81,12 @@ def printed_counts(
                 except FathomError as error:
                     without_sizes.append(error)
                     continue
-                reasons = (
-                    each.reason
+                fitting = (
+                    each
                     for each in paper.parameters.unexplained
                     if table.name in each.tables and item.column in (each.columns or [item.column])
                 )
+                unexplained = next(fitting, None)
                 yield PrintedCount(
                     paper=paper.name,
                     table=table.name,
@@ -93,8 +95,9 @@ def printed_counts(
                     added_to=_added_to(project, table, cell, item, cells.values()),
                     source_entries=sizes.source,
                     target_entries=sizes.target,
-                    reason=next(reasons, ""),
+                    reason=unexplained.reason if unexplained else "",
                     tolerance=table.vocabulary.measurement(cell.value).tolerance(cell.task),
+                    finding=unexplained.finding if unexplained else "",
                 )
 
 

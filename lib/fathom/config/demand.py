@@ -100,7 +100,8 @@ def operations_per_token(spec: Spec, entries: int) -> float:
 
 def arithmetic_of(spec: Spec, tf32: bool) -> str:
     """Return the arithmetic of a training's products; `tf32` as for `seconds_per_update`."""
-    return "tf32" if tf32 and spec.training.precision == "fp32" else spec.training.precision
+    given = spec.training.precision
+    return "tf32" if tf32 and given == "fp32" and spec.training.matmul is None else given
 
 
 def seconds_per_update(
@@ -111,7 +112,7 @@ def seconds_per_update(
     Args:
         tokens: pieces that the network reads in an update, target side.
         entries: the pieces of the target dictionary.
-        tf32: whether float32 products are in TF32 where the device has it.
+        tf32: whether float32 products are in TF32 where the device has it and the run may.
     """
     model, arithmetic = spec.model, arithmetic_of(spec, tf32)
     operations = tokens * operations_per_token(spec, entries)

@@ -1,10 +1,10 @@
 """Beam search over sentences of any tasks; a hypothesis depends on its own sentence alone.
 
 The search is that of fairseq's generator. The score of a hypothesis is the sum of the
-log-probabilities of its pieces and the end symbol, divided by their number to the power of the
-penalty. At each position the candidates are the 2 · beam likeliest continuations; of the first
-`beam` of them those with the end symbol end a hypothesis, and the best others are continued. A
-sentence is finished when `beam` hypotheses have ended, or at its cap, where all of them end.
+log-probabilities of its pieces and the end symbol, divided by `length_penalty`. At each position
+the candidates are the 2 · beam likeliest continuations; of the first `beam` of them those with the
+end symbol end a hypothesis, and the best others are continued. A sentence is finished when `beam`
+hypotheses have ended, or at its cap, where all of them end.
 """
 
 import math
@@ -209,7 +209,7 @@ class Beam:
         # Of those that end at one position the first is the best.
         first = ending.int().argmax(dim=1, keepdim=True)
         length = searched.pieces.size(2) + 1
-        scores = chosen.scores.gather(1, first) / length**self.settings.length_penalty
+        scores = chosen.scores.gather(1, first) / length_penalty(self.settings, length)
         scores = scores.masked_fill_(~ending.gather(1, first), -torch.inf).squeeze(1)
         rows = (scores > searched.best).nonzero().squeeze(1)
         searched.best = torch.maximum(searched.best, scores)
@@ -219,6 +219,18 @@ class Beam:
 def cap(settings: Decoding, source_pieces: int, positions: int) -> int:
     """Return the most pieces of a hypothesis; neither side's count includes the end symbol."""
     return min(settings.cap(source_pieces), positions - 1)
+
+
+def length_penalty(settings: Decoding, length: int) -> float:
+    """Return what the score of an ended hypothesis is divided by.
+
+    `length` counts its pieces and the end symbol. With the exponent α the penalty is length^α in
+    fairseq's generator, and ((5 + length) / (5 + 1))^α in Wu et al. (2016), eq. 14. lingvo divides
+    by 5 in place of 5 + 1, a constant factor of all scores that changes no order.
+    """
+    if settings.length_penalty_form == "gnmt":
+        return ((5 + length) / (5 + 1)) ** settings.length_penalty
+    return length**settings.length_penalty
 
 
 # The likeliest ways to continue the hypotheses of each sentence by one piece

@@ -110,7 +110,7 @@ class TrainingRecord(BaseModel):
         """What it was trained on, with the number of threads or TF32."""
         words, threads = str(self.device.get("name", "unknown")), self.device.get("threads")
         threads = f"{threads} thread{'s' if threads > 1 else ''}" if threads else ""
-        tf32 = "TF32" if in_tf32(self.device) else ""
+        tf32 = "products in TF32" if in_tf32(self.device) else ""
         return ", ".join(filter(None, (words, threads, tf32)))
 
     @property

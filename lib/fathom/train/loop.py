@@ -63,14 +63,15 @@ class Training:
         self.spec, self.seed, self.tensors, self.folder = spec, seed, tensors, paths.run
         self.settings, self.switches, self.reporter = spec.training, switches, reporter
         self.device = environment.choose_device(switches.device)
-        environment.require_arithmetic(self.device, switches.matmul, self.settings.precision)
+        matmul = self.settings.matmul or switches.matmul
+        environment.require_arithmetic(self.device, matmul, self.settings.precision)
         self.ranks = Ranks.join(self.device)
         torch.manual_seed(seed)
         dictionaries = tensors.source_dictionary, tensors.target_dictionary
         self.network = build(spec.model, spec.method, len(tensors.tasks), *dictionaries)
         self.network.initialise()
         self.network.to(self.device)
-        tf32 = switches.matmul == "tf32" and self.settings.precision == "fp32"
+        tf32 = matmul == "tf32" and self.settings.precision == "fp32"
         self.network.set_matmul(choose_matmul_precision(self.device, tf32))
         if switches.compile:
             self.network.compile_layers()

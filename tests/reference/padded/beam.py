@@ -2,9 +2,12 @@
 
 fairseq's generator caps a batch by its longest source, so that a hypothesis depends on the other
 sentences of its batch. Here a sentence ends at its own cap, in any batch. The generator passes no
-tasks, so sentences of different tasks are searched apart.
+tasks, so sentences of different tasks are searched apart. The penalty on length orders the
+hypotheses that have ended and changes nothing else, so the generator's are put in another order
+for the form that it lacks.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -119,5 +122,14 @@ class FairseqBeam:
         self.generator.max_len_b = max(caps)
         batch = {"net_input": {"src_tokens": source, "src_lengths": lengths}}
         sentences = self.generator.generate([], batch, bos_token=start)
+        if self.settings.length_penalty_form == "gnmt":
+            for sentence in sentences:
+                sentence.sort(key=self.gnmt_score, reverse=True)
         hypotheses = [sentence[0]["tokens"].tolist() for sentence in sentences]
         return [[piece for piece in pieces if piece != self.eos] for pieces in hypotheses]
+
+    def gnmt_score(self, hypothesis: dict[str, Tensor]) -> float:
+        """Return s(Y, X) = log P(Y|X) / lp(Y) of Wu et al. (2016), eq. 14, without coverage."""
+        terms = hypothesis["positional_scores"].double()
+        logarithm = math.log(5 + len(terms)) - math.log(5 + 1)
+        return terms.sum().item() / math.exp(self.settings.length_penalty * logarithm)

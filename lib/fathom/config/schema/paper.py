@@ -159,6 +159,7 @@ class Unexplained(Section):
 
     tables: NonEmpty[str] = Doc("Tables of the paper.")
     columns: ListOf[str] = Doc("Columns; none: all.", ())
+    finding: str = Doc("The clause on it in the sentence that counts what agrees.", "")
     reason: Text = Doc("What is known of it.")
 
 

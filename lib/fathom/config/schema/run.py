@@ -288,6 +288,12 @@ class TrainingSettings(Section):
         "fp32",
         source="half precision makes divergences of its own",
     )
+    # What differs is on CUDA alone and in training.json, as with the switch, which is not hashed.
+    matmul: Annotated[Literal["exact"] | None, Field(exclude=True)] = Doc(
+        "exact: products in float32 on CUDA, whatever the switch `matmul`; null: as it says.",
+        None,
+        no_choice=True,
+    )
     validate_every: Count | Epochs = Doc(
         "Updates, or `1 epoch`, between validations and saves.",
         500,
@@ -340,7 +346,14 @@ class Decoding(Section):
     )
     window: Count | None = Doc("Saved weights of the best window on validation text.", None)
     beam: Count = Doc("Hypotheses kept at each position.")
-    length_penalty: float = Doc("A score is divided by length to this power.", 1.0, source=FAIRSEQ)
+    length_penalty: float = Doc(
+        "Exponent α of the length penalty, by which a score is divided.", 1.0, source=FAIRSEQ
+    )
+    length_penalty_form: Annotated[Literal["power", "gnmt"], UnhashedValue("power")] = Doc(
+        "power: length^α; gnmt: ((5 + length) / 6)^α, of Wu et al. 2016.",
+        "power",
+        source=FAIRSEQ,
+    )
     cap_ratio: NotNegative = Doc("Pieces of the cap for each source piece.", 0.0, source=FAIRSEQ)
     cap_constant: Count = Doc("The cap's constant part (pieces).", 200, source=FAIRSEQ)
     hard_at_least: Whole = Doc(

@@ -22,6 +22,7 @@ from fathom.data.tensors import EOS, PAD, Tensors
 from fathom.decode.export.comparison import require_package
 from fathom.decode.export.plain import Plain
 from fathom.decode.trained_run import TrainedRun
+from fathom.io.errors import FathomError
 from fathom.io.fairseq_files import fairseq_files
 
 with fairseq_files():
@@ -146,8 +147,11 @@ class CTranslate2Search:
         """Return the best hypothesis of each sentence, without the end symbol.
 
         Sources (S,) have their end symbols. `starts` are what the decoder reads first for each;
-        None is the end symbol for all.
+        None is the end symbol for all. A length penalty that CTranslate2 lacks is refused.
         """
+        if settings.length_penalty_form != "power":
+            what = f"CTranslate2 has no length penalty of the form {settings.length_penalty_form}"
+            raise FathomError(what, "decoding.length_penalty_form", "choose power")
         prefixes = [self.prefix(start) for start in starts or [EOS] * len(sources)]
         by_cap: dict[int, list[int]] = defaultdict(list)
         for number, source in enumerate(sources):

@@ -28,7 +28,8 @@ def export(
 
     Layers that hard gates skip are left out. `program` is "fairseq", "ctranslate2" or
     "transformers". The layers are those of a task; None is for all tasks, which must then have the
-    same layers. A network that the program lacks, or computes otherwise than ours, is refused.
+    same layers. A network that the program lacks, or computes otherwise than ours, is refused; a
+    length penalty that its search lacks is reported.
     """
     run.require_finished()
     gates = "hard" if "hard" in run.spec.gates else run.spec.gates[0]
@@ -54,6 +55,12 @@ def export(
                 with naming(copy, path):
                     shutil.copyfile(path, copy)
     _write_models(run, tasks, folder)
+    form = run.require_decoder().length_penalty_form
+    if form != "power":
+        report(
+            f"{run.name}, decoding.length_penalty_form: the search of {program} has no form but "
+            f"power, so hypotheses differ from those of {form}; search with fathom translate"
+        )
     content = {
         "program": program,
         "run": run.spec.name,

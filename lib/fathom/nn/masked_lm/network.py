@@ -70,9 +70,10 @@ class MaskedEncoder(TransformerEncoder):
             self.embed_positions = LearnedPositionalEmbedding(rows, model.width, padding)
         post = model.norm == "post"
         self.embedding_norm = nn.LayerNorm(model.width) if post else nn.Identity()
-        for part in (self.embed_tokens, self.embed_positions, self.layers):
-            part.apply(partial(initialise, deviation=model.initial_deviation))
         self.head = PredictionHead(model, self.embed_tokens)
+        # The head's projection is the embeddings again, or keeps the start of its own.
+        for part in (self.embed_tokens, self.embed_positions, self.layers, self.head.dense):
+            part.apply(partial(initialise, deviation=model.initial_deviation))
 
     def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return what enters the stack before dropout, (…, D), of tokens (…) at positions."""
@@ -127,7 +128,7 @@ class MaskedLm(Network):
 
 @torch.no_grad()
 def initialise(module: nn.Module, deviation: float) -> None:
-    """Give a module of the stack BERT's initial weights, as fairseq's init_bert_params does."""
+    """Give a module BERT's first weights, as fairseq's init_bert_params gives all of RoBERTa."""
     if isinstance(module, nn.Linear):
         module.weight.normal_(0.0, deviation)
         nn.init.zeros_(module.bias)
