@@ -136,8 +136,7 @@ class Archive(OneFile):
         "Its addresses, in the order in which they are tried; https comes before http."
     )
     blobs: dict[str, Blob] = Doc(
-        "Files in it and their ids in git: for an archive that is packed when it is asked for. They "
-        "name no corpus.",
+        "Files in it and their ids in git, where a server packs it anew; they name no corpus.",
         {},
     )
 

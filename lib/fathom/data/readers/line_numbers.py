@@ -2,16 +2,17 @@
 
 The files of a text count as one: its sources in the card's order, and each source's names in
 theirs. The name `Corpus.en-fr` has the members `Corpus.en-fr.en` and `Corpus.en-fr.fr`, in whatever
-folder. Numbers count from 0, and a number that is there twice gives its pair twice. Only the lines
+folder; where a source has names of the pivot, all its names are those that readers/parallel.py
+reads. Numbers count from 0, and a number that is there twice gives its pair twice. Only the lines
 that are needed are kept in memory. `published` says what is dropped.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
-from fathom.data.archives import REMEDY, named, read_pairs
+from fathom.data.archives import REMEDY, expanded, named, read_pairs
 from fathom.data.split import Pair, TaskText, published
 from fathom.io.errors import FathomError
 
@@ -55,15 +56,25 @@ def _pairs(
     text: str, needed: Container[int], files: dict[str, Path], dataset: NumberedDataset
 ) -> dict[int, Pair]:
     """Return the needed lines of a text, which are counted through all of its files."""
-    task = next(task for task in dataset.tasks if dataset.text_of(task) == text)
-    foreign, pivot = map(short_code, dataset.languages_of(task))
     pairs: dict[int, Pair] = {}
     start = 0
     for source in dataset.sources:
-        for name in dataset.codes(source, text) if source != dataset.split.source else ():
-            names = (f"{name}.{foreign}", f"{name}.{pivot}")
-            read, count = read_pairs(files[source], names, needed, start)
-            numbers = (number for number in range(start, start + count) if number in needed)
-            pairs |= zip(numbers, read, strict=True)
-            start += count
+        for names in _names(source, text, dataset):
+            for each in expanded(files[source], names):
+                read, count = read_pairs(files[source], each, needed, start)
+                numbers = (number for number in range(start, start + count) if number in needed)
+                pairs |= zip(numbers, read, strict=True)
+                start += count
     return pairs
+
+
+def _names(source: str, text: str, dataset: NumberedDataset) -> Iterable[tuple[str, str]]:
+    """Return the names of both sides of each file that a source has of a text."""
+    if source == dataset.split.source:
+        return []
+    codes, pivots = dataset.codes(source, text), dataset.codes(source, dataset.pivot)
+    if pivots:
+        return zip(codes, pivots, strict=False)
+    task = next(task for task in dataset.tasks if dataset.text_of(task) == text)
+    foreign, pivot = map(short_code, dataset.languages_of(task))
+    return [(f"{name}.{foreign}", f"{name}.{pivot}") for name in codes]
