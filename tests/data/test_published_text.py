@@ -288,6 +288,31 @@ def test_numbers_and_files_that_do_not_fit_are_named(law, changes, words):
         law(**({"train": [3]} | changes))
 
 
+def test_another_number_of_lines_than_the_published_one_is_refused_or_said(tmp_path):
+    def prepared(count, least):
+        sides = lines_of("law", count), lines_of("loi", count)
+        folder, out = tmp_path / f"{count} {least}", tmp_path / f"corpus {count} {least}"
+        folder.mkdir()
+        index = {"train": [*range(18)], "valid": [18], "test": [19]}
+        paths = {
+            "jrc": moses(folder / "law.zip", "JRC.en-fr", *sides),
+            "numbers": numbers(folder / "numbers.tar.gz", index),
+        }
+        sources = {name: fetched(folder / name, path, name) for name, path in paths.items()}
+        keys = {"least_lines": {"law": least}}
+        card = numbered_dataset({"jrc": {"law": ["JRC.en-fr"]}}, {"law": [*index]}, **keys)
+        said = []
+        return prepare(card, sources, folder.joinpath, out, said.append)["tasks"]["law"], said
+
+    assert all("doubt" not in prepared(count, 2000)[0] for count in (2000, 2002))
+    doubt = "'law' has 2,003 lines, and the greatest number needs 2,000"
+    law, said = prepared(2003, 2000)
+    assert law["doubt"] == doubt
+    assert any(f"law: warning: {doubt}" in line for line in said)
+    with pytest.raises(FathomError, match="'law' has 1,999 lines, not at least 2,000"):
+        prepared(1999, 2000)
+
+
 def test_files_as_they_are_downloaded_are_numbered_as_a_shell_joins_them(tmp_path):
     """As the README of tacl20 joins MED: `cat *_en.txt`, then a column of the packed corpus."""
     # Neither the order of the archive nor that of a language's sorting.

@@ -523,6 +523,11 @@ class NumberedDataset(_Dealt):
     pivot: Language = Doc(PIVOT)
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
     split: LineNumbers = Doc("By published numbers of lines.")
+    least_lines: dict[str, Count] = Doc(
+        "How many lines a text has at least, in all its files: one more than the greatest number. "
+        "Fewer are refused, and 0.1 % more are a warning: another release has other numbers.",
+        {},
+    )
     hashed = ("parts", "order")
 
     @property
@@ -539,6 +544,7 @@ class NumberedDataset(_Dealt):
         # Names of the pivot's files are given where they do not follow from those of a text.
         yield from _unpaired(self, [name for name in self.sources if self.codes(name, self.pivot)])
         yield from _unknown("task", self.split.files, self.tasks, "split", "files")
+        yield from _unknown("text", self.least_lines, self.texts, "least_lines")
         for task in self.tasks:
             if task not in self.split.files:
                 yield ("split", "files"), f"no files for '{task}'", "give its files of numbers"

@@ -8,6 +8,7 @@ that are needed are kept in memory. `published` says what is dropped.
 """
 
 from collections.abc import Container, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from fathom.config.measurement_keys import short_code
@@ -24,15 +25,27 @@ def read(files: dict[str, Path], dataset: NumberedDataset) -> dict[str, TaskText
     for text in dataset.texts:
         tasks = [task for task in dataset.tasks if dataset.text_of(task) == text]
         needed = {line for task in tasks for split in SPLITS for line in numbers[task][split]}
-        pairs = _pairs(text, needed, files, dataset)
+        pairs, count = _pairs(text, needed, files, dataset)
+        doubt = _doubt(text, count, dataset)
         for line in needed - pairs.keys():
             what = f"the line number {line:,} is beyond the last line of '{text}'"
             where = dataset.place("sources")
             raise FathomError(what, where, "name all files of the text, in their order")
         for task in tasks:
             splits = {split: [pairs[line] for line in numbers[task][split]] for split in SPLITS}
-            texts[task] = published(splits, dataset.split.clean)
+            texts[task] = replace(published(splits, dataset.split.clean), doubt=doubt)
     return texts
+
+
+def _doubt(text: str, count: int, dataset: NumberedDataset) -> str:
+    """Refuse a text of fewer lines than the card says; return that it has too many, if it has."""
+    least = dataset.least_lines.get(text, 0)
+    what = f"'{text}' has {count:,} lines, not at least {least:,}: another release of its files"
+    if count < least:
+        raise FathomError(what, dataset.place("least_lines"), REMEDY)
+    if least and 1000 * (count - least) > least:
+        return f"'{text}' has {count:,} lines, and the greatest number needs {least:,}"
+    return ""
 
 
 def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, list[int]]]:
@@ -54,8 +67,8 @@ def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, lis
 
 def _pairs(
     text: str, needed: Container[int], files: dict[str, Path], dataset: NumberedDataset
-) -> dict[int, Pair]:
-    """Return the needed lines of a text, which are counted through all of its files."""
+) -> tuple[dict[int, Pair], int]:
+    """Return the needed lines of a text, which are counted through all of its files, and all."""
     pairs: dict[int, Pair] = {}
     start = 0
     for source in dataset.sources:
@@ -65,7 +78,7 @@ def _pairs(
                 numbers = (number for number in range(start, start + count) if number in needed)
                 pairs |= zip(numbers, read, strict=True)
                 start += count
-    return pairs
+    return pairs, start
 
 
 def _names(source: str, text: str, dataset: NumberedDataset) -> Iterable[tuple[str, str]]:
