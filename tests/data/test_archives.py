@@ -1,4 +1,5 @@
 import contextlib
+import gzip
 import random
 import stat
 import tarfile
@@ -46,6 +47,17 @@ def test_wanted_members_are_read_in_order(pack):
     path = pack(CONTENTS)
     assert members(path, lambda name: "t" in name) == list(CONTENTS.items())
     assert members(path, lambda name: name.startswith("two")) == [("two.txt", b"two")]
+
+
+def test_a_packed_member_is_unpacked_and_a_packed_file_is_its_only_member(pack, tmp_path):
+    path = pack({"a/one.gz": gzip.compress(b"one\ntwo\n")})
+    assert members(path) == [("a/one.gz", b"one\ntwo\n")]
+    alone = tmp_path / "one.gz"
+    alone.write_bytes(gzip.compress(b"one\n"))
+    assert members(alone) == [("one.gz", b"one\n")]
+    alone.write_bytes(alone.read_bytes()[:-9])
+    with pytest.raises(FathomError, match="not a readable archive"):
+        members(alone)
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "..\\x", "C:\\x"])

@@ -1,5 +1,7 @@
 """Published parallel text: tables of talks, files with a side each, and numbers of lines."""
 
+import gzip
+
 import pytest
 
 from fathom.data.prepare import prepare
@@ -19,6 +21,7 @@ from tests.data.small_archives import (
     table,
     talks,
     tar_of,
+    zip_of,
 )
 
 # TED's tables
@@ -204,6 +207,25 @@ def test_files_that_do_not_fit_are_named(read_parallel, changes, words):
         read_parallel(**changes)
 
 
+def test_columns_of_packed_files_are_read_in_the_order_of_their_names(tmp_path):
+    """As CzEng's: id, score, Czech and English; and one line is empty."""
+    rows = {"00": "a\t1\tdům\thouse\n\n", "01": "b\t1\tmyš\tmouse\n", "02": "c\t1\tvejce\tegg\n"}
+    contents = {f"data/{n}train.gz": gzip.compress(rows[n].encode()) for n in ("02", "00", "01")}
+    contents |= {"data/00dtest.gz": gzip.compress(b"not read\n")}
+    files = {"czeng": tar_of(tmp_path / "data.0.tar", contents, "w")}
+    sources = {"czeng": {"ces": ["??train.gz:3"], "eng": ["??train.gz:4"]}}
+    card = dataset(
+        "parallel", ["ces"], sources, split={"by": "file", "valid": ["v"], "test": ["t"]}
+    )
+    text = parallel.read(files, card)["ces"]
+    assert text.splits["train"] == [("dům", "house"), ("myš", "mouse"), ("vejce", "egg")]
+    assert text.dropped == {"empty": 1}
+    contents["data/03train.gz"] = gzip.compress(b"d\t1\tjen\n")
+    tar_of(files["czeng"], contents, "w")
+    with pytest.raises(FathomError, match="no column 4: the line has 3"):
+        parallel.read(files, card)
+
+
 # Numbers of lines
 
 
@@ -264,6 +286,63 @@ def test_what_training_shares_with_the_other_splits_is_counted_or_left_out(law):
 def test_numbers_and_files_that_do_not_fit_are_named(law, changes, words):
     with pytest.raises(FathomError, match=words):
         law(**({"train": [3]} | changes))
+
+
+def test_another_number_of_lines_than_the_published_one_is_refused_or_said(tmp_path):
+    def prepared(count, least):
+        sides = lines_of("law", count), lines_of("loi", count)
+        folder, out = tmp_path / f"{count} {least}", tmp_path / f"corpus {count} {least}"
+        folder.mkdir()
+        index = {"train": [*range(18)], "valid": [18], "test": [19]}
+        paths = {
+            "jrc": moses(folder / "law.zip", "JRC.en-fr", *sides),
+            "numbers": numbers(folder / "numbers.tar.gz", index),
+        }
+        sources = {name: fetched(folder / name, path, name) for name, path in paths.items()}
+        keys = {"least_lines": {"law": least}}
+        card = numbered_dataset({"jrc": {"law": ["JRC.en-fr"]}}, {"law": [*index]}, **keys)
+        said = []
+        return prepare(card, sources, folder.joinpath, out, said.append)["tasks"]["law"], said
+
+    assert all("doubt" not in prepared(count, 2000)[0] for count in (2000, 2002))
+    doubt = "'law' has 2,003 lines, and the greatest number needs 2,000"
+    law, said = prepared(2003, 2000)
+    assert law["doubt"] == doubt
+    assert any(f"law: warning: {doubt}" in line for line in said)
+    with pytest.raises(FathomError, match="'law' has 1,999 lines, not at least 2,000"):
+        prepared(1999, 2000)
+
+
+def test_files_as_they_are_downloaded_are_numbered_as_a_shell_joins_them(tmp_path):
+    """As the README of tacl20 joins MED: `cat *_en.txt`, then a column of the packed corpus."""
+    # Neither the order of the archive nor that of a language's sorting.
+    texts = {"b": 1, "B": 2, "a": 1}
+    contents = {
+        f"fr-en/{name}_{side}.txt": "".join(f"{name} {side} {n}\n" for n in range(count)).encode()
+        for name, count in texts.items()
+        for side in ("en", "fr")
+    }
+    contents["__MACOSX/fr-en/._a_en.txt"] = b"not read\n"
+    packed = tmp_path / "shuffled.fr-en.gz"
+    packed.write_bytes(gzip.compress(b"fr 0\ten 0\nfr 1\ten 1\n"))
+    files = {"medline": zip_of(tmp_path / "medline.zip", contents), "ufal": packed}
+    files["numbers"] = numbers(
+        tmp_path / "numbers.tar.gz", {"train": [0, 1, 2, 3, 4], "valid": [5], "test": [0]}
+    )
+    sources = {
+        "medline": {"med": ["*_fr.txt"], "eng": ["*_en.txt"]},
+        "ufal": {"med": ["shuffled.fr-en.gz:1"], "eng": ["shuffled.fr-en.gz:2"]},
+    }
+    card = numbered_dataset(sources, {"med": ["train", "valid", "test"]})
+    splits = line_numbers.read(files, card)["med"].splits
+    english = ["B en 0", "B en 1", "a en 0", "b en 0", "en 0"]
+    assert splits["train"] == [(text.replace("en", "fr"), text) for text in english]
+    assert splits["valid"] == [("fr 1", "en 1")]
+
+    del contents["fr-en/b_fr.txt"]
+    files["medline"] = zip_of(tmp_path / "medline.zip", contents)
+    with pytest.raises(FathomError, match="2 and 3 files match"):
+        line_numbers.read(files, card)
 
 
 def test_domains_are_read_through_several_files_in_order(tmp_path):

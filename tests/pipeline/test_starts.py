@@ -100,7 +100,8 @@ def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
     assert not targets(tmp_path, "paper").runs_not_built
     folder = fresh.folder / "results" / "sources" / "by_hand"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("wmt16_en_de.tar.gz", "czeng10.cs-en.tar.gz", "UFAL.med.en-fr.tar.gz"):
+    czeng = [f"data-plaintext-format.{part}.tar" for part in range(10)]
+    for name in ("wmt16_en_de.tar.gz", "medline.fr-en.zip", "shuffled.fr-en.gz", *czeng):
         (folder / name).touch()
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
     shutil.rmtree(folder)

@@ -16,6 +16,7 @@ from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -30,10 +31,12 @@ MAX_EXPANSION = 100
 FREE_BYTES = 1 << 20
 # Files that are archives, by the end of their names.
 _ARCHIVES = (".zip", ".whl", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+_PACKED = ".gz"  # one packed file, unless it is a tar
 # A table of columns, which has no members.
 TABLE, _TABLE_MARK = ".parquet", b"PAR1"
 _ENCRYPTED = 1
-_COLUMN = re.compile(r"(.+\.tsv(?:\.gz)?):([1-9][0-9]{0,3})")
+_COLUMN = re.compile(r"(.+):([1-9][0-9]{0,3})")
+_WILDCARDS = "*?"
 _SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 _REMEDY = "do not use this file; fetch it from another address"
 # What readers say of a file that is not what they expect.
@@ -43,13 +46,16 @@ REMEDY = "the source is not the file that this reader was written for"
 def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield name and lines of the selected plain files in the archive's order, and check all.
 
-    `path` is a zip (a wheel is one), a tar, packed or not, or a folder. The lines of a member are
-    there until the next one is asked for. Encrypted, too large and broken archives are refused.
+    `path` is a zip (a wheel is one), a tar, packed or not, a folder, or one file that is packed by
+    gzip; members that end in `.gz` are unpacked. The lines of a member are there until the next one
+    is asked for. Encrypted, too large and broken archives are refused.
     """
     with _naming_faults(path):
         streams = _zip_streams if zipfile.is_zipfile(path) else _tar_streams
         if path.is_dir():
             streams = _folder_streams
+        elif path.suffix == _PACKED and not path.name.endswith(_ARCHIVES):
+            streams = _file_stream
         for name, stream in streams(path, selected):
             yield name, _lines(stream, path)
 
@@ -120,6 +126,12 @@ def _folder_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tup
                 yield file.name, stream
 
 
+def _file_stream(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    if selected(path.name):
+        with opened(path) as stream:
+            yield path.name, stream
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read bytes, after a byte order mark; one that ends in `.gz` is unpacked."""
@@ -139,7 +151,7 @@ def _zip_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
             kind = stat.S_IFMT(member.external_attr >> 16) or stat.S_IFREG
             if kind == stat.S_IFREG and not member.is_dir() and selected(member.filename):
                 with archive.open(member) as stream:
-                    yield member.filename, stream
+                    yield member.filename, _unpacked(member.filename, stream)
 
 
 def _tar_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
@@ -150,7 +162,11 @@ def _tar_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
             _refuse_bomb(size, path)
             wanted = member.isfile() and selected(member.name)
             if wanted and (stream := archive.extractfile(member)):
-                yield member.name, stream
+                yield member.name, _unpacked(member.name, stream)
+
+
+def _unpacked(name: str, stream: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(stream)) if name.endswith(_PACKED) else stream
 
 
 def _refuse_bomb(size: int, path: Path) -> None:
@@ -194,6 +210,28 @@ def read_pairs(
     return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
 
 
+def expanded(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of members that two names stand for, of which `*` and `?` match any text.
+
+    Both sides are in the order of a shell with LC_ALL=C; as in a shell, they match no hidden file.
+    """
+    if not {*"".join(names)} & {*_WILDCARDS}:
+        return [names]
+    first, second = (_matching(path, name) for name in names)
+    if len(first) != len(second) or not first:
+        what = f"{len(first)} and {len(second)} files match {' and '.join(names)}"
+        raise FathomError(what, path.name, REMEDY)
+    return [*zip(first, second, strict=True)]
+
+
+def _matching(path: Path, name: str) -> list[str]:
+    """Return the names that a name with wildcards stands for, with its column."""
+    pattern, column = file_and_column(name)
+    found = (PurePosixPath(member).name for member, _ in members(path, lambda _: True))
+    files = sorted(file for file in found if fnmatchcase(file, pattern) and file[0] != ".")
+    return [file if column is None else f"{file}:{column}" for file in files]
+
+
 def file_and_column(name: str) -> tuple[str, int | None]:
     """Return the file that a code names, and the column from 1; None for the whole line."""
     match = _COLUMN.fullmatch(name)
@@ -207,7 +245,8 @@ def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = 
     except UnicodeDecodeError as error:
         raise FathomError(f"not UTF-8 at byte {error.start + 1}", where, remedy) from None
     if column is not None:
-        columns = text.split("\t")
+        # An empty line has empty columns, as for `cut`.
+        columns = text.split("\t") if text.strip("\r\n") else [""] * column
         if len(columns) < column:
             remedy = "correct the line, or name other columns"
             raise FathomError(f"no column {column}: the line has {len(columns)}", where, remedy)

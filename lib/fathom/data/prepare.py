@@ -131,11 +131,14 @@ def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: 
     dropped = {rule: count for rule, count in text.dropped.items() if count}
     sizes = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
     report(f"{dataset.name}: {task}: {sizes}, {sum(dropped.values())} dropped")
+    if text.doubt:
+        report(f"{dataset.name}: {task}: warning: {text.doubt}; it may be another release")
     for split, count in text.shared.items():
         of_all = f"{count} of {len(text.splits[split])} {split}"
         report(f"{dataset.name}: {task}: {of_all} in training, too")
     about = {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
-    return about | ({"in_training": text.shared} if text.shared else {})
+    about |= {"in_training": text.shared} if text.shared else {}
+    return about | ({"doubt": text.doubt} if text.doubt else {})
 
 
 def _counted(lines: Iterable[str], counts: Counter[str], where: str) -> Iterator[str]:

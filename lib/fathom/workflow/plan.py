@@ -255,7 +255,11 @@ class Plan:
         if by_hand:
             line += f"; {len(by_hand)} files by hand: {', '.join(each.file for each in by_hand)}"
         yield line
-        yield from (f"  {each.file}: {each.steps}" for each in by_hand)
+        # A corpus in several files has the same steps for each.
+        of_steps: dict[str, list[str]] = {}
+        for each in by_hand:
+            of_steps.setdefault(each.steps, []).append(each.file)
+        yield from (f"  {', '.join(files)}: {steps}" for steps, files in of_steps.items())
 
     def disk(self, names: Iterable[str]) -> str:
         """Return what trainings still write, the run that writes most, and the room for it."""

@@ -518,6 +518,11 @@ class NumberedDataset(_Dealt):
     pivot: Language = Doc(PIVOT)
     cleaning: NoCleaning = Doc("What is dropped.", NoCleaning())
     split: LineNumbers = Doc("By published numbers of lines.")
+    least_lines: dict[str, Count] = Doc(
+        "How many lines a text has at least, in all its files: one more than the greatest number. "
+        "Fewer are refused, and 0.1 % more are a warning: another release has other numbers.",
+        {},
+    )
     hashed = ("parts", "order")
 
     @property
@@ -531,7 +536,10 @@ class NumberedDataset(_Dealt):
         if self.split.source not in self.sources:
             what = f"no source '{self.split.source}'"
             yield ("split", "source"), what, nearest(self.split.source, self.sources)
+        # Names of the pivot's files are given where they do not follow from those of a text.
+        yield from _unpaired(self, [name for name in self.sources if self.codes(name, self.pivot)])
         yield from _unknown("task", self.split.files, self.tasks, "split", "files")
+        yield from _unknown("text", self.least_lines, self.texts, "least_lines")
         for task in self.tasks:
             if task not in self.split.files:
                 yield ("split", "files"), f"no files for '{task}'", "give its files of numbers"
@@ -557,15 +565,9 @@ class ParallelDataset(BuiltDataset):
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
         """Yield what is wrong, also files without their other side or that no source has."""
         yield from super().faults(sources)
-        names: dict[str, None] = {}
-        for source, codes in self.sources.items():
-            english = len(codes.get(self.pivot, ()))
-            for task in self.tasks:
-                files = codes.get(task, ())
-                names |= dict.fromkeys(files)
-                if files and len(files) != english:
-                    what = f"{len(files)} files of '{task}' and {english} of '{self.pivot}'"
-                    yield ("sources", source), what, "name a file for each side"
+        yield from _unpaired(self, self.sources)
+        of_tasks = (codes.get(task, ()) for codes in self.sources.values() for task in self.tasks)
+        names = dict.fromkeys(chain(*of_tasks))
         if isinstance(self.pieces, MosesPieces) and not isinstance(self.split, ByFile):
             what = "pieces are learned from training text, which is not known before they are"
             yield ("split", "by"), what, "write file"
@@ -623,6 +625,17 @@ def _unknown(
     for name in names:
         if name not in valid_names:
             yield (*path, name), f"no {kind} '{name}'", nearest(name, valid_names)
+
+
+def _unpaired(dataset: BuiltDataset, sources: Iterable[str]) -> Iterator[Fault]:
+    """Yield each source that has not as many files of a text as of the pivot."""
+    for source in sources:
+        english = len(dataset.codes(source, dataset.pivot or ""))
+        for text in dataset.texts:
+            files = dataset.codes(source, text)
+            if files and len(files) != english:
+                what = f"{len(files)} files of '{text}' and {english} of '{dataset.pivot}'"
+                yield ("sources", source), what, "name a file for each side"
 
 
 def _needless_pivot(dataset: Dataset) -> Iterator[Fault]:
