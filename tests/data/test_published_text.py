@@ -19,6 +19,7 @@ from tests.data.small_archives import (
     table,
     talks,
     tar_of,
+    zip_of,
 )
 
 # TED's tables
@@ -202,6 +203,46 @@ def test_plain_files_are_training_and_named_ones_validation_and_test(read_parall
 def test_files_that_do_not_fit_are_named(read_parallel, changes, words):
     with pytest.raises(FathomError, match=words):
         read_parallel(**changes)
+
+
+def orig(contents, path, tasks=("aze", "bel")):
+    """Read an archive in which each task has a folder with an English side of its own."""
+    splits = ("train", "dev", "test")
+    codes = {task: [f"{task}_eng/ted-{part}.orig.{task}" for part in splits] for task in tasks}
+    codes["eng"] = [f"<task>_eng/ted-{part}.orig.eng" for part in splits]
+    split = {"by": "file", "valid": [codes[task][1] for task in tasks]}
+    split["test"] = [codes[task][2] for task in tasks]
+    card = dataset("parallel", [*tasks], {"orig": codes}, split=split)
+    return parallel.read({"orig": zip_of(path / "ted_orig.zip", contents)}, card)
+
+
+def in_folders(tasks=("aze", "bel", "xbel")):
+    return {
+        f"ted/{task}_eng/ted-{part}.orig.{side}": f"{part} {side} of {task}\n".encode()
+        for task in tasks
+        for part in ("train", "dev", "test")
+        for side in (task.removeprefix("x"), "eng")
+    }
+
+
+def test_files_of_one_name_are_told_apart_by_the_folders_that_a_code_names(tmp_path):
+    texts = orig(in_folders(), tmp_path)
+    for task, text in texts.items():
+        for split, part in {"train": "train", "valid": "dev", "test": "test"}.items():
+            assert text.splits[split] == [(f"{part} {task} of {task}", f"{part} eng of {task}")]
+    # A folder is named as a whole: `xbel_eng` is not `bel_eng`.
+    with pytest.raises(FathomError, match=r"bel_eng/ted-\w+\.orig\.\w+ is missing"):
+        orig(in_folders(("aze", "xbel")), tmp_path)
+
+
+def test_natural_lines_are_read_as_they_are_with_the_quotes_of_a_table(tmp_path):
+    lines = ["(Laughter)", '"a ""b"""', "यह घर है।", "It's Tom's.", "&amp; stays"]
+    contents = in_folders(("aze",))
+    for side in ("aze", "eng"):
+        name = f"ted/aze_eng/ted-train.orig.{side}"
+        contents[name] = "".join(f"{line}\n" for line in lines).encode()
+    train = orig(contents, tmp_path, ("aze",))["aze"].splits["train"]
+    assert train == [(line, line) for line in lines]
 
 
 # Numbers of lines

@@ -31,6 +31,8 @@ PIVOT = "The language that all tasks share."
 PerMille = Annotated[int, Ge(0), Le(1000)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
+# Stands for a task's name in a pivot's file, where each task has a file of its own.
+TASK = "<task>"
 Salt = Annotated[Text, Doc("Hashed before the text; another salt, another split.")]
 Clean = Annotated[bool, Doc("Whether pairs of validation and test are left out of training.")]
 
@@ -558,6 +560,11 @@ class ParallelDataset(BuiltDataset):
         "By file, or by the hash of the pivot's sentences."
     )
     hashed = ("pieces",)
+
+    def files(self, source: str, task: str) -> list[tuple[str, str]]:
+        """Return the files of a task in a source, each with the pivot's file of the same text."""
+        of_pivot = (name.replace(TASK, task) for name in self.codes(source, self.pivot))
+        return [*zip(self.codes(source, task), of_pivot, strict=False)]
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
         """Yield what is wrong, also files without their other side or that no source has."""
