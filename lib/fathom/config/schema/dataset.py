@@ -509,13 +509,30 @@ class PackageDataset(_Dealt):
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
-class TalkDataset(BuiltDataset):
-    """The TED talks."""
+class Rows(Section):
+    """How many rows a source has for each split."""
 
-    format: Literal["ted"] = Doc("The TED talks archive of Qi et al.")
+    train: Count = Doc("For training.")
+    valid: Count = Doc("For validation.")
+    test: Count = Doc("For test.")
+
+
+class TalkDataset(BuiltDataset):
+    """The TED talks of Qi et al., whose tokens are joined to natural text."""
+
+    format: Literal["ted"] = Doc("The TED talks of Qi et al.")
     pivot: Language = Doc(PIVOT)
     cleaning: TalkCleaning = Doc("What is dropped.")
-    split: Published = Doc("As the archive has it.")
+    split: Published = Doc("As the source has it.")
+    rebuilds: str | None = Doc(
+        "The data set whose text this is but for some lines. Cells are judged, as of rebuilt text.",
+        None,
+    )
+    rows: Rows = Doc("The rows of each source, all languages together; others are refused.")
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text; its form is named, since it was once of tokens."""
+        return super().definition(sources) | {"text": "natural"}
 
 
 class NumberedDataset(_Dealt):
