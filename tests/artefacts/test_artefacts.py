@@ -75,6 +75,24 @@ def test_a_corpus_is_that_which_the_scale_uses(artefacts):
     assert not source.comparable
 
 
+@pytest.mark.parametrize(
+    ("scale", "judged", "rebuilt"),
+    [("paper", True, False), ("paper_rebuilt", True, True), ("tiny", False, False)],
+)
+def test_text_that_is_the_papers_but_for_some_lines_is_judged_and_named(
+    project, tmp_path, scale, judged, rebuilt
+):
+    artefacts = Artefacts(project, Paths(tmp_path, scale))
+    write_scores(artefacts, RUN)
+    compared = artefacts.compared(*named(artefacts, "latent_depth", "table5"))
+    verdict = next(item.verdict for item in compared.cells if item.result.value == 20.0)
+    assert (verdict.words in ("reproduced", "higher", "lower")) == judged
+    assert verdict.cause.endswith("; text rebuilt") == rebuilt
+    # So are the counts of the text itself.
+    corpus = artefacts.source("ted8_diverse")
+    assert (corpus.comparable, corpus.rebuilt) == (judged, rebuilt)
+
+
 def test_rows_are_trained_for_the_updates_that_they_have_at_the_scale(artefacts, project, tmp_path):
     full = Artefacts(project, Paths(tmp_path, "paper"))
     run = "lamgd/domains_lamgd"

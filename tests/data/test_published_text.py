@@ -2,13 +2,16 @@
 
 import gzip
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from fathom.data.prepare import prepare
 from fathom.data.readers import line_numbers, parallel, ted
 from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines
+from fathom.io.records import write_record
 from tests.data.small_archives import (
     COLUMNS,
     dataset,
@@ -30,47 +33,49 @@ TASKS = {"por": "pt-br", "fra": "fr", "mar": "mr"}
 TRAIN = table(
     row("t1", en="A bird sang .", pt_br="Um pássaro cantou .", pt="nunca", fr="Un oiseau ."),
     row("t1", en='Say " yes', pt_br='Diga " sim', fr_ca="jamais"),
-    row("t1", en="It &apos;s &quot; &amp; &#91;", fr="C &apos;est &#91;"),
+    row("t1", en="It &apos;s &quot; so &quot; &amp; &#91; ok &#93;", fr="C&apos; est ( bon )"),
     row("t2", en="Never here .", pt="nunca", fr="_ _ NULL _ _"),
     row("t2", en="The word NULL is fine", fr="Le mot NULL aussi", mr="NULL"),
     row("t2", en="Before __NULL__ after", fr="Avant et après"),
     row("t2", en="Marked inside", fr="Avant _ _ NULL _ _ après"),
     row("t3", en="Empty there", fr="", pt_br="   \u00a0"),
     row("t3", en="", fr="Rien en face"),
-    row("t3", en="Two\u2028lines", fr="Deux\x85lignes", mr="दोन\rओळी"),
+    row("t3", en="Two\u2028lines", fr="Deux\x85lignes", mr="दोन\rओळी ।"),
     row("t3", en="Entity&#10;line", fr="Ligne&#8232;deux"),
-    # Too short for `mr`, long enough for `fr`; and one cell too many.
+    # Too short for `mr`, long enough for `fr`.
     row("t4", en="Cut short", fr="Coupé", mr="lost")[: COLUMNS.index("fr") + 2],
-    [*row("t4", en="One cell more", fr="Une de trop"), "more"],
 )
 BIRD = row("x1", en="A bird sang .", fr="Un oiseau .")
 VALID = table(BIRD, row("v1", en="Only", mr="एक"), end="\r\n")
 TEST = table(BIRD, BIRD)
-WITHOUT_MR = [column for column in COLUMNS if column != "mr"]
+ROWS = {"train": 12, "valid": 2, "test": 2}
+
+
+def talk_dataset(codes, tasks=TASKS, rows=ROWS):
+    return dataset("ted", [*tasks], {"talks": codes}, rows=rows)
 
 
 @pytest.fixture
 def read_talks(tmp_path):
     """A function that reads an archive of these tables."""
 
-    def run(train=TRAIN, valid=VALID, test=TEST, tasks=TASKS, **changes):
+    def run(train=TRAIN, valid=VALID, test=TEST, codes=None, tasks=TASKS, rows=ROWS):
         path = talks(tmp_path / "ted_talks.tar.gz", train, valid, test)
-        codes = {task: [column] for task, column in tasks.items()} | {"eng": ["en"]}
-        sources = {"sources": {"talks": codes}} | changes
-        return ted.read({"talks": path}, dataset("ted", [*tasks], **sources))
+        codes = codes or {task: [code] for task, code in tasks.items()} | {"eng": ["en"]}
+        return ted.read({"talks": path}, talk_dataset(codes, tasks, rows))
 
     return run
 
 
-def test_columns_are_read_by_name_with_quotes_and_entities_as_characters(read_talks):
+def test_tokens_of_the_named_columns_become_natural_text(read_talks):
     texts = read_talks()
     assert texts["por"].splits["train"] == [
-        Pair("Um pássaro cantou .", "A bird sang ."),
-        Pair('Diga " sim', 'Say " yes'),
+        Pair("Um pássaro cantou.", "A bird sang."),
+        Pair('Diga "sim', 'Say "yes'),
     ]
     assert texts["fra"].splits["train"] == [
-        Pair("Un oiseau .", "A bird sang ."),
-        Pair("C 'est [", "It 's \" & ["),
+        Pair("Un oiseau.", "A bird sang."),
+        Pair("C'est (bon)", 'It\'s "so" & [ok]'),
         Pair("Le mot NULL aussi", "The word NULL is fine"),
         Pair("Deux lignes", "Two lines"),
         Pair("Ligne deux", "Entity line"),
@@ -78,13 +83,31 @@ def test_columns_are_read_by_name_with_quotes_and_entities_as_characters(read_ta
     ]
     assert texts["mar"].splits["train"] == [
         Pair("NULL", "The word NULL is fine"),
-        Pair("दोन ओळी", "Two lines"),
+        Pair("दोन ओळी।", "Two lines"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "natural"),
+    [
+        ("eng", "( Laughter )", "(Laughter)"),
+        ("aze", 'O dedi : " Salam , dostum ! "', 'O dedi: "Salam, dostum!"'),
+        ("hin", "यह घर है । यह भी ॥", "यह घर है। यह भी॥"),
+        ("eng", "Tom 's isn 't", "Tom's isn't"),
+        ("fra", "l' eau est là .", "l'eau est là."),
+        # Korean keeps the blanks between its words, which Chinese has not.
+        ("kor", "안녕 하세요 .", "안녕 하세요."),
+        # Entities are read before, once.
+        ("eng", "&amp; stays", "&amp; stays"),
+    ],
+)
+def test_tokens_are_joined_as_the_language_is_written(language, tokens, natural):
+    assert ted.joiner(language)(tokens) == natural
 
 
 def test_the_published_split_and_its_duplicates_are_kept(read_talks):
     texts = read_talks()
-    bird = Pair("Un oiseau .", "A bird sang .")
+    bird = Pair("Un oiseau.", "A bird sang.")
     assert texts["fra"].splits["valid"] == [bird]
     assert texts["fra"].splits["test"] == [bird, bird]
     assert texts["mar"].splits["valid"] == [Pair("एक", "Only")]
@@ -93,44 +116,120 @@ def test_the_published_split_and_its_duplicates_are_kept(read_talks):
 
 def test_every_row_gives_a_task_a_pair_or_the_first_reason_why_not(read_talks):
     texts = read_talks()
-    assert texts["fra"].dropped == {"missing_mark": 5, "empty": 2, "too_many_cells": 1}
-    assert texts["mar"].dropped == {"missing_mark": 12, "no_cell": 1, "too_many_cells": 1}
+    assert texts["fra"].dropped == {"missing": 5, "empty": 2}
+    assert texts["mar"].dropped == {"missing": 13}
     for text in texts.values():
-        assert text.read == 13 + 2 + 2
+        assert text.read == 12 + 2 + 2
         assert text.read == text.dropped.total() + sum(map(len, text.splits.values()))
 
 
-def test_columns_may_stand_in_any_order_and_those_that_no_task_uses_may_be_missing(read_talks):
+def test_columns_may_stand_in_any_order_after_a_byte_order_mark(read_talks):
     lines = [line.split("\t") for line in TEST.decode().split("\n")[:-1]]
     turned = "".join("\t".join(reversed(line)) + "\n" for line in lines).encode()
     assert read_talks(test=turned)["fra"].splits == read_talks()["fra"].splits
-    texts = read_talks(valid=table(columns=WITHOUT_MR), tasks={"fra": "fr"})
-    assert texts["fra"].splits["valid"] == []
-    # A byte order mark does not hide the first column.
     marked = table(row("t", en="One", fr="Un")).replace(b"talk_name\ten", b"\xef\xbb\xbfen\tname")
-    assert read_talks(test=marked)["fra"].splits["test"] == [Pair("Un", "t")]
+    assert read_talks(test=marked, rows=ROWS | {"test": 1})["fra"].splits["test"] == [
+        Pair("Un", "t")
+    ]
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"valid": table(columns=WITHOUT_MR)}, "all_talks_dev.tsv: 0 columns are called 'mr'"),
+        ({"tasks": TASKS | {"mar": "mrx"}}, "no row of talks has the code 'mrx'"),
         (
             {"train": table(columns=["fr" if c == "fr-ca" else c for c in COLUMNS])},
-            "2 columns are called 'fr', not one",
+            "2 cells have the code 'fr'",
         ),
-        ({"test": b""}, "0 columns are called"),
+        ({"test": b""}, "talks has 0 rows for test, not 2"),
+        ({"valid": table(BIRD)}, "talks has 1 rows for valid, not 2"),
+        (
+            {"test": table(BIRD, [*BIRD, "more"])},
+            r"all_talks_test\.tsv, line 3: 10 cells in 9 columns",
+        ),
         (
             {"test": TEST.replace(b"Un oiseau", b"\xc9t\xe9", 1)},
             "ted_talks.tar.gz: all_talks_test.tsv, line 2: not UTF-8",
         ),
         ({"test": None}, r"the file all_talks_test\.tsv is missing"),
-        ({"sources": {"talks": {"fra": ["fr"]}}}, "the column of the pivot 'eng' is not given"),
+        ({"codes": {"fra": ["fr"]}}, "the code of the pivot 'eng' is not given"),
     ],
 )
 def test_a_table_that_is_not_the_expected_one_is_named(read_talks, changes, words):
     with pytest.raises(FathomError, match=words):
         read_talks(**changes)
+
+
+# The same rows as parquet: by file, and in each row codes and cells
+
+CODES = {"fra": ["fr"], "hin": ["hi"], "eng": ["en"]}
+FILES = {
+    "ted_multi-train-00000-of-00002.parquet": [
+        {"en": "It &apos;s ( so ) .", "fr": "C&apos; est ( bon ) .", "hi": "यह घर है ।"},
+    ],
+    "ted_multi-train-00001-of-00002.parquet": [{"fr": "Rien en face"}],
+    "ted_multi-validation.parquet": [{"en": "One", "hi": "एक ।"}],
+    "ted_multi-test.parquet": [{"en": "Two", "fr": " ", "hi": None}],
+}
+
+
+def lists(*rows):
+    """Return a column of rows, each with its codes and its cells."""
+    return [{"language": [*row], "translation": [*row.values()]} for row in rows]
+
+
+@pytest.fixture
+def read_parquet(tmp_path):
+    """A function that reads a folder of these files; a changed file has the rows as given."""
+
+    def run(rows=None, codes=CODES, changed=(), files=FILES):
+        columns = {name: lists(*of_file) for name, of_file in files.items()} | dict(changed)
+        for name, column in columns.items():
+            made = {"talk_name": ["t"] * len(column), "translations": column}
+            parquet.write_table(pyarrow.table(made), tmp_path / name)
+        write_record(tmp_path / "source.json", {"files": dict.fromkeys(columns, "")})
+        card = talk_dataset(codes, ["fra", "hin"], rows or {"train": 2, "valid": 1, "test": 1})
+        return ted.read({"talks": tmp_path}, card)
+
+    return run
+
+
+def test_rows_of_parquet_are_those_of_the_tables(read_parquet):
+    texts = read_parquet()
+    assert texts["fra"].splits["train"] == [Pair("C'est (bon).", "It's (so).")]
+    assert texts["hin"].splits["train"] == [Pair("यह घर है।", "It's (so).")]
+    assert texts["hin"].splits["valid"] == [Pair("एक।", "One")]
+    assert texts["hin"].dropped == {"missing": 2}
+    assert texts["fra"].dropped == {"missing": 2, "empty": 1}
+    assert texts["fra"].read == 4
+
+
+TRAINING = "ted_multi-train-00000-of-00002.parquet"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"changed": {TRAINING: [{"language": ["fr", "fr"], "translation": ["a", "b"]}]}},
+            f"{TRAINING}, row 1: 2 cells have the code 'fr'",
+        ),
+        (
+            {"changed": {TRAINING: [{"language": ["fr"], "translation": ["a", "b"]}]}},
+            "row 1: 1 codes and 2 cells in a row",
+        ),
+        ({"codes": CODES | {"hin": ["hin"]}}, "no row of talks has the code 'hin'"),
+        (
+            {"rows": {"train": 258098, "valid": 1, "test": 1}},
+            "talks has 2 rows for train, not 258,098",
+        ),
+        ({"changed": {TRAINING: ["fr"]}}, "no column 'translations' of type struct"),
+        ({"changed": {"ted_multi.parquet": lists({"en": "a"})}}, "nothing says which split it is"),
+    ],
+)
+def test_parquet_files_that_are_not_the_expected_ones_are_named(read_parquet, changes, words):
+    with pytest.raises(FathomError, match=words):
+        read_parquet(**changes)
 
 
 # A file for each side
@@ -224,6 +323,46 @@ def test_columns_of_packed_files_are_read_in_the_order_of_their_names(tmp_path):
     tar_of(files["czeng"], contents, "w")
     with pytest.raises(FathomError, match="no column 4: the line has 3"):
         parallel.read(files, card)
+
+
+def orig(contents, path, tasks=("aze", "bel")):
+    """Read an archive in which each task has a folder with an English side of its own."""
+    splits = ("train", "dev", "test")
+    codes = {task: [f"{task}_eng/ted-{part}.orig.{task}" for part in splits] for task in tasks}
+    codes["eng"] = [f"<task>_eng/ted-{part}.orig.eng" for part in splits]
+    split = {"by": "file", "valid": [codes[task][1] for task in tasks]}
+    split["test"] = [codes[task][2] for task in tasks]
+    card = dataset("parallel", [*tasks], {"orig": codes}, split=split)
+    return parallel.read({"orig": zip_of(path / "ted_orig.zip", contents)}, card)
+
+
+def in_folders(tasks=("aze", "bel", "xbel")):
+    return {
+        f"ted/{task}_eng/ted-{part}.orig.{side}": f"{part} {side} of {task}\n".encode()
+        for task in tasks
+        for part in ("train", "dev", "test")
+        for side in (task.removeprefix("x"), "eng")
+    }
+
+
+def test_files_of_one_name_are_told_apart_by_the_folders_that_a_code_names(tmp_path):
+    texts = orig(in_folders(), tmp_path)
+    for task, text in texts.items():
+        for split, part in {"train": "train", "valid": "dev", "test": "test"}.items():
+            assert text.splits[split] == [(f"{part} {task} of {task}", f"{part} eng of {task}")]
+    # A folder is named as a whole: `xbel_eng` is not `bel_eng`.
+    with pytest.raises(FathomError, match=r"bel_eng/ted-\w+\.orig\.\w+ is missing"):
+        orig(in_folders(("aze", "xbel")), tmp_path)
+
+
+def test_natural_lines_are_read_as_they_are_with_the_quotes_of_a_table(tmp_path):
+    lines = ["(Laughter)", '"a ""b"""', "यह घर है।", "It's Tom's.", "&amp; stays"]
+    contents = in_folders(("aze",))
+    for side in ("aze", "eng"):
+        name = f"ted/aze_eng/ted-train.orig.{side}"
+        contents[name] = "".join(f"{line}\n" for line in lines).encode()
+    train = orig(contents, tmp_path, ("aze",))["aze"].splits["train"]
+    assert train == [(line, line) for line in lines]
 
 
 # Numbers of lines

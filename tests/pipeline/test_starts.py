@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -15,7 +14,7 @@ from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from fathom.workflow.plan import RULES, Plan
 from snakemake_executor_plugin_slurm_attach.request import Request
 from tests.pipeline.conftest import copy_of_the_project
-from tests.support.own_project import TABLE, targets
+from tests.support.own_project import TABLE, put_talks, targets
 from tests.support.refused import says
 
 pytestmark = pytest.mark.pipeline
@@ -23,8 +22,10 @@ pytestmark = pytest.mark.pipeline
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """The project as cloned."""
-    return copy_of_the_project(tmp_path_factory.mktemp("fresh"))
+    """The project as cloned, with the text of TED put by hand."""
+    project = copy_of_the_project(tmp_path_factory.mktemp("fresh"))
+    put_talks(project.folder / "results")
+    return project
 
 
 def dry_run(folder, *words):
@@ -101,10 +102,12 @@ def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
     folder = fresh.folder / "results" / "sources" / "by_hand"
     folder.mkdir(parents=True, exist_ok=True)
     czeng = [f"data-plaintext-format.{part}.tar" for part in range(10)]
-    for name in ("wmt16_en_de.tar.gz", "medline.fr-en.zip", "shuffled.fr-en.gz", *czeng):
+    others = ("wmt16_en_de.tar.gz", "medline.fr-en.zip", "shuffled.fr-en.gz", *czeng)
+    for name in others:
         (folder / name).touch()
     printed = fresh.run("snakemake", "-n", "all", "--config", "scale=paper")
-    shutil.rmtree(folder)
+    for name in others:
+        (folder / name).unlink()
     assert jobs(printed)["train_run"] == 186
     assert "left out" not in printed
     # `fathom plan` counts the jobs that need a device as Snakemake does.
@@ -185,7 +188,9 @@ def test_both_profiles_of_the_page_on_clusters_are_complete_and_start(fresh, tmp
     for file, text in written.items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     cores, words = PROFILES[name]
-    printed = fresh.run("snakemake", "--profile", str(tmp_path), *LOUD, "-n", *ROW)
+    printed = fresh.run(
+        "snakemake", "--profile", str(tmp_path), *LOUD, "-n", *ROW, "results=results"
+    )
     says(f"fathom: scale paper ({tmp_path}/site.yaml): ").check(printed)
     [training] = re.findall(r"rule train_run:\n(?:    .*\n)*", printed)
     assert f"threads: {cores}\n" in training
@@ -228,6 +233,7 @@ def test_it_runs_from_another_folder(fresh, tmp_path):
     """Code and config come from the clone, results go to the working folder."""
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "config.yaml").write_text("scale: paper\n", encoding="utf-8")
+    put_talks(tmp_path / "results")
     snakefile = str(fresh.folder / "workflow" / "Snakefile")
     printed = dry_run(tmp_path, "-s", snakefile, TABLE)
     says("fathom: scale paper").check(printed)

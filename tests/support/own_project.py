@@ -31,6 +31,13 @@ def targets(results: Path, scale: str = "tiny", project: Project | None = None, 
     return Targets(project, scale, Paths(results, scale))
 
 
+def put_talks(results: Path) -> None:
+    """Put the text of TED, which most tables need at scale paper, where a user puts it by hand."""
+    put = Paths(results, "paper").by_hand / "ted_orig.zip"
+    put.parent.mkdir(parents=True, exist_ok=True)
+    put.touch()
+
+
 def planned(project: Project) -> Project:
     """Return a project in which the text of `NOT_BUILT` cannot be made."""
     card = project.datasets[DATASET]

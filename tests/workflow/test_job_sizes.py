@@ -11,7 +11,7 @@ from fathom.io.records import write_record
 from fathom.results.run_state import State, write_state
 from fathom.workflow.job_sizes import Sizes, between, hours_of, request
 from fathom.workflow.plan import LIKELIHOOD, TRAIN, TRANSLATE, WINDOW
-from tests.support.own_project import TABLE, targets
+from tests.support.own_project import TABLE, put_talks, targets
 from tests.support.run_files import write_training
 
 RUN = "latent_depth/m2o_diverse_12_12"
@@ -25,6 +25,7 @@ def spec(tmp_path):
 
 def sizes(folder, scale="paper", on_cluster=True, gpus=1, **switches):
     """Return the requests of a start on H200s, whose site is in a file of this name."""
+    put_talks(folder)
     made = replace(targets(folder, scale, **switches), gpus=gpus, ready_only=True)
     made.project.given = from_plain({"site": {}}, "slurm/site.yaml")
     return Sizes(made, on_cluster, "h200" if gpus else "cpu")

@@ -102,8 +102,9 @@ def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
     printed = capsys.readouterr().err.strip().split("\n")
     lines = [*left_out(made, "latent_depth")]
     assert [line.removeprefix("fathom: ") for line in printed] == lines
-    assert printed[0] == "fathom: 34 trainings are left out:"
+    assert printed[0] == "fathom: 100 trainings are left out:"
     assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
+    assert printed[2].startswith("  66: put ted_orig.zip into ")
 
 
 def job(name, **resources):

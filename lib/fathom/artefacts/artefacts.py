@@ -15,7 +15,12 @@ from fathom.config.measurement_keys import SCORES, file_of, is_metric
 from fathom.config.paper import Figure, Paper
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.dataset import ParallelDataset, WikipediaDataset
+from fathom.config.schema.dataset import (
+    Dataset,
+    ParallelDataset,
+    TalkDataset,
+    WikipediaDataset,
+)
 from fathom.config.spec import Spec, full_name
 from fathom.config.switches import seeds_text
 from fathom.config.tables import Cell, Table, setting_numbers
@@ -88,6 +93,7 @@ class Artefacts:
             identity=spec.identity,
             comparable=comparable,
             unproved=unproved,
+            rebuilt=comparable and _is_rebuilt(dataset),
             needs=self.awaited(self._needs.texts(name)),
             unused=tuple(seed for seed in trained if seed not in seeds),
             decoding=partial(self.paths.decoding, spec),
@@ -186,6 +192,7 @@ class Artefacts:
             stem=lambda _: "statistics",
             comparable=comparable,
             unproved=unproved,
+            rebuilt=comparable and _is_rebuilt(dataset),
             needs=self.awaited([here]),
             shown_as=dataset.shown_as,
             text="" if comparable else dataset.title,
@@ -200,9 +207,12 @@ class Artefacts:
     def _proof(self, dataset: str, trainings: Iterable[Path] = ()) -> tuple[str | None, str]:
         """Return the data set whose text a data set's is proved to be, or why it is not proved.
 
-        The counts prove nothing of a training that read another corpus.json.
+        The counts prove nothing of a training that read another corpus.json. Text that is rebuilt
+        by its card needs no proof: a verdict on it says so.
         """
         card = self.project.datasets[dataset]
+        if isinstance(card, TalkDataset):
+            return card.rebuilds, ""
         if not isinstance(card, ParallelDataset) or card.proof is None:
             return None, ""
         folder = self.paths.corpus_named(card.corpus_folder(self.project.sources))
@@ -219,6 +229,11 @@ class Artefacts:
         folder = self.paths.run(self.project.spec(name, self.scale), 0).parent
         names = (path.parents[1].name for path in folder.glob("*/measurements/training.json"))
         return sorted(int(seed) for seed in names if seed.isdecimal())
+
+
+def _is_rebuilt(card: Dataset) -> bool:
+    """Return whether a data set's text is that of another one but for some lines."""
+    return isinstance(card, TalkDataset) and card.rebuilds is not None
 
 
 def _hard_gates(spec: Spec) -> str:

@@ -436,10 +436,14 @@ class Inventory:
         """Return what determines a data set's text."""
         card, file = self.datasets[dataset], self.files.read("dataset", dataset)
         wrong = [*card.faults(self.sources)]
-        proof = card.proof if isinstance(card, datasets.ParallelDataset) else None
-        if proof and proof.text_of not in self.datasets:
-            what, remedy = f"no data set '{proof.text_of}'", nearest(proof.text_of, self.datasets)
-            wrong.append((("proof", "text_of"), what, remedy))
+        stands_for: dict[Key, str | None] = {}
+        if isinstance(card, datasets.ParallelDataset) and card.proof:
+            stands_for["proof", "text_of"] = card.proof.text_of
+        if isinstance(card, datasets.TalkDataset):
+            stands_for["rebuilds",] = card.rebuilds
+        for key, name in stands_for.items():
+            if name and name not in self.datasets:
+                wrong.append((key, f"no data set '{name}'", nearest(name, self.datasets)))
         refuse(FathomError(what, file.place(*key), remedy) for key, what, remedy in wrong)
         return card.definition(self.sources)
 

@@ -63,15 +63,23 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
 def named(path: Path, names: Collection[str]) -> Iterator[tuple[str, str, Iterator[bytes]]]:
     """Yield name, place in messages and lines of the members of these names, in whatever folder.
 
-    A name that is missing is refused at the end.
+    A name is the end of a member's path: `a/b` is b in a folder a. One that is missing is refused
+    at the end.
     """
     missing = {*names}
-    for member, lines in members(path, lambda member: PurePosixPath(member).name in names):
-        name = PurePosixPath(member).name
-        missing.discard(name)
-        yield name, f"{path.name}: {member}", lines
+    for member, lines in members(path, lambda member: _end_of(member, names) is not None):
+        if name := _end_of(member, names):
+            missing.discard(name)
+            yield name, f"{path.name}: {member}", lines
     for name in sorted(missing):
         raise FathomError(f"the file {name} is missing", path.name, REMEDY)
+
+
+def _end_of(member: str, names: Collection[str]) -> str | None:
+    """Return the shortest of the names with which a member's path ends, by whole folders."""
+    parts = PurePosixPath(member).parts
+    ends = ("/".join(parts[start:]) for start in reversed(range(len(parts))))
+    return next((end for end in ends if end in names), None)
 
 
 def check(path: Path) -> None:

@@ -104,6 +104,7 @@ def difference(
         less,
         value=cell.value - base.value,
         comparable=cell.comparable and base.comparable,
+        rebuilt=cell.rebuilt or base.rebuilt,
         stderr=math.hypot(*errors) if len(errors) == 2 else None,
         doubtful=cell.doubtful or base.doubtful,
     )

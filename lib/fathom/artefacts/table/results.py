@@ -54,6 +54,7 @@ class CellResult:
     how: tuple[str, ...] = ()  # how each number was computed
     comparable: bool = False  # whether the run's settings are the paper's
     unproved: str = ""  # why its text is not known to be the paper's, where counts could prove it
+    rebuilt: bool = False  # whether its text is the paper's but for some lines
     doubtful: bool = False  # whether the measurement itself says that its number means little
 
     @property
@@ -84,6 +85,7 @@ def result(cell: Cell, sources: Mapping[str, ResultSource]) -> CellResult:
         awaited=seeds - len(numbers) - len(lost),
         comparable=source.comparable,
         unproved=source.unproved,
+        rebuilt=source.rebuilt,
     )
     if cell.key in WITHOUT_RESULT and not outcomes:
         size = source.kept("size", source.untrained_size)

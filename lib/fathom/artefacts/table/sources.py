@@ -66,6 +66,7 @@ class ResultSource:
     identity: str = ""  # SHA-256 that its files must have; empty accepts any
     comparable: bool = False  # whether all of its settings are the paper's
     unproved: str = ""  # why its text is not known to be the paper's, where counts could prove it
+    rebuilt: bool = False  # whether its text is the paper's but for some lines
     needs: str = ""  # the file that its text waits for, which only the user can get
     unused: tuple[int, ...] = ()  # further seeds with which the run was trained
     # The folder of a decoding by seed, split and gates; None for a corpus.

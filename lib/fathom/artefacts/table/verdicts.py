@@ -15,6 +15,8 @@ The first that applies:
 6. `reproduced`, `higher` or `lower`: by the tolerance; a difference of exactly the tolerance is
    within it. Where the paper prints a difference to another cell with its number, both must be.
    A reproduced count that the corpus is drawn to have is `by construction`, which judges nothing.
+
+From 4 on, the cause ends in `text rebuilt` where the run's text is the paper's but for some lines.
 """
 
 import re
@@ -31,6 +33,7 @@ REPRODUCED, HIGHER, LOWER = "reproduced", "higher", "lower"
 NO_RESULT_AS_REPORTED = "no result as reported"
 NO_RESULT, RESULT = "no result (paper has one)", "result (paper has none)"
 METRIC_UNKNOWN = "metric unknown"
+TEXT_REBUILT = "text rebuilt"
 BY_CONSTRUCTION = "by construction"
 NOT_JUDGED = "not judged"
 # How each is marked, in the order of a bar that counts them. What is not here is not judged.
@@ -101,6 +104,8 @@ def judge(
     """
     allowed = allowed_difference(tolerance, reported.number, reported.decimals, result)
     verdict = _judge_number(reported, result, allowed, scale)
+    if result.rebuilt and verdict.words not in (NOT_RUN, NOT_MEASURED):
+        verdict = replace(verdict, cause="; ".join(filter(None, (verdict.cause, TEXT_REBUILT))))
     if less is None or reported.difference is None or verdict.words != REPRODUCED:
         return verdict
     if less.value is None:

@@ -31,6 +31,8 @@ PIVOT = "The language that all tasks share."
 PerMille = Annotated[int, Ge(0), Le(1000)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
+# Stands for a task's name in a pivot's file, where each task has a file of its own.
+TASK = "<task>"
 Salt = Annotated[Text, Doc("Hashed before the text; another salt, another split.")]
 Clean = Annotated[bool, Doc("Whether pairs of validation and test are left out of training.")]
 
@@ -502,13 +504,30 @@ class PackageDataset(_Dealt):
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
-class TalkDataset(BuiltDataset):
-    """The TED talks."""
+class Rows(Section):
+    """How many rows a source has for each split."""
 
-    format: Literal["ted"] = Doc("The TED talks archive of Qi et al.")
+    train: Count = Doc("For training.")
+    valid: Count = Doc("For validation.")
+    test: Count = Doc("For test.")
+
+
+class TalkDataset(BuiltDataset):
+    """The TED talks of Qi et al., whose tokens are joined to natural text."""
+
+    format: Literal["ted"] = Doc("The TED talks of Qi et al.")
     pivot: Language = Doc(PIVOT)
     cleaning: TalkCleaning = Doc("What is dropped.")
-    split: Published = Doc("As the archive has it.")
+    split: Published = Doc("As the source has it.")
+    rebuilds: str | None = Doc(
+        "The data set whose text this is but for some lines. Cells are judged, as of rebuilt text.",
+        None,
+    )
+    rows: Rows = Doc("The rows of each source, all languages together; others are refused.")
+
+    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
+        """Return what determines the text; its form is named, since it was once of tokens."""
+        return super().definition(sources) | {"text": "natural"}
 
 
 class NumberedDataset(_Dealt):
@@ -561,6 +580,11 @@ class ParallelDataset(BuiltDataset):
         "By file, or by the hash of the pivot's sentences."
     )
     hashed = ("pieces",)
+
+    def files(self, source: str, task: str) -> list[tuple[str, str]]:
+        """Return the files of a task in a source, each with the pivot's file of the same text."""
+        of_pivot = (name.replace(TASK, task) for name in self.codes(source, self.pivot))
+        return [*zip(self.codes(source, task), of_pivot, strict=False)]
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
         """Yield what is wrong, also files without their other side or that no source has."""

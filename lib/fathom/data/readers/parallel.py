@@ -1,10 +1,11 @@
 """Pairs with a file for each side: plain text, or the sgm of shared tasks.
 
-Codes are names of files, in whatever folder of their archive: the n-th of a task and the n-th of
-the pivot are one text. A name that ends in `.sgm` has a sentence in each `seg`; `a.tsv:2` is a
-column; `??.gz` stands for all files that it matches, by name. A split by file drops what
-`published` says; one by hash, or with `clean: pivots`, what `usable` says. Text that is cut into
-pieces here is first cut and cleaned, as data/pieces.py says.
+Codes are names of files in whatever folder of their archive; `a/b` is b in a folder a. The n-th of
+a task and the n-th of the pivot, in which `<task>` is the task, are one text. A name that ends in
+`.sgm` has a sentence in each `seg`; `a.tsv:2` is a column; `??.gz` stands for all files that it
+matches, by name. A split by file drops what `published` says; one by hash, or with `clean: pivots`,
+what `usable` says. Text that is cut into pieces here is first cut and cleaned, as data/pieces.py
+says.
 """
 
 from collections import Counter
@@ -38,8 +39,7 @@ def texts(
     for task in dataset.tasks:
         read[task] = {split: [] for split in SPLITS}
         for source in dataset.sources:
-            sides = dataset.codes(source, task), dataset.codes(source, dataset.pivot)
-            for names in zip(*sides, strict=False):
+            for names in dataset.files(source, task):
                 split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
                 read[task][split] += pairs(source, names)
     lost, done = cut(read, dataset), _split(rule, read)

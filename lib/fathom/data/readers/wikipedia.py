@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import IO
 
 import pyarrow
-from pyarrow.parquet import ParquetFile
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue] -- compiled
 
 from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import HeldOut, WikipediaDataset
+from fathom.data import parquet
 from fathom.data.archives import REMEDY
 from fathom.data.clean import composed, has_letter, key
 from fathom.data.split import Line, TaskText, digest
@@ -37,7 +37,7 @@ from fathom.io.errors import FathomError
 from fathom.io.files import naming
 from fathom.io.records import Recorded
 
-COLUMNS = ("url", "text")
+COLUMNS = dict.fromkeys(("url", "text"), pyarrow.string())
 # Full stops, question and exclamation marks of the 25 scripts, then closing quotes and brackets.
 _MARKS = r".!?\u2026\u3002\uff0e\uff01\uff1f\u0964\u0965\u104b\u06d4\u061f"
 _CLOSING = r"\"'\u201c\u201d\u2019\u00bb\u203a)\]\uff09\u300d\u300f\u3011"
@@ -77,46 +77,19 @@ def _task(folder: Path, wiki: str, task: str, dataset: WikipediaDataset) -> Task
 
 
 def _articles(folder: Path, wiki: str, salt: str) -> Iterator[str]:
-    files = {name: _opened(folder / name) for name in Recorded.of(folder / "source.json").files}
+    names = Recorded.of(folder / "source.json").files
+    files = {name: parquet.opened(folder / name, COLUMNS) for name in names}
     groups = [(name, group) for name, file in files.items() for group in range(file.num_row_groups)]
     groups.sort(key=lambda group: digest(f"{group[0]} {group[1]}", salt))
     site = f"https://{wiki}.wikipedia.org/"
     for name, group in groups:
-        where = f"{folder.name}/{name}"
-        try:
-            urls, texts = (
-                column.to_pylist()
-                for column in files[name].read_row_group(group, columns=[*COLUMNS]).columns
-            )
-        except (pyarrow.ArrowException, OSError) as error:
-            raise _unreadable(error, where) from None
+        urls, texts = parquet.row_group(folder / name, files[name], group, *COLUMNS)
         for url, text in zip(urls, texts, strict=True):
             if not str(url).startswith(site):
                 what = f"an article at {str(url)[:80]!r} is not one of {site}"
-                raise FathomError(what, where, "correct the source's files or the code")
+                where, remedy = f"{folder.name}/{name}", "correct the source's files or the code"
+                raise FathomError(what, where, remedy)
             yield text or ""
-
-
-def _opened(path: Path) -> ParquetFile:
-    """Open a file, which must have the columns as text."""
-    try:
-        file = ParquetFile(path)
-        schema = file.schema_arrow
-    except (pyarrow.ArrowException, OSError) as error:
-        raise _unreadable(error, f"{path.parent.name}/{path.name}") from None
-    for column in COLUMNS:
-        place = schema.get_field_index(column)
-        if place < 0 or not pyarrow.types.is_string(schema.types[place]):
-            what = f"it has no column '{column}' of text"
-            raise FathomError(what, f"{path.parent.name}/{path.name}", REMEDY)
-    return file
-
-
-def _unreadable(error: Exception, where: str) -> Exception:
-    """Return why a file cannot be read; an error of the disk as it is."""
-    if isinstance(error, OSError) and error.errno:
-        return error
-    return FathomError(f"not a readable parquet file ({type(error).__name__})", where, REMEDY)
 
 
 def _of_article(text: str, language: str, longest: int, dropped: Counter[str]) -> list[str]:
