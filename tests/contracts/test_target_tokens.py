@@ -17,6 +17,7 @@ from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, load
 from fathom.decode.beam import Beam
 from fathom.decode.likelihood import likelihood
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses
 from fathom.train.batches.collate import collate
@@ -72,7 +73,7 @@ def asked(run: TrainedRun) -> tuple[list[torch.Tensor], list[int]]:
 def searcher(run: TrainedRun) -> Beam:
     text = run.tensors
     network = run.network("plain")
-    return Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+    return Beam(network, text.target_dictionary, require_decoder(run.spec), text.starts)
 
 
 def translated(run: TrainedRun, sentences: int | None = None) -> list[list[int]]:

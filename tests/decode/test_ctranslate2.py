@@ -13,6 +13,7 @@ from fathom.data.tensors import EOS
 from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.ctranslate2 import BLANK, export, installed, symbols
 from fathom.decode.export.plain import plain
+from fathom.decode.ready import require_decoder
 from tests.support.refused import refused
 from tests.support.taught import sentences, write_sentences
 from tests.support.trained import (
@@ -136,5 +137,5 @@ def test_a_length_penalty_that_ctranslate2_lacks_is_refused(taught):
 def test_a_source_without_pieces_has_an_empty_hypothesis(taught):
     """CTranslate2 does not search it; ours does."""
     sources = [torch.tensor([EOS]), *sentences(3, seed=1)]
-    best = in_ctranslate2(taught, "plain", "bos").best(sources, taught.require_decoder())
+    best = in_ctranslate2(taught, "plain", "bos").best(sources, require_decoder(taught.spec))
     assert [bool(pieces) for pieces in best] == [False, True, True, True]

@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from fathom.nn.attention import PackedAttention
 from fathom.nn.packing import Packing, assigned
 
 D, HEADS = 8, 2
+# From the packings of queries and keys, causality and dropout.
+packed = partial(PackedAttention, HEADS)
 # Types, and how far sums of them may be from the formula's.
 EXACT = [(torch.float64, 1e-14), (torch.float32, 1e-6)]
 # (lengths, width): ragged, one token, one sentence, equal lengths, equal lengths with padding.
@@ -88,7 +92,7 @@ def check(
     """
     dtype, atol = exact
     q, k, v = inputs = drawn(rows, columns, dtype)
-    ours = attend(q, k, v, HEADS, rows, columns, causal)
+    ours = attend(q, k, v, packed(rows, columns, causal))
     assert ours.shape == q.shape
     assert ours.isfinite().all()
     ours = real(ours, rows)

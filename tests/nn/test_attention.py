@@ -24,6 +24,7 @@ from tests.nn.attention_formula import (
     drawn,
     formula,
     gradients,
+    packed,
     packings,
     padding_of,
     real,
@@ -135,9 +136,9 @@ def test_packed_states_take_the_way_of_their_type_and_length(causal, monkeypatch
     ):
         rows, _ = packings(lengths, True)
         q, k, v = drawn(rows, rows, dtype)
-        y = attend_packed(q, k, v, HEADS, rows, rows, causal)
+        y = attend_packed(q, k, v, packed(rows, rows, causal))
         assert ways.pop() == expected
-        exact = padded_attention(*(x.double() for x in (q, k, v)), HEADS, rows, rows, causal)
+        exact = padded_attention(*(x.double() for x in (q, k, v)), packed(rows, rows, causal))
         atol = 0.05 if dtype == torch.bfloat16 else 1e-6
         torch.testing.assert_close(real(y, rows).double(), real(exact, rows), rtol=0, atol=atol)
 
@@ -146,9 +147,9 @@ def test_autocast_takes_the_padded_way_and_its_gradients():
     rows, _ = packings((5, 2), True)
     inputs = drawn(rows, rows, torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
-        y = attend_packed(*inputs, HEADS, rows, rows, True)
+        y = attend_packed(*inputs, packed(rows, rows, True))
     assert y.dtype == torch.bfloat16
-    exact = padded_attention(*inputs, HEADS, rows, rows, True)
+    exact = padded_attention(*inputs, packed(rows, rows, True))
     torch.testing.assert_close(real(y, rows).float(), real(exact, rows), rtol=0, atol=0.05)
     for mine, other in zip(gradients(y.float(), inputs), gradients(exact, inputs), strict=True):
         torch.testing.assert_close(mine, other, rtol=0, atol=0.2)
@@ -166,7 +167,7 @@ def test_packings_that_were_not_made_together_are_refused():
     rows, columns = (Packing.of(padding_of(lengths, 30)) for lengths in ((30, 2, 2), (2, 30, 30)))
     q, k, v = drawn(rows, columns, torch.float32)
     with pytest.raises(RuntimeError):
-        attend_packed(q, k, v, HEADS, rows, columns)
+        attend_packed(q, k, v, packed(rows, columns))
 
 
 @pytest.fixture
@@ -190,11 +191,11 @@ def test_the_kernel_for_any_lengths_gets_sentences_one_after_the_other(causal, e
 def test_a_kernel_for_any_lengths_serves_both_types_with_dropout(causal, dtype, kernels):
     rows, columns = packings((5, 2, 7), causal, 8, in_blocks=False)
     inputs = drawn(rows, columns, dtype)
-    y = varlen_attention(*inputs, HEADS, rows, columns, causal, 0.3)
+    y = varlen_attention(*inputs, packed(rows, columns, causal, 0.3))
     assert y.dtype == dtype
     assert kernels.pop() == (0.3, causal)
     exact = [x.detach().double().requires_grad_() for x in inputs]
-    expected = padded_attention(*exact, HEADS, rows, columns, causal)
+    expected = padded_attention(*exact, packed(rows, columns, causal))
     atol = 0.1 if dtype == torch.bfloat16 else 1e-5
     pairs = zip(
         gradients(real(y, rows), inputs), gradients(real(expected, rows), exact), strict=True
@@ -212,10 +213,10 @@ def test_gradients_of_packed_attention_with_dropout_are_those_of_finite_differen
 
     def seeded(q, k, v):
         torch.manual_seed(5)
-        return real(block_attention(q, k, v, HEADS, rows, columns, causal, 0.3), rows)
+        return real(block_attention(q, k, v, packed(rows, columns, causal, 0.3)), rows)
 
     inputs = drawn(rows, columns, torch.float64)
-    without = real(block_attention(*inputs, HEADS, rows, columns, causal), rows)
+    without = real(block_attention(*inputs, packed(rows, columns, causal)), rows)
     assert not torch.allclose(seeded(*inputs), without)
     torch.autograd.gradcheck(seeded, inputs)
 
@@ -225,9 +226,9 @@ def test_dropout_of_the_weights_of_packed_attention_keeps_the_mean():
     q, k, v = drawn(rows, columns, torch.float64)
     torch.manual_seed(3)
     with torch.no_grad():
-        exact = real(block_attention(q, k, v, HEADS, rows, columns), rows)
+        exact = real(block_attention(q, k, v, packed(rows, columns)), rows)
         draws = torch.stack(
-            [real(block_attention(q, k, v, HEADS, rows, columns, p=0.3), rows) for _ in range(400)]
+            [real(block_attention(q, k, v, packed(rows, columns, p=0.3)), rows) for _ in range(400)]
         )
     # Five standard deviations of a mean of these draws.
     torch.testing.assert_close(
@@ -246,23 +247,23 @@ def test_sentences_attend_to_themselves_alone(causal, multiple, exact):
 def test_surplus_rows_have_no_influence():
     rows, columns = packings((20, 3, 17, 9), False, 8)
     q, k, v = drawn(rows, columns, torch.float32)
-    first = real(block_attention(q, k, v, HEADS, rows, columns), rows)
-    packed = rows, columns, columns
-    for gradient, packing in zip(gradients(first, [q, k, v]), packed, strict=True):
+    first = real(block_attention(q, k, v, packed(rows, columns)), rows)
+    of_inputs = rows, columns, columns
+    for gradient, packing in zip(gradients(first, [q, k, v]), of_inputs, strict=True):
         assert not gradient[:, packing.is_padding_row].any()
     with torch.no_grad():
-        for x, packing in zip((q, k, v), packed, strict=True):
+        for x, packing in zip((q, k, v), of_inputs, strict=True):
             x[:, packing.is_padding_row] = 100.0
-        assert torch.equal(real(block_attention(q, k, v, HEADS, rows, columns), rows), first)
+        assert torch.equal(real(block_attention(q, k, v, packed(rows, columns)), rows), first)
 
 
 def test_a_mask_is_made_once_for_all_layers_and_for_each_kind_of_attention():
     rows, columns = packings((5, 2, 7), False)
     q, k, v = drawn(rows, columns, torch.float32)
     for _ in range(2):
-        block_attention(q, k, v, HEADS, rows, columns)
-        block_attention(q, q, q, HEADS, rows, rows)
-        block_attention(q, q, q, HEADS, rows, rows, causal=True)
+        block_attention(q, k, v, packed(rows, columns))
+        block_attention(q, q, q, packed(rows, rows))
+        block_attention(q, q, q, packed(rows, rows, causal=True))
     assert len(rows.masks) == 3
 
 
@@ -272,8 +273,8 @@ def test_one_block_computes_what_several_do():
     x = torch.randn(1, several.rows, D, dtype=torch.float64)
     y = one.pack(several.pad(x))
     torch.testing.assert_close(
-        one.pad(block_attention(y, y, y, HEADS, one, one, True)),
-        several.pad(block_attention(x, x, x, HEADS, several, several, True)),
+        one.pad(block_attention(y, y, y, packed(one, one, True))),
+        several.pad(block_attention(x, x, x, packed(several, several, True))),
         rtol=0,
         atol=1e-14,
     )

@@ -5,7 +5,7 @@ import pytest
 from fathom.config.paths import Paths
 from fathom.io.files import write_lines
 from fathom.io.records import hashes, write_record
-from fathom.results.clean import deletable
+from fathom.results.clean import KINDS, delete, size
 from tests.support.own_project import own_project
 from tests.support.run_files import training
 
@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 
 def names(kind, results):
-    return [item.path.name for item in deletable(kind, own_project(), results)]
+    return [path.name for path in KINDS[kind](own_project(), results)]
 
 
 def test_of_an_ended_training_the_recorded_weights_stay(folder, tmp_path):
@@ -39,10 +39,10 @@ def test_what_killed_writers_left_and_what_was_set_aside_goes(folder, tmp_path):
     (folder / "attempts.damaged").write_text("?")
     unused = folder.parent.with_name("m2o_diverse_12_12-00000000")
     write_lines(unused / "1" / "before.damaged", ["goes with its run"])
-    run, part, aside = deletable("unused", own_project(), tmp_path)
+    run, part, aside = KINDS["unused"](own_project(), tmp_path)
     names = [".metrics.tsv.12.part", "attempts.damaged"]
-    assert [run.path, part.path.name, aside.path.name] == [unused, *names]
-    assert [part.bytes, aside.bytes] == [4, 1]
+    assert [run, part.name, aside.name] == [unused, *names]
+    assert [size(part), size(aside)] == [4, 1]
 
 
 def test_runs_and_text_of_other_settings_are_unused(folder, tmp_path):
@@ -60,11 +60,11 @@ def test_runs_and_text_of_other_settings_are_unused(folder, tmp_path):
     elsewhere, link = tmp_path / "disk" / "run", tmp_path / "corpora" / "old-00000000"
     write_lines(elsewhere / "file", ["unused"])
     link.symlink_to(elsewhere)
-    items = deletable("unused", project, tmp_path)
-    assert len(items) == 5
-    assert all(item.path.name.endswith("-00000000") for item in items)
-    for item in items:
-        item.delete()
+    paths_found = [*KINDS["unused"](project, tmp_path)]
+    assert len(paths_found) == 5
+    assert all(path.name.endswith("-00000000") for path in paths_found)
+    for path in paths_found:
+        delete(path)
     assert names("unused", tmp_path) == []
     assert (folder / "checkpoints" / "last.pt").exists()
     # Of a link the link alone goes.

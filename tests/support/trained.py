@@ -27,6 +27,7 @@ from fathom.decode.beam import Beam
 from fathom.decode.export import ctranslate2, fairseq_checkpoint
 from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.export import one_transformer
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import hypotheses, texts
 from fathom.io.files import sha256
@@ -181,7 +182,7 @@ def through(
     run: TrainedRun, gates: str, task: str, own: int, update: int | None = None
 ) -> list[str]:
     """Return a task's test text, translated through the gates, masks or adapters of task `own`."""
-    data, search = run.tensors, run.require_decoder()
+    data, search = run.tensors, require_decoder(run.spec)
     beam = Beam(run.network(gates, update), data.target_dictionary, search)
     pairs = data.split(task, "test")
     sources = [pairs.source(number) for number in range(len(pairs))]

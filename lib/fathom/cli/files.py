@@ -152,7 +152,7 @@ def clean(kinds: Kinds = None, yes: Yes = False, results: Results = None) -> Non
 
     Example: fathom clean states --yes
     """
-    from fathom.results.clean import deletable
+    from fathom.results.clean import delete, size
 
     for kind in kinds or ():
         if kind not in KINDS:
@@ -165,15 +165,15 @@ def clean(kinds: Kinds = None, yes: Yes = False, results: Results = None) -> Non
     if yes and "unused" in (kinds or ()):
         _require_all_studies(project, paths)
     for kind in kinds or KINDS:
-        items = deletable(kind, project, paths.results)
-        for item in items:
+        sizes = {path: size(path) for path in KINDS[kind](project, paths.results)}
+        for path, of_path in sizes.items():
             if kinds:
-                print(f"{item.path}\t{item.bytes / 1e6:.1f} MB")
+                print(f"{path}\t{of_path / 1e6:.1f} MB")
             if yes:
-                item.delete()
-        total = sum(item.bytes for item in items) / 1e6
-        deletables += [kind] if items else []
+                delete(path)
+        total = sum(sizes.values()) / 1e6
+        deletables += [kind] if sizes else []
         verb = "deleted" if yes else "can be deleted"
-        report(f"{kind}: {len(items)} files or folders, {total:,.1f} MB {verb}")
+        report(f"{kind}: {len(sizes)} files or folders, {total:,.1f} MB {verb}")
     if deletables and not yes:
         suggest(paths.fathom("clean", deletables[0], "--yes"))

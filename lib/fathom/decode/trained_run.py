@@ -12,7 +12,6 @@ import numpy  # noqa: F401
 import torch
 
 from fathom.config.paths import Paths
-from fathom.config.schema.run import Decoding
 from fathom.config.spec import Spec
 from fathom.data import tensors
 from fathom.data.indexed import dictionary_path
@@ -148,7 +147,7 @@ class TrainedRun:
 
     def require_translating(self, task: str, gates: str) -> None:
         """Refuse a run that translates nothing, and a task whose gates leave no layer."""
-        self.require_decoder()
+        require_decoder(self.spec)
         self.require_finished()
         self.task(task)
         _ = self.source_encoder  # small files are checked before the network is loaded
@@ -160,10 +159,6 @@ class TrainedRun:
         """Refuse a training that diverged or failed."""
         if not self.outcome.finished:
             raise FathomError(self.outcome.words, self.name, "choose a run that finished")
-
-    def require_decoder(self) -> Decoding:
-        """Return the settings of beam search, or refuse a network without a decoder."""
-        return require_decoder(self.spec)
 
     @cached_property
     def _network(self) -> Network:

@@ -18,7 +18,7 @@ from fathom.data.sides import join_marked, sides
 from fathom.data.subwords import join
 from fathom.data.tensors import PAD
 from fathom.decode.beam import Beam
-from fathom.decode.ready import is_decoded
+from fathom.decode.ready import is_decoded, require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import write_lines
@@ -42,7 +42,7 @@ def translate(
 
     Writes <task>.txt, whose line i answers line i of the split, and decoding.json last.
     """
-    run.require_decoder()
+    require_decoder(run.spec)
     for split, gates in decodings:
         _decode(run, run.paths.decoding(run.spec, run.seed, split, gates), split, gates, report)
 
@@ -115,7 +115,7 @@ def _decode(
         "split": split,
         "gates": gates,
         "recipe": RECIPE["decoding"],
-        "settings": run.require_decoder().model_dump(),
+        "settings": require_decoder(run.spec).model_dump(),
         "weights": weights if finished else (),
         "weights_sha256": run.decoded_files(update) if finished else {},
         "outcome": run.outcome.kind,
@@ -174,7 +174,7 @@ def decode(
 ) -> list[list[int]]:
     """Return the best hypothesis of each source, (S,) with its end symbol."""
     network, text = run.network(gates, update), run.tensors
-    search = Beam(network, text.target_dictionary, run.require_decoder(), text.starts)
+    search = Beam(network, text.target_dictionary, require_decoder(run.spec), text.starts)
     return hypotheses(search, sources, tasks, run.device)
 
 

@@ -1,6 +1,6 @@
 """Multi-head attention of queries to keys and values that are projected already."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -37,68 +37,56 @@ def attend(
     return y.transpose(1, 2).flatten(2)
 
 
-def attend_packed(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    heads: int,
-    queries: Packing,
-    keys: Packing,
-    causal: bool = False,
-    p: float = 0.0,
-) -> Tensor:
+class PackedAttention(NamedTuple):
+    """How queries attend to keys, both packed.
+
+    The packing of the keys is that of the queries, or packed together with it. With `causal`,
+    position t attends to the positions up to t of its sentence alone. The weights have dropout with
+    probability p.
+    """
+
+    heads: int
+    queries: Packing
+    keys: Packing
+    causal: bool = False
+    p: float = 0.0
+
+
+def attend_packed(q: Tensor, k: Tensor, v: Tensor, this: PackedAttention) -> Tensor:
     """Return softmax(q kᵀ / √d) v of each head and sentence, (1, rows of queries, D).
 
     Padding rows of the result are finite and have no influence on real ones. This is the one place
     that chooses a way for a device, a type and lengths. On a CPU it is differentiable once.
 
-    q is (1, rows of queries, D), k and v (1, rows of keys, D); the packing of the keys is that of
-    the queries, or packed together with it. With `causal`, position t attends to the positions up
-    to t of its sentence alone. The weights have dropout with probability p.
+    q is (1, rows of queries, D), k and v (1, rows of keys, D).
     """
-    if queries.blocks != keys.blocks:
+    if this.queries.blocks != this.keys.blocks:
         raise RuntimeError("pack queries and keys together")
     here, half = q.device.type, q.itemsize < 4
     exact = not half and not torch.is_autocast_enabled(here)
-    if here == "cpu" and exact and keys.block_rows <= LONGEST_BLOCK:
-        return block_attention(q, k, v, heads, queries, keys, causal, p)
+    if here == "cpu" and exact and this.keys.block_rows <= LONGEST_BLOCK:
+        return block_attention(q, k, v, this)
     if here == "cuda":
-        return varlen_attention(q, k, v, heads, queries, keys, causal, p)
-    return padded_attention(q, k, v, heads, queries, keys, causal, p)
+        return varlen_attention(q, k, v, this)
+    return padded_attention(q, k, v, this)
 
 
-def padded_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    heads: int,
-    queries: Packing,
-    keys: Packing,
-    causal: bool = False,
-    p: float = 0.0,
-) -> Tensor:
+def padded_attention(q: Tensor, k: Tensor, v: Tensor, this: PackedAttention) -> Tensor:
     """Return the attention of `attend_packed`, by that of padded states."""
+    heads, queries, keys, causal, p = this
     padding = None if causal else keys.padding
     padded = attend(queries.pad(q), keys.pad(k), keys.pad(v), heads, padding, causal, p)
     return queries.pack(padded)
 
 
-def varlen_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    heads: int,
-    queries: Packing,
-    keys: Packing,
-    causal: bool = False,
-    p: float = 0.0,
-) -> Tensor:
+def varlen_attention(q: Tensor, k: Tensor, v: Tensor, this: PackedAttention) -> Tensor:
     """Return the attention of `attend_packed`, by torch's kernels for sentences of any lengths.
 
     They exist on CUDA: flash attention in half precision, and memory-efficient attention in
     float32. torch's own functions call them for nested tensors. Both packings have one block, so
     sentences follow each other.
     """
+    heads, queries, keys, causal, p = this
     q = queries.head_rows(q, queries.tokens).unflatten(1, (heads, -1))  # (tokens, h, d)
     k, v = (keys.head_rows(x, keys.tokens).unflatten(1, (heads, -1)) for x in (k, v))
     sides = queries.offsets, keys.offsets, queries.longest, keys.longest
@@ -113,17 +101,9 @@ def varlen_attention(
     return queries.pad_rows(y.flatten(1))
 
 
-def block_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    heads: int,
-    queries: Packing,
-    keys: Packing,
-    causal: bool = False,
-    p: float = 0.0,
-) -> Tensor:
+def block_attention(q: Tensor, k: Tensor, v: Tensor, this: PackedAttention) -> Tensor:
     """Return the attention of `attend_packed`, inside the blocks of the packings."""
+    heads, queries, keys, causal, p = this
     bias = block_bias(queries, keys, heads, causal, q.dtype)
     q = _of_blocks(q, queries, heads)  # (blocks · h, L, d)
     k, v = (_of_blocks(x, keys, heads) for x in (k, v))

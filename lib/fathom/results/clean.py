@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from fathom.config.paths import Paths
@@ -16,21 +15,6 @@ from fathom.results.verify import SET_ASIDE
 
 # The last are records of tables and pages that earlier versions wrote.
 _ASIDE = ("*.damaged", "*.replaced", "*.drawn.json")
-
-
-@dataclass(frozen=True)
-class Deletable:
-    """A file or folder that may be deleted."""
-
-    path: Path
-    bytes: int  # on disk
-
-    def delete(self) -> None:
-        """Delete it; of a link, the link alone."""
-        if self.path.is_dir() and not self.path.is_symlink():
-            shutil.rmtree(self.path)
-        else:
-            self.path.unlink(missing_ok=True)
 
 
 def states(_: Project, results: Path) -> Iterator[Path]:
@@ -76,12 +60,19 @@ KINDS: dict[str, Callable[[Project, Path], Iterator[Path]]] = {
 }
 
 
-def deletable(kind: str, project: Project, results: Path) -> list[Deletable]:
-    """Return what may be deleted of a kind; the project's config says what is used."""
-    return [Deletable(path, _bytes(path)) for path in KINDS[kind](project, results)]
-
-
-def _bytes(path: Path) -> int:
-    folder = path.is_dir() and not path.is_symlink()
-    files = [file for file in path.rglob("*") if file.is_file()] if folder else [path]
+def size(path: Path) -> int:
+    """Return the bytes of a file or folder on disk; of a link, of the link alone."""
+    files = [file for file in path.rglob("*") if file.is_file()] if _is_folder(path) else [path]
     return sum(os.lstat(file).st_size for file in files)
+
+
+def delete(path: Path) -> None:
+    """Delete a file or folder; of a link, the link alone."""
+    if _is_folder(path):
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()

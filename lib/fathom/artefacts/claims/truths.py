@@ -68,12 +68,10 @@ class Evidence:
 
     text: str  # the comparison in a line
     answer: Answer
-    difference: float | None = None  # what is compared with the margin
+    difference: float | None = None  # what is compared
     # Its interval; None without one, and on a side where it has no end.
     low: float | None = None
     high: float | None = None
-    relation: str = ""  # what must be: above (`>`), at least, below or at most the margin
-    margin: float | None = None
     basis: str = ""  # what the interval is, or why there is none
 
 
@@ -221,8 +219,6 @@ def _judged(
         difference=size,
         low=low if low is not None and math.isfinite(low) else None,
         high=high if high is not None and math.isfinite(high) else None,
-        relation=relation,
-        margin=margin,
         basis="; ".join(filter(None, (basis, TO_THE_WORST if lost else ""))),
     )
     return Truth(answer, (fact,))

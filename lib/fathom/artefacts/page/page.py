@@ -171,11 +171,7 @@ def head(
 def page_figures(
     artefacts: Artefacts, paper: Paper, runs: Mapping[str, PageRun]
 ) -> list[dict[str, Any]]:
-    """Return a paper's figures with their pictures, drawn from what exists.
-
-    Raises:
-        FathomError: If a file that one is drawn from cannot be used.
-    """
+    """Return a paper's figures with their pictures, drawn from what exists."""
     figures = []
     for figure in paper.figures.values():
         names = {full_name(paper.name, run): None for run in figure.settings.runs}
@@ -202,11 +198,7 @@ def page_figures(
 
 
 def table_curves(tables: Iterable[PageTable], runs: Mapping[str, PageRun]) -> list[dict[str, Any]]:
-    """Return the curves of all tables whose cells show runs, each run in the first that shows it.
-
-    Raises:
-        FathomError: If a file of a training is damaged.
-    """
+    """Return the curves of the tables' runs, each in the first table that shows it."""
     above: set[str] = set()
     groups = []
     for table in tables:

@@ -123,11 +123,7 @@ class TrainingCost:
 def runs_of(
     artefacts: Artefacts, paper: Paper, tables: Mapping[str, ComparedTable]
 ) -> dict[str, PageRun]:
-    """Return the runs that a paper's tables and figures show, by full name.
-
-    Raises:
-        FathomError: If a file of a training is damaged.
-    """
+    """Return the runs that a paper's tables and figures show, by full name."""
     shown: dict[str, list[str]] = {}
     for name, table in tables.items():
         for item in table.cells:

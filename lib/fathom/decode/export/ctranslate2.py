@@ -21,6 +21,7 @@ from fathom.config.schema.run import Decoding
 from fathom.data.tensors import EOS, PAD, Tensors
 from fathom.decode.export.comparison import require_package
 from fathom.decode.export.plain import Plain
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.fairseq_files import fairseq_files
@@ -173,10 +174,7 @@ class CTranslate2Search:
         return [hypotheses[number] for number in range(len(sources))]
 
     def log_probabilities(self, source: Tensor, target: Tensor, start: int = EOS) -> Tensor:
-        """Return the log-probability of each piece of a target, (T,).
-
-        Source (S,) and target (T,) have their end symbols; the decoder reads `start` first.
-        """
+        """Return the log-probability of each piece of a target, (T,), as `Program` says."""
         pieces = [*self.prefix(start), *_pieces(target, self.target)]
         sentences = [_pieces(source, self.source)], [pieces]
         (result,) = self.translator.score_batch(*sentences, max_input_length=0)
@@ -198,6 +196,6 @@ def export(folder: Path, run: TrainedRun, transformer: Plain) -> CTranslate2Sear
     text, longest = run.tensors, run.longest_source
     # Held-out targets, of which some are scored, are not cut.
     targets = [int(pairs.target_lengths.max(initial=0)) for pairs in text.splits("valid")]
-    positions = max(longest, run.require_decoder().cap(longest), *targets) + 1
+    positions = max(longest, require_decoder(run.spec).cap(longest), *targets) + 1
     write(folder, transformer, text, positions)
     return CTranslate2Search(folder, text)

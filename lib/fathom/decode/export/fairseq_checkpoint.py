@@ -15,6 +15,7 @@ from fathom.config.schema.run import Model
 from fathom.data import tensors
 from fathom.data.sides import sides
 from fathom.decode.export.plain import DROPOUTS, Active, Plain
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.files import replacing
 from fathom.nn.weights import write_checkpoint
@@ -30,7 +31,7 @@ def write(
     """
     longest = run.longest_source
     # So that no hypothesis meets fairseq's bound before its own cap.
-    positions = max(longest, run.require_decoder().cap(longest)) + 1
+    positions = max(longest, require_decoder(run.spec).cap(longest)) + 1
     bounds = {f"max_{side}_positions": positions for side in languages}
     task: dict[str, Any] = {"data": str(path.parent.absolute()), **bounds}
     tokens = sides(run.spec.data)[1].languages

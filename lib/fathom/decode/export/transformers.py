@@ -22,6 +22,7 @@ from fathom.data.tensors import EOS, PAD
 from fathom.data.vocabulary import BOS, UNKNOWN
 from fathom.decode.export.comparison import require_package
 from fathom.decode.export.plain import DROPOUTS, Plain
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import texts
 from fathom.io.errors import FathomError
@@ -51,10 +52,7 @@ class TransformersModel:
 
     @torch.no_grad()
     def log_probabilities(self, source: Tensor, target: Tensor, start: int = EOS) -> Tensor:
-        """Return the log-probability of each piece of a target, (T,).
-
-        Source (S,) and target (T,) have their end symbols; the decoder reads `start` first.
-        """
+        """Return the log-probability of each piece of a target, (T,), as `Program` says."""
         previous = target.roll(1)
         previous[0] = start
         logits = self.model(input_ids=source[None], decoder_input_ids=previous[None]).logits[0]
@@ -110,7 +108,7 @@ def export(
 def _write_model(folder: Path, run: TrainedRun, plain: Plain, start: int) -> None:
     from transformers import GenerationConfig, M2M100Config, M2M100ForConditionalGeneration
 
-    model, text, search = plain.model, run.tensors, run.require_decoder()
+    model, text, search = plain.model, run.tensors, require_decoder(run.spec)
     longest = run.longest_source, search.cap(run.longest_source)
     entries = max(len(text.source_dictionary), len(text.target_dictionary))
     shape: dict[str, Any] = {"vocab_size": entries, "d_model": model.width}

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.io.fairseq_files import fairseq_files
-from fathom.nn.attention import attend_packed
+from fathom.nn.attention import PackedAttention, attend_packed
 from fathom.nn.cpu import dropout, linear
 from fathom.nn.hooks import PARTS
 from fathom.nn.packing import Packing
@@ -102,7 +102,8 @@ class PackedPass:
         self, attention: Any, projected: tuple[Tensor, Tensor, Tensor], keys: Packing, causal: bool
     ) -> Tensor:
         p = attention.dropout_module.p if attention.training else 0.0
-        y = attend_packed(*projected, attention.num_heads, self.packing, keys, causal, p)
+        this = PackedAttention(attention.num_heads, self.packing, keys, causal, p)
+        y = attend_packed(*projected, this)
         return self.linear(attention.out_proj, y)
 
 
