@@ -8,7 +8,6 @@ import pytest
 
 from fathom.artefacts.claims.functions import NUMBERS, TRUTHS
 from fathom.artefacts.claims.language import references, truth
-from fathom.artefacts.claims.names import places
 from fathom.artefacts.claims.numbers import Largest, Sum, Term, minus, plus, scaled
 from fathom.artefacts.claims.truths import (
     CANCEL,
@@ -21,7 +20,7 @@ from fathom.artefacts.claims.truths import (
     every,
     some,
 )
-from fathom.artefacts.claims.worlds import Printed, worst
+from fathom.artefacts.claims.worlds import Printed, places, worst
 from fathom.io.errors import FathomError
 from tests.artefacts.claim_numbers import UNTESTED, Numbers, answer, quantity
 from tests.support.small_tables import KNOWN, TABLES, table

@@ -25,8 +25,8 @@ from fathom.cli.terminal import report, report_of, suggest
 from fathom.config.rules import early_average, require_plain_gates
 from fathom.config.spec import Spec
 from fathom.config.switches import VARIABLE
-from fathom.decode.open_run import OpenRun
 from fathom.decode.ready import (
+    OpenRun,
     missing_decodings,
     require_decoder,
     require_made,
@@ -57,7 +57,7 @@ def train(
     Example: fathom train m2o_diverse_12_12 --scale tiny --seed 1
     """
     from fathom.results import training_record
-    from fathom.results.restore import restore
+    from fathom.results.verify import restore
 
     opened = open_run(run, scale, results, device)
     spec, paths, switches = opened.spec, opened.paths, opened.project.switches

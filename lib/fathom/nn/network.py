@@ -100,9 +100,24 @@ class Network(nn.Module, ABC):
     matmul = HIGHEST  # the precision of `predict`
 
     @staticmethod
-    @abstractmethod
     def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
-        """Return what a method knows of each stack, by the stack's name."""
+        """Return what a method knows of each stack, by the stack's name; `tasks` is N."""
+        layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
+        return {
+            name: Stack(
+                name=name,
+                layers=count,
+                other_layers=sum(layers.values()) - count,
+                tasks=tasks,
+                width=model.width,
+                norm=model.norm,
+                sources=count + 1,
+                memories=model.decoder_layers or 1,
+                residuals=name in model.residuals,
+            )
+            for name, count in layers.items()
+            if count
+        }
 
     def steps(self, source: Tensor, tasks: Tensor) -> Steps:
         """Encode a batch; return its decoder, which a search calls position by position."""

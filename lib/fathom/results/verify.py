@@ -1,21 +1,35 @@
-"""Every file below folders of results, compared with what was recorded of it."""
+"""Every file below folders of results, compared with what was recorded of it.
 
+And what `fathom train` does about damaged files of a training that has ended: its weights and its
+record are whole, so nothing is trained. A series cannot be made again.
+"""
+
+import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fathom.config.spec import Spec
 from fathom.config.yaml_values import read
 from fathom.io.commands import DATA_FOLDERS, VERBS, again, stage_of
 from fathom.io.errors import FathomError
-from fathom.io.files import MISSING, is_there, sha256
+from fathom.io.files import MISSING, is_there, set_aside, sha256, write_text
 from fathom.io.records import Recorded, identity, read_record, short
 from fathom.io.seals import checked_seal, owner
+from fathom.results import training_record
 from fathom.results.recipe import stale
 from fathom.results.run_state import STATE_FILE, read_state
-from fathom.results.training_record import LOST, OTHER_TEXT, SETTINGS, WEIGHTS
+from fathom.results.training_record import (
+    LOST,
+    OTHER_TEXT,
+    SETTINGS,
+    WEIGHTS,
+    restore_measured,
+    settings_text,
+)
 
 TENSORS, CORPUS, TRAINING = "tensors.json", "corpus.json", "training.json"
 DECODING, SCORING = "decoding.json", "scoring.json"
@@ -84,6 +98,26 @@ def verify(folders: Iterable[Path], recipe: bool = False) -> Verified:
             if finding := _unfit_state(path, records):
                 findings[path] = finding
     return verified
+
+
+def restore(record: Path, spec: Spec, seed: int, report: Callable[[str], None]) -> None:
+    """Rename what is damaged beside a training.json, and write again what follows from config.
+
+    Args:
+        report: gets a line for each file.
+    """
+    restore_measured(record, spec, seed)
+    text = settings_text(spec)
+    recorded = training_record.read(record).files.get(SETTINGS)
+    has_settings = hashlib.sha256(text.encode()).hexdigest() == recorded
+    for path, finding in verify([record.parent]).findings.items():
+        if path.name == SETTINGS and not has_settings:
+            report(f"{path}: {finding.what}; config no longer has what was recorded")
+        elif path.name in (SETTINGS, STATE_FILE, LOST) or path.suffix == ".pt":
+            renamed = f"; renamed to {set_aside(path)}" if path.exists() else ""
+            report(f"{path}: {finding.what}{renamed}")
+            if path.name == SETTINGS:
+                write_text(path, text)
 
 
 def _unfit_state(path: Path, records: _Records) -> FathomError | None:

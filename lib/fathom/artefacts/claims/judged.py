@@ -6,10 +6,9 @@ from typing import Literal
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.claims.language import Reference, World, references, truth
-from fathom.artefacts.claims.names import places
 from fathom.artefacts.claims.numbers import Unfit
 from fathom.artefacts.claims.truths import ABSENT, FAILS, HOLDS, TOO_FEW, Evidence
-from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results
+from fathom.artefacts.claims.worlds import NOT_PRINTED, Printed, Results, places
 from fathom.artefacts.table.sources import NOT_RUN
 from fathom.config.claims import Claim, ClaimPart
 from fathom.config.paper import Paper

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from fathom.config.schema.run import Model
 from fathom.io.fairseq_files import fairseq_files
-from fathom.nn.hooks import Method, Stack
+from fathom.nn.hooks import Method
 from fathom.nn.network import Batch, Network, Predicted, project
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike
@@ -94,23 +94,6 @@ class MaskedLm(Network):
     ):
         super().__init__()
         self.encoder = MaskedEncoder(model, source_dictionary, methods["encoder"])
-
-    @staticmethod
-    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
-        """Return what a method knows of the encoder; `tasks` is N."""
-        return {
-            "encoder": Stack(
-                name="encoder",
-                layers=model.encoder_layers,
-                other_layers=0,
-                tasks=tasks,
-                width=model.width,
-                norm=model.norm,
-                sources=model.encoder_layers + 1,
-                memories=1,
-                residuals="encoder" in model.residuals,
-            )
-        }
 
     def predict(self, batch: Batch) -> Predicted:
         """Return the logits of a batch's hidden pieces; no others reach the head."""

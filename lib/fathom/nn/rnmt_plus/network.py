@@ -5,6 +5,7 @@ attention; all other layers and the output read its context. Cells, residuals an
 follow the published code (lingvo) where the paper is silent.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -94,22 +95,9 @@ class RnmtPlus(Network):
         The embeddings are not among the encoder's sources, because they have half its width. The
         first layers have no residuals.
         """
-        # The layers of each stack, its width, and its sources.
-        shapes = {
-            "encoder": (model.encoder_layers, 2 * model.width, model.encoder_layers),
-            "decoder": (model.decoder_layers, model.width, model.decoder_layers + 1),
-        }
-        return {
-            name: Stack(
-                name=name,
-                layers=layers,
-                other_layers=model.encoder_layers + model.decoder_layers - layers,
-                tasks=tasks,
-                width=width,
-                norm=model.norm,
-                sources=sources,
-                memories=1,
-                residuals=False,
-            )
-            for name, (layers, width, sources) in shapes.items()
-        }
+        stacks = Network.describe_stacks(model, tasks)
+        encoder, decoder = (
+            replace(stacks[name], memories=1, residuals=False) for name in ("encoder", "decoder")
+        )
+        encoder = replace(encoder, width=2 * model.width, sources=model.encoder_layers)
+        return {"encoder": encoder, "decoder": decoder}

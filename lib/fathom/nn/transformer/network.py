@@ -4,7 +4,7 @@ from torch import Tensor
 
 from fathom.config.schema.run import Model
 from fathom.io.errors import FathomError
-from fathom.nn.hooks import Method, Stack
+from fathom.nn.hooks import Method
 from fathom.nn.network import Batch, Network, Predicted
 from fathom.nn.packing import Packing
 from fathom.nn.stack import DictionaryLike, apply_once
@@ -55,22 +55,3 @@ class Transformer(Network):
         this = PackedPass(rows, precision, causal=True, memory=source, rows_by_task=counts[1])
         logits = self.decoder(batch.previous_target, memories, batch.tasks, this)
         return Predicted.of(logits, batch, rows)
-
-    @staticmethod
-    def describe_stacks(model: Model, tasks: int) -> dict[str, Stack]:
-        """Return what a method knows of each stack, by name; `tasks` is N."""
-        layers = {"encoder": model.encoder_layers, "decoder": model.decoder_layers}
-        return {
-            name: Stack(
-                name=name,
-                layers=count,
-                other_layers=sum(layers.values()) - count,
-                tasks=tasks,
-                width=model.width,
-                norm=model.norm,
-                sources=count + 1,
-                memories=model.decoder_layers,
-                residuals=name in model.residuals,
-            )
-            for name, count in layers.items()
-        }

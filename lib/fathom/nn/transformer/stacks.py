@@ -48,11 +48,6 @@ def position_table(vocabulary: DictionaryLike, width: int) -> SinusoidalPosition
     return SinusoidalPositionalEmbedding(width, vocabulary.pad(), init_size=POSITIONS + first)
 
 
-def final_norm(model: Model) -> nn.Module:
-    """Return what ends a stack: a layer norm with norm "pre", otherwise nothing."""
-    return nn.LayerNorm(model.width) if model.norm == "pre" else nn.Identity()
-
-
 def packed_positions(table: Any, packing: Packing) -> Tensor:
     """Return the position embedding of each row, (rows, D)."""
     # A sentence without padding has every position once.
@@ -82,7 +77,7 @@ class _Stack(nn.Module):
         self.layers = nn.ModuleList(
             layer_class(model, residual(model, method, number)) for number in range(layers)
         )
-        self.layer_norm = final_norm(model)
+        self.layer_norm = nn.LayerNorm(model.width) if model.norm == "pre" else nn.Identity()
 
     def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return what enters the stack before dropout, (…, D), of tokens (…) at positions."""
