@@ -25,7 +25,7 @@ from fathom.config.paper import find
 from fathom.config.show import describe
 from fathom.config.switches import one_seed
 from fathom.decode import ready
-from fathom.decode.ready import OpenRun
+from fathom.decode.open_run import OpenRun
 from fathom.io import metrics
 from fathom.io.errors import FathomError, brief
 from fathom.io.files import is_there

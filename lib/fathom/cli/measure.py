@@ -24,8 +24,8 @@ from fathom.cli.options import (
 from fathom.cli.terminal import report_of, suggest
 from fathom.config import plugins
 from fathom.config.measurement_keys import SCORES, made_by
+from fathom.decode.open_run import OpenRun
 from fathom.decode.ready import (
-    OpenRun,
     averaged,
     require_decoder,
     require_made,

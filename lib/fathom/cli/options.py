@@ -21,7 +21,7 @@ from fathom.io.screen import say
 if TYPE_CHECKING:
     from fathom.artefacts.artefacts import Artefacts
     from fathom.artefacts.needs import Needs
-    from fathom.decode.ready import OpenRun
+    from fathom.decode.open_run import OpenRun
 
 
 def one_split(split: str) -> str:
@@ -181,7 +181,7 @@ def open_run(
     run: str, scale: str | None, results: str | None, device: str | None = None
 ) -> "OpenRun":
     """Return a run of the project in whose folder the user is."""
-    from fathom.decode.ready import OpenRun
+    from fathom.decode.open_run import OpenRun
 
     return OpenRun.of(*open_scale(scale, results), run, device)
 

@@ -25,8 +25,8 @@ from fathom.cli.terminal import report, report_of, suggest
 from fathom.config.rules import early_average, require_plain_gates
 from fathom.config.spec import Spec
 from fathom.config.switches import VARIABLE
+from fathom.decode.open_run import OpenRun
 from fathom.decode.ready import (
-    OpenRun,
     missing_decodings,
     require_decoder,
     require_made,

@@ -36,7 +36,7 @@ from fathom.io.errors import FathomError, nearest
 from fathom.io.records import Recorded
 
 _FILES = ("all_talks_train.tsv", "all_talks_dev.tsv", "all_talks_test.tsv")
-_SPLIT_OF_TABLE = dict(zip(_FILES, SPLITS, strict=True))
+_SPLIT_OF_TABLE: dict[str, str] = dict(zip(_FILES, SPLITS, strict=True))
 _SPLIT_OF_FILE = re.compile(r"-(train|validation|test)[-.]")
 _TEXTS = pyarrow.list_(pyarrow.string())
 _COLUMN = "translations"

@@ -37,7 +37,7 @@ from fathom.io.errors import FathomError
 from fathom.io.files import naming
 from fathom.io.records import Recorded
 
-COLUMNS = dict.fromkeys(("url", "text"), pyarrow.string())
+COLUMNS: dict[str, pyarrow.DataType] = dict.fromkeys(("url", "text"), pyarrow.string())
 # Full stops, question and exclamation marks of the 25 scripts, then closing quotes and brackets.
 _MARKS = r".!?\u2026\u3002\uff0e\uff01\uff1f\u0964\u0965\u104b\u06d4\u061f"
 _CLOSING = r"\"'\u201c\u201d\u2019\u00bb\u203a)\]\uff09\u300d\u300f\u3011"

@@ -14,6 +14,7 @@ from fathom.data.sides import sides
 from fathom.decode.export import ctranslate2, fairseq_checkpoint, transformers
 from fathom.decode.export.comparison import require_equal
 from fathom.decode.export.plain import Plain, parameters, plain, require_plain_shape
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.io.errors import FathomError
 from fathom.io.files import naming, replacing
@@ -55,7 +56,7 @@ def export(
                 with naming(copy, path):
                     shutil.copyfile(path, copy)
     _write_models(run, tasks, folder)
-    form = run.require_decoder().length_penalty_form
+    form = require_decoder(run.spec).length_penalty_form
     if form != "power":
         report(
             f"{run.name}, decoding.length_penalty_form: the search of {program} has no form but "
