@@ -8,7 +8,7 @@ from fathom.artefacts.claims.numbers import Sum, Term
 from fathom.artefacts.claims.truths import Evidence, Interval
 
 UNTESTED = -1.0
-FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, ">", 0.0, "paired")
+FACT = Evidence("A 3 - B 1 = 2 > 0", "holds", 2.0, 1.0, 3.0, "paired")
 CLAIM = Judged(
     paper="p",
     name="deeper_is_better",

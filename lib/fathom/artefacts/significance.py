@@ -12,6 +12,7 @@ from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.table.differences import difference
 from fathom.artefacts.table.results import CellResult, result
 from fathom.artefacts.table.sources import MISSING, NOT_RUN, ResultSource
+from fathom.config import tokenizers
 from fathom.config.measurement_keys import ShownValue
 from fathom.config.spec import Spec
 from fathom.config.tables import Cell
@@ -132,7 +133,8 @@ def _cell(artefacts: Artefacts, chosen: Trainings, value: ShownValue, task: str 
         task=task,
         tasks=() if task else spec.data.tasks,
         gates=gates,
-        metric=project.papers[spec.paper].about.metric.tokenize or "13a",
+        metric=project.papers[spec.paper].about.metric.tokenize
+        or tokenizers.of_languages(spec.data.target_languages.values()),
     )
 
 

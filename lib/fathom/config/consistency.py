@@ -3,15 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import get_args
 
-from fathom.config import deviations, plugins, reported
+from fathom.config import deviations, plugins, reported, tokenizers
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
 from fathom.config.runs import Resolved, runs_faults, unknown_setting, without_source
 from fathom.config.scales import ASKED, applies, gives_updates, values_of
-from fathom.config.schema.run import Tokenizer
 from fathom.config.schema.scale import Rule
 from fathom.config.spec import full_name
 from fathom.config.tables import table_faults
@@ -309,14 +307,16 @@ def _is_of_study(project: Project, run: str) -> bool:
 def _papers(project: Project) -> Iterator[FathomError]:
     """Yield equal runs, what is wrong between files of papers, and scores that nothing counts."""
     yield from _equal_runs(project)
-    tokenizers: dict[str, set[str]] = defaultdict(set)
+    shown: dict[str, set[str]] = defaultdict(set)
     for paper in project.papers.values():
         yield from _paper(project, paper)
         for cell in chain(*map(project.cells, paper.tables.values())):
-            tokenizers[cell.source] |= {cell.metric} if cell.kind == "run" else set()
+            shown[cell.source] |= {cell.metric} if cell.kind == "run" else set()
     for name in project.entries:
-        scored = project.run(name).scoring.tokenizers
-        for tokenizer in sorted(tokenizers[name] & {*get_args(Tokenizer)} - {*scored}):
+        spec = project.spec(name)
+        of_languages = map(tokenizers.of_language, spec.data.target_languages.values())
+        counted = {"", *tokenizers.EVERYWHERE, *of_languages, *tokenizers.counted(spec, "test")}
+        for tokenizer in sorted(shown[name] - counted):
             what = f"a table shows BLEU with the tokenizer '{tokenizer}', and nothing counts it"
             where = project.entry(name).values.place("scoring", "tokenizers")
             yield FathomError(what, where, f"write scoring: {{tokenizers: [{tokenizer}]}}")

@@ -42,6 +42,20 @@ class DataSpec:
         return {task: f"__{language}__" for task, language in self.definition["tasks"]}
 
     @property
+    def target_languages(self) -> dict[str, str]:
+        """The language into which each task is translated; of text without pairs, its own."""
+        languages: dict[str, str] = dict(self.definition["tasks"])
+        pivot: str = self.definition.get("pivot", "")
+        if pivot and into_pivot(self.definition, self.settings.direction):
+            return dict.fromkeys(languages, pivot)
+        return languages
+
+    @property
+    def test_parts(self) -> tuple[str, ...]:
+        """The names of the parts of the test set that are scored alone, too."""
+        return tuple(self.definition["split"].get("parts", ()))
+
+    @property
     def subwords(self) -> Subwords:
         """How text becomes pieces."""
         return self.settings.subwords

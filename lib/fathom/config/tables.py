@@ -6,12 +6,13 @@ task is the row or column whose id is a task of the run's data; a cell without a
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal
 
+from fathom.config import tokenizers
 from fathom.config.inventory import Inventory
 from fathom.config.measurement_keys import ShownValue, parse
 from fathom.config.merge import fill_name, placeholders
@@ -286,7 +287,7 @@ class _Block:
             remedy = f"choose gates: {spec.gates[0]}"
             raise FathomError(f"{name} has no {gates} gates", self._where(row.path), remedy)
         cell = replace(cell, kind="run", source=name, gates=gates if value.has_gates else "")
-        return self._showing(cell, value, tasks)
+        return self._showing(cell, value, tasks, spec.data.target_languages.values())
 
     def _filled(self, pattern: str, cell: Cell, where: str) -> str:
         names = {**self.names, "row": cell.row, "column": cell.column}
@@ -325,7 +326,13 @@ class _Block:
         ids = (cell.row.lower(), cell.column.lower())
         return next((name for name in ids if name in tasks), None)
 
-    def _showing(self, cell: Cell, value: ShownValue, tasks: tuple[str, ...]) -> Cell:
+    def _showing(
+        self,
+        cell: Cell,
+        value: ShownValue,
+        tasks: tuple[str, ...],
+        languages: Collection[str] = (),
+    ) -> Cell:
         task = self._task(cell, tasks)
         # A mean is that of the tasks which the paper's block shows, if it shows any.
         mean = () if task else tuple(name for name in tasks if name in self.printed) or tasks
@@ -334,7 +341,8 @@ class _Block:
             return cell
         unknown_for = {name.lower() for name in self.metric.unknown_for}
         known = not unknown_for & {*mean, task}
-        return replace(cell, metric=self.metric.tokenize or "", metric_known=known)
+        tokenize = self.metric.tokenize or tokenizers.of_languages(languages)
+        return replace(cell, metric=tokenize, metric_known=known)
 
 
 def table_faults(

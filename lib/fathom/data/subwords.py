@@ -6,7 +6,7 @@ Text that comes in pieces has dictionaries alone, as `fairseq-preprocess` makes 
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import sentencepiece
 from fathom.config.spec import DataSpec
 from fathom.data import vocabulary
 from fathom.data.indexed import dictionary_path
-from fathom.data.sides import CORPUS, Side, TextModel, sides, text_models
+from fathom.data.sides import CORPUS, Side, TextModel, join_marked, sides, text_models
 from fathom.io.errors import FathomError
 from fathom.io.files import replacing, sha256, write_lines
 from fathom.io.records import Recorded, hashes, read_record, write_record
@@ -29,6 +29,8 @@ CHARACTER_COVERAGE = 1.0
 LONGEST_LINE = 1 << 24
 # SentencePiece writes this mark where a word begins.
 WORD_START = "▁"
+# What fairseq writes for an unknown piece of a reference; of a hypothesis it is `<unk>`.
+UNKNOWN = "<<unk>>"
 
 _TOO_MANY = re.compile(r"Vocabulary size too high \(\d+\)\. .*? a value <= (\d+)")
 _NO_TEXT = ("!sentences_.empty()", "all_chars_count")
@@ -194,6 +196,17 @@ class Encoder:
         if self.side.marked:
             return (line.split() for line in lines)
         return self.cut(self.side.models[task], lines)
+
+    def printed(self, task: str, lines: Iterable[str], entries: Container[str]) -> Iterator[str]:
+        """Yield a task's sentences as fairseq prints those that it has as ids.
+
+        Their pieces are joined, so that the text is normalised; one that is not among the entries
+        of the dictionary is `<<unk>>`, which no hypothesis has. So does `fairseq-generate
+        --remove-bpe` write references (`Dictionary.string` with `escape_unk`).
+        """
+        joined = join_marked if self.side.marked else join
+        for pieces in self.pieces(task, lines):
+            yield joined([piece if piece in entries else UNKNOWN for piece in pieces])
 
 
 def listed_pieces(processor: sentencepiece.SentencePieceProcessor) -> list[str]:

@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 
+from fathom.config import tokenizers
 from fathom.config.measurement_keys import ALWAYS_SCORED, SCORES
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.sides import sides
+from fathom.data import vocabulary
+from fathom.data.indexed import dictionary_path
+from fathom.data.sides import part_lines, sides
+from fathom.data.subwords import Encoder
 from fathom.io.files import write_lines
 from fathom.io.records import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
@@ -20,7 +24,7 @@ from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language, sentences
 from fathom.scoring.bootstrap import SEED, draws, interval
-from fathom.scoring.metrics import Metric, Statistics, measure, metrics_of, named
+from fathom.scoring.metrics import HeldOut, Metric, Statistics, measure, metrics_of, named
 from fathom.scoring.sentences import OF_REFERENCES
 
 DIGITS = 6
@@ -71,14 +75,14 @@ def score(
     files = Recorded(folder / "decoding.json", decoded.files)
     tasks = [task for task in spec.data.tasks if task in decoded.tasks]
     hypotheses = {task: files.lines(f"{task}.txt") for task in tasks}
-    source, target = sides(spec.data)
-    tokenizers = spec.scoring.tokenizers
+    asked = tokenizers.counted(spec, split)
     scores: list[Score] = []
     for task, texts in hypotheses.items():
-        references = target.sentences(corpus, task, split)
-        asked = target.languages[task], task, tokenizers, names
-        statistics = measure(texts, references, *asked, source.sentences(corpus, task, split))
-        counted = [] if rule == SCORES else [named(OF_REFERENCES).statistics(texts, references)]
+        text = held_out(spec, paths, split, task)
+        statistics = measure(texts, text, metrics_of(text.language, asked, names), task)
+        counted = []
+        if rule != SCORES:
+            counted = [named(OF_REFERENCES).statistics(texts, text.references)]
         sentences.write(sentences.path_of(place, task), [*statistics, *counted])
         lines = list(scores_of(task, statistics, spec.scoring.bootstrap_samples))
         scores += lines
@@ -96,14 +100,32 @@ def score(
     checked = right_language.check(spec.data, corpus, split, hypotheses)
     doubt = checked.doubt if checked else ""
     # Where no task has a layer, the metrics of every language say so.
-    languages = (*(target.languages[task] for task in tasks), "")
-    metrics = [m for language in languages for m in metrics_of(language, tokenizers, names)]
+    languages = (*(spec.data.target_languages[task] for task in tasks), "")
+    metrics = [m for language in languages for m in metrics_of(language, asked, names)]
     doubts = checked.doubts if checked else None
     records = records_of(scores, metrics, split, gates, decoded.no_layer, doubt, doubts)
     if checked and rule == SCORES:
         records |= right_language.records_of(checked, split, gates)
         report(f"languages: {doubt or 'right'}")
     measured.write(records, decoding_recipe=decoded.recipe)
+
+
+def held_out(spec: Spec, paths: Paths, split: str, task: str) -> HeldOut:
+    """Return the text that hypotheses of a task are measured against."""
+    corpus, subwords = paths.corpus(spec.data), paths.subwords(spec.data)
+    source, target = sides(spec.data)
+    of_pieces: list[str] = []
+    if any(map(tokenizers.of_pieces, spec.scoring.tokenizers)):
+        entries = vocabulary.read(dictionary_path(subwords, target.name))
+        lines = target.lines(corpus, task, split)
+        of_pieces = [*Encoder.of(subwords, target).printed(task, lines, entries)]
+    return HeldOut(
+        target.languages[task],
+        target.sentences(corpus, task, split),
+        source.sentences(corpus, task, split),
+        of_pieces,
+        {part: part_lines(corpus, task, part) for part in spec.data.test_parts if split == "test"},
+    )
 
 
 def decoded_texts(
@@ -122,13 +144,15 @@ def decoded_texts(
 
 def scores_of(task: str, statistics: list[Statistics], samples: int) -> Iterator[Score]:
     """Yield the score of each metric; all intervals are of the same draws."""
-    drawn = draws(len(statistics[0].counts), samples)
-    for counted in statistics:
-        spread, metric = interval(counted, drawn), counted.metric
+    drawn = {}
+    for each in statistics:
+        counted, metric = each.of_part, each.metric
+        count = len(counted.counts)
+        drawn.setdefault(count, draws(count, samples))
+        spread = interval(counted, drawn[count])
         numbers = (counted.value, spread.low, spread.high, spread.stderr)
         value, low, high, stderr = (f"{number:.{DIGITS}f}" for number in numbers)
-        count = str(len(counted.counts))
-        yield Score(task, metric.label, value, low, high, stderr, count, metric.how)
+        yield Score(task, metric.label, value, low, high, stderr, str(count), metric.how)
 
 
 def records_of(

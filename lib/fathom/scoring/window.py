@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
 
+from fathom.config import tokenizers
 from fathom.config.measurement_keys import ALWAYS_SCORED
 from fathom.config.paths import Paths
 from fathom.config.spec import Spec
-from fathom.data.sides import sides
 from fathom.io.errors import FathomError
 from fathom.io.files import read_lines, write_lines
 from fathom.io.locks import only_writer
@@ -20,13 +20,12 @@ from fathom.results.measurements import Number, Record
 from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring import right_language
-from fathom.scoring.metrics import Metric, measure, metrics_of
-from fathom.scoring.score import DIGITS
+from fathom.scoring.metrics import HeldOut, Metric, measure, metrics_of
+from fathom.scoring.score import DIGITS, held_out
 
 CHOOSES, JUDGES = "valid", "test"
 
-# References and sources by task.
-Texts = Mapping[str, Sequence[list[str]]]
+Texts = Mapping[str, HeldOut]  # by task
 # Files of hypotheses by update and task; corpus scores by label of a metric, update and task.
 HypothesisFiles = Mapping[int, Mapping[str, Path]]
 Scores = dict[str, dict[int, dict[str, float]]]
@@ -59,7 +58,7 @@ def best_window(
     corpus, names = paths.corpus(spec.data), (*ALWAYS_SCORED, *further)
     metrics = common_metrics(spec, names)
     # Read first, so that a missing text is reported before anything is translated.
-    texts = {split: texts_of(spec, corpus, split) for split in (CHOOSES, JUDGES)}
+    texts = {split: texts_of(spec, paths, split) for split in (CHOOSES, JUDGES)}
     folder = paths.window(spec, seed, gates)
     with only_writer(folder, report):
         file = MeasurementFile(spec, seed, paths, "window", gates=gates)
@@ -98,19 +97,17 @@ def best_window(
 
 def common_metrics(spec: Spec, names: Sequence[str] = ALWAYS_SCORED) -> list[Metric]:
     """Return the variants of metrics that the target languages of all tasks have."""
-    languages = dict.fromkeys(sides(spec.data)[1].languages.values())
-    tokenizers = spec.scoring.tokenizers
-    first, *others = [metrics_of(language, tokenizers, names) for language in languages]
+    languages = dict.fromkeys(spec.data.target_languages.values())
+    # Validation text has no parts.
+    asked = tokenizers.counted(spec, CHOOSES)
+    first, *others = [metrics_of(language, asked, names) for language in languages]
     labels = [{metric.label for metric in of_language} for of_language in others]
     return [metric for metric in first if all(metric.label in these for these in labels)]
 
 
-def texts_of(spec: Spec, corpus: Path, split: str) -> Texts:
-    """Return references and sources of a split by task."""
-    return {
-        task: [side.sentences(corpus, task, split) for side in reversed(sides(spec.data))]
-        for task in spec.data.tasks
-    }
+def texts_of(spec: Spec, paths: Paths, split: str) -> Texts:
+    """Return what hypotheses of a split are measured against by task."""
+    return {task: held_out(spec, paths, split, task) for task in spec.data.tasks}
 
 
 def checkpoint_scores(
@@ -120,18 +117,12 @@ def checkpoint_scores(
 
     Line i of a file of hypotheses answers line i of the references.
     """
-    languages = sides(spec.data)[1].languages
-    scores: Scores = {
-        metric.label: {update: {} for update in files} for metric in common_metrics(spec, names)
-    }
+    metrics = common_metrics(spec, names)
+    scores: Scores = {metric.label: {update: {} for update in files} for metric in metrics}
     for update, paths in files.items():
         for task, path in paths.items():
-            (references, sources), hypotheses = texts[task], read_lines(path)
-            asked = languages[task], str(path), spec.scoring.tokenizers, names, sources
-            for counted in measure(hypotheses, references, *asked):
-                if counted.metric.label in scores:
-                    value = round(counted.value, DIGITS)
-                    scores[counted.metric.label][update][task] = value
+            for counted in measure(read_lines(path), texts[task], metrics, str(path)):
+                scores[counted.metric.label][update][task] = round(counted.value, DIGITS)
     return scores
 
 

@@ -71,7 +71,7 @@ class StudySettings(PaperSettings):
     authors: ListOf[str] = Doc("Of the study.", ())
     url: Address | Literal[""] = Doc("Where it can be read.", "")
     citation: Citation | None = None
-    metric: MetricSettings = Doc("How tables score.", MetricSettings(tokenize="13a"))
+    metric: MetricSettings = Doc("How tables score.", MetricSettings())
     data: str | dict[str, Any] | None = Doc(
         "The data set of all runs, or {dataset: …, subwords: …}; in place of borrowed text.", None
     )

@@ -368,7 +368,7 @@ class Decoding(Section):
         return int(self.cap_ratio * source_pieces) + self.cap_constant
 
 
-Tokenizer = Literal["moses"]
+Tokenizer = Literal["moses", "13a_pieces", "zh", "ko-mecab"]
 
 
 class Scoring(Section):
@@ -378,7 +378,7 @@ class Scoring(Section):
         "Resamples of the test set for a score's interval.", 1000, source="Koehn 2004"
     )
     tokenizers: Annotated[ListOf[Tokenizer], AfterValidator(unique), UnhashedValue(())] = Doc(
-        "Tokenizers of BLEU that are counted next to those of every run.", ()
+        "BLEU that is counted next to that of every run, as metric.tokenize names it.", ()
     )
 
 

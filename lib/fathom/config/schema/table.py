@@ -17,14 +17,16 @@ Ids = ListOf[Id]
 
 
 # flores200 is left out: sacreBLEU downloads its model when it scores.
-Tokenize = Literal["13a", "none", "intl", "char", "moses", "zh", "ja-mecab", "ko-mecab"]
+Tokenize = Literal["13a", "13a_pieces", "none", "intl", "char", "moses", "zh", "ko-mecab"]
 
 
 class MetricSettings(Section):
     """How a paper or a table scores."""
 
     tokenize: Tokenize | None = Doc(
-        "sacreBLEU's tokenizer, or Moses, which runs ask for in scoring.tokenizers.", None
+        "sacreBLEU's tokenizer, or Moses, or 13a against references that are joined from their "
+        "pieces; runs ask for the last two in scoring.tokenizers. By default that of the language.",
+        None,
     )
     unknown_for: Ids = Doc("Tasks whose metric in the paper is not known.", ())
     note: str = Doc("Why this is the paper's metric.", "")

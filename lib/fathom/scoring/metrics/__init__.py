@@ -5,8 +5,8 @@ drawn again without a second look at any text.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -36,6 +36,8 @@ class Metric(ABC):
     needs_source: bool = False  # whether `count` is given the source sentences
     uses_gpu: bool = False  # whether a job of the workflow asks for a GPU
     tokenizer: str = ""  # where the key of the measurement names it
+    of_pieces: bool = False  # whether references are joined from their pieces
+    part: str = ""  # of the test set, where a part of it is scored
 
     @abstractmethod
     def signature(self) -> str:
@@ -92,10 +94,17 @@ class Metric(ABC):
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a metric counts in each sentence."""
+    """What a metric counts in each sentence; nothing in those of other parts of a test set."""
 
     metric: Metric
     counts: np.ndarray  # (sentences, columns) whole numbers
+
+    @property
+    def of_part(self) -> "Statistics":
+        """What is counted in the sentences of the metric's part, without the others."""
+        if not self.metric.part:
+            return self
+        return replace(self, counts=self.counts[self.counts.any(axis=1)])
 
     @property
     def value(self) -> float:
@@ -161,22 +170,36 @@ def metrics_of(
     return [metric for name in names for metric in named(name).variants(language, tokenizers)]
 
 
-def measure(
-    hypotheses: Lines,
-    references: Lines,
-    language: str,
-    where: str,
-    tokenizers: Sequence[str] = (),
-    names: Sequence[str] = ALWAYS_SCORED,
-    sources: Lines | None = None,
-) -> list[Statistics]:
-    """Return the statistics of every metric with which a target language is scored.
+@dataclass(frozen=True)
+class HeldOut:
+    """The text of a task that hypotheses are measured against."""
 
-    Hypothesis i answers reference i and translates source i; `where` is what an error names, and
-    the rest is as for `metrics_of`.
+    language: str  # of the references
+    references: Lines
+    sources: Lines | None = None
+    of_pieces: Lines = ()  # the references joined from their pieces, for metrics `of_pieces`
+    parts: Mapping[str, Sequence[int]] = field(default_factory=dict)  # rows, by part's name
+
+
+def measure(
+    hypotheses: Lines, text: HeldOut, metrics: Iterable[Metric], where: str
+) -> list[Statistics]:
+    """Return the statistics of each metric; `where` is what an error names.
+
+    Hypothesis i answers reference i and translates source i.
     """
-    if len(hypotheses) != len(references) or not references:
-        what = f"{len(hypotheses)} hypotheses for {len(references)} references"
+    if len(hypotheses) != len(text.references) or not hypotheses:
+        what = f"{len(hypotheses)} hypotheses for {len(text.references)} references"
         raise FathomError(what, where, "translate again; every sentence has one hypothesis")
-    metrics = metrics_of(language, tokenizers, names)
-    return [metric.statistics(hypotheses, references, language, sources) for metric in metrics]
+    return [_measured(hypotheses, text, metric) for metric in metrics]
+
+
+def _measured(hypotheses: Lines, text: HeldOut, metric: Metric) -> Statistics:
+    references = text.of_pieces if metric.of_pieces else text.references
+    counted = metric.statistics(hypotheses, references, text.language, text.sources)
+    if not metric.part:
+        return counted
+    of_part = np.zeros_like(counted.counts)
+    rows = list(text.parts[metric.part])
+    of_part[rows] = counted.counts[rows]
+    return replace(counted, counts=of_part)

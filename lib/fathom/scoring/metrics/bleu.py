@@ -1,5 +1,7 @@
 """BLEU by tokenizer (Papineni et al., 2002): those of sacreBLEU, and Moses.
 
+config/tokenizers.py says which words name BLEU, `13a_pieces` among them.
+
 Moses tokens are those of a line as the script tokenizer.perl of Moses cuts it; sacremoses does.
 Options are the script's defaults: hyphens stay inside words, and characters that Moses reserves are
 escaped, which changes no count. sacremoses gives the tokens of the script of October 2018, which
@@ -18,11 +20,16 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_base import BaseTokenizer
 
 from fathom.config.measurement_keys import short_code
+from fathom.config.tokenizers import (
+    BY_LANGUAGE,
+    EVERYWHERE,
+    MOSES,
+    of_language,
+    of_pieces,
+    part_of,
+)
 from fathom.scoring.metrics import SacreBleu
 
-MOSES = "moses"
-EVERYWHERE = ("13a", "intl", "char", "none")
-BY_LANGUAGE = {"ko": ("ko-mecab",), "kor": ("ko-mecab",)}
 # As many lines as sacreBLEU's tokenizers remember: references are cut once.
 _LINES = 2**16
 _ORDERS = (1, 2, 3, 4)
@@ -39,7 +46,24 @@ class Bleu(SacreBleu):
 
     def variants(self, language: str, tokenizers: Sequence[str]) -> list[SacreBleu]:
         """Return BLEU with the tokenizers of every language, of this one, and those asked for."""
-        return [metric(each) for each in (*EVERYWHERE, *BY_LANGUAGE.get(language, ()), *tokenizers)]
+        words = [*EVERYWHERE, of_language(language), *tokenizers]
+        return [metric(word) for word in dict.fromkeys(words)]
+
+    @property
+    def of_pieces(self) -> bool:
+        """Whether references are joined from their pieces."""
+        return of_pieces(self.tokenizer)
+
+    @property
+    def part(self) -> str:
+        """The part of the test set that is scored; empty for all of it."""
+        return part_of(self.tokenizer)
+
+    def signature(self) -> str:
+        """Return sacreBLEU's signature; other references and a part of the lines have a name."""
+        signature = super().signature()
+        signature += "|refs:pieces" if self.of_pieces else ""
+        return signature + (f"|part:{self.part}" if self.part else "")
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """Return sacreBLEU's scores, with its smoothing "exp", computed for all sums at once.
@@ -57,14 +81,19 @@ class Bleu(SacreBleu):
 
 
 @cache
-def metric(tokenizer: str) -> Bleu:
-    """Return BLEU with a tokenizer."""
-    return Bleu("bleu", "BLEU", "higher", COLUMNS, partial(_peer, tokenizer), tokenizer)
+def metric(word: str) -> Bleu:
+    """Return BLEU by the word that names how it is counted."""
+    tokenizer = word.partition("_")[0]
+    return Bleu("bleu", "BLEU", "higher", COLUMNS, partial(_peer, tokenizer), word)
 
 
 def _peer(tokenizer: str, language: str) -> BLEU:
     # `force` keeps sacreBLEU from warning that text looks tokenised: some archives are, and Moses'
     # lines do.
+    if tokenizer == BY_LANGUAGE:
+        bleu = BLEU(tokenize=of_language(language), force=True)
+        bleu.tokenizer_signature = BY_LANGUAGE
+        return bleu
     if tokenizer != MOSES:
         return BLEU(tokenize=tokenizer, force=True)
     bleu = BLEU(tokenize="none", force=True)

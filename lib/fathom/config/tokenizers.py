@@ -1,0 +1,56 @@
+"""How BLEU is counted: by which tokenizer, against which references, on which sentences.
+
+A word names it, in scores.tsv, in keys of measurements and in config. `13a` is a tokenizer of
+sacreBLEU; `13a_pieces` is 13a against references as fairseq prints them, joined from their pieces;
+`13a_filtered` is 13a on the part `filtered` of the test set; `by-language` is the tokenizer of each
+target language.
+"""
+
+from collections.abc import Iterable
+
+from fathom.config.measurement_keys import long_code
+from fathom.config.spec import Spec
+
+# Counted for every target language; the first is sacreBLEU's default.
+DEFAULT = "13a"
+EVERYWHERE = (DEFAULT, "intl", "char", "none")
+MOSES = "moses"
+PIECES = "pieces"
+BY_LANGUAGE = "by-language"
+# Languages that 13a does not cut into words: in a sentence with fewer than four of its "words" even
+# the reference scores 0. Japanese has `char`, since sacreBLEU's package for its words is not
+# installed.
+_OF_LANGUAGE = {
+    "zho": "zh",
+    "kor": "ko-mecab",
+    **dict.fromkeys(("jpn", "tha", "lao", "mya", "khm"), "char"),
+}
+
+
+def of_language(language: str) -> str:
+    """Return the tokenizer of a target language."""
+    return _OF_LANGUAGE.get(long_code(language), DEFAULT)
+
+
+def of_languages(languages: Iterable[str]) -> str:
+    """Return the tokenizer that all these target languages have, or `by-language`."""
+    tokenizers = {of_language(language) for language in languages}
+    return tokenizers.pop() if len(tokenizers) == 1 else BY_LANGUAGE
+
+
+def of_pieces(word: str) -> bool:
+    """Return whether a word names BLEU against references that are joined from their pieces."""
+    return word.endswith(f"_{PIECES}")
+
+
+def part_of(word: str) -> str:
+    """Return the part of the test set that a word names; empty for all of it."""
+    return "" if of_pieces(word) else word.partition("_")[2]
+
+
+def counted(spec: Spec, split: str) -> tuple[str, ...]:
+    """Return how BLEU of a run is counted beside the tokenizers of each target language."""
+    words = [*spec.scoring.tokenizers, of_languages(spec.data.target_languages.values())]
+    parts = spec.data.test_parts if split == "test" else ()
+    of_parts = [f"{word}_{part}" for part in parts for word in (DEFAULT, *spec.scoring.tokenizers)]
+    return tuple(dict.fromkeys([*words, *of_parts]))
