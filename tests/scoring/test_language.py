@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from fathom.io.files import read_lines, write_lines
+from fathom.io.files import read_lines
 from fathom.scoring import right_language
 from fathom.scoring.right_language import (
     UNIFORM,
@@ -20,7 +20,6 @@ from fathom.scoring.right_language import (
 from tests.support.small_corpus import (
     LANGUAGES,
     TASKS,
-    record_corpus,
     small_data,
     words,
     write_corpus,
@@ -147,6 +146,12 @@ def test_copies_of_the_source_are_in_the_sources_language(corpus):
     assert found.doubt
 
 
+def test_two_tasks_in_the_language_of_each_other_have_a_doubt(corpus):
+    found = check(DATA, corpus, "test", written(corpus, bos="bel", bel="bos"))
+    assert [*found.doubts] == ["bos", "bel"]
+    assert found.doubt
+
+
 def test_a_task_needs_half_of_its_references_share(corpus):
     mixed = written(corpus)
     wrong = written(corpus, bel="kor", kor="bel", bos="kor")
@@ -159,7 +164,7 @@ def test_a_task_needs_half_of_its_references_share(corpus):
 @pytest.mark.parametrize(("right", "passes"), [(35, True), (25, False)])
 def test_where_few_references_are_in_their_language_fewer_hypotheses_need_be(right, passes):
     references = dict.fromkeys(TASKS, Share(60, 100))
-    found = Checked(dict.fromkeys(TASKS, Share(right, 100)), references, {})
+    found = Checked(dict.fromkeys(TASKS, Share(right, 100)), references)
     assert (found.doubt == "") == passes
 
 
@@ -170,65 +175,18 @@ def test_texts_without_letters_have_no_language_and_a_task_of_them_fails(corpus)
     assert found.doubt
 
 
-def with_common_sources(folder, amount):
-    """Return a corpus in which the first test sources of all tasks are the same."""
-    corpus = write_corpus(folder)
-    for task in TASKS:
-        path = corpus / task / "test.eng"
-        lines = read_lines(path)
-        lines[:amount] = [f"common {number}" for number in range(amount)]
-        write_lines(path, lines)
-    record_corpus(corpus)
-    return corpus
-
-
-def test_tasks_with_the_same_hypotheses_of_common_sources_have_a_doubt(tmp_path):
-    corpus = with_common_sources(tmp_path, right_language.COMMON)
-    hypotheses = written(corpus)
-    hypotheses["bos"][: right_language.COMMON] = hypotheses["kor"][: right_language.COMMON]
-    found = check(DATA, corpus, "test", hypotheses)
-    assert {pair: share.value for pair, share in found.equal.items()} == {
-        ("bos", "bel"): 0.0,
-        ("bos", "kor"): 1.0,
-        ("bel", "kor"): 0.0,
-    }
-    assert "bos and kor" in found.doubt
-
-
-def test_two_tasks_with_one_target_language_may_have_the_same_hypotheses(tmp_path):
-    corpus = with_common_sources(tmp_path, right_language.COMMON)
-    # A second task of bos, with the same text.
-    (corpus / "more").symlink_to(corpus / "bos")
-    record_corpus(corpus)
-    tasks = [[task, LANGUAGES[task]] for task in TASKS] + [["more", "bos"]]
-    definition = {"tasks": tasks, "pivot": "eng"}
-    data = small_data(definition, direction="one_to_many", target_token="decoder")
-    hypotheses = written(corpus)
-    found = check(data, corpus, "test", hypotheses | {"more": hypotheses["bos"]})
-    assert ("bos", "more") not in found.equal
-    assert found.doubt == ""
-
-
-def test_few_common_sources_say_nothing(tmp_path):
-    corpus = with_common_sources(tmp_path, right_language.COMMON - 1)
-    found = check(DATA, corpus, "test", written(corpus))
-    assert found.equal == {}
-    assert records_of(found, "test", "plain")["equal_hypotheses.test.plain"].values == []
-
-
 def test_one_target_language_is_not_checked(corpus):
     hypotheses = {task: ["a"] * len(references(corpus, task)) for task in TASKS}
     assert check(small_data(), corpus, "test", hypotheses) is None
     assert check(DATA, corpus, "test", {}) is None
 
 
-def test_the_records_have_shares_pairs_and_the_doubt(corpus):
+def test_the_records_have_shares_and_the_doubt(corpus):
     found = check(DATA, corpus, "test", written(corpus, bos="kor", bel="kor"))
     records = records_of(found, "test", "soft")
     assert list(records) == [
         "right_language.test.soft",
         "reference_language.test.soft",
-        "equal_hypotheses.test.soft",
     ]
     shares = records["right_language.test.soft"]
     assert shares.doubt == found.doubt

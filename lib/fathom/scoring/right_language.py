@@ -3,8 +3,8 @@
 A network that knows no target language writes one sentence for all of them, and its likelihood does
 not show it. A task passes if its hypotheses are in its language at least half as often as its
 references are, by character models of the training text; a model of the source's language finds
-copies. A decoding passes if all tasks but one do, and no two tasks have the same hypotheses for
-more than half of the sources that both have. Else its scores carry the doubt, and tables mark them.
+copies. A decoding passes if all tasks but one do. Else its scores carry the doubt, and tables mark
+them.
 
 A language's model gives a character c the probability
 
@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 from fathom.config.spec import DataSpec
@@ -36,8 +35,6 @@ Hypotheses = Mapping[str, Sequence[str]]
 LEARNED, JUDGED = 4000, 100
 # The share of the references' that hypotheses need, and how many tasks may have less.
 SHARE, MAY_FAIL = 0.5, 1
-# Above this share of equal hypotheses two tasks do not pass; fewer common sources say nothing.
-EQUAL, COMMON = 0.5, 10
 _NAMED = 3
 
 # Of the models: the longest context, the weight of shorter ones, and the chance of any character.
@@ -124,22 +121,10 @@ class Checked:
 
     hypotheses: dict[str, Share]  # by task
     references: dict[str, Share]
-    # Equal hypotheses among the common sources, by pair of tasks.
-    equal: dict[tuple[str, str], Share]
 
     @property
     def doubts(self) -> dict[str, str]:
         """Why tasks do not pass, in words."""
-        pairs = [(pair, share.value) for pair, share in self.equal.items() if share.value > EQUAL]
-        equal = {
-            task: f"{share:.0%} equal to those of {', '.join({*pair} - {task})}"
-            for pair, share in pairs
-            for task in pair
-        }
-        return equal | self._wrong
-
-    @property
-    def _wrong(self) -> dict[str, str]:
         return {
             task: f"{share.value:.0%} right, references {self.references[task].value:.0%}"
             for task, share in self.hypotheses.items()
@@ -149,15 +134,11 @@ class Checked:
     @property
     def doubt(self) -> str:
         """Why the decoding does not pass, in words; nothing where it does."""
-        wrong = [f"{task} ({shares})" for task, shares in self._wrong.items()]
-        same = [
-            f"{first} and {second} ({share.value:.0%})"
-            for (first, second), share in self.equal.items()
-            if share.value > EQUAL
-        ]
-        reasons = [_named("hypotheses in another language", wrong)] if len(wrong) > MAY_FAIL else []
-        reasons += [_named("equal hypotheses", same)] if same else []
-        return "; ".join(reasons)
+        wrong = [f"{task} ({shares})" for task, shares in self.doubts.items()]
+        if len(wrong) <= MAY_FAIL:
+            return ""
+        more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+        return f"hypotheses in another language: {', '.join(wrong[:_NAMED])}{more}"
 
 
 def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> Checked | None:
@@ -170,9 +151,9 @@ def check_each(
 ) -> Iterator[Checked]:
     """Yield the check of several decodings of a split; nothing where there is one target language.
 
-    Tasks that have hypotheses have one for each sentence. Models of languages are made once.
+    Models of languages are made once.
     """
-    source, target = sides(data)
+    _, target = sides(data)
     languages = target.languages
     if len(set(languages.values())) < 2:
         return
@@ -186,31 +167,18 @@ def check_each(
         return Share(right, len(likeliest) - none)
 
     for hypotheses in decodings:
-        answers = {
-            task: dict(zip(source.sentences(corpus, task, split), texts, strict=True))
-            for task, texts in hypotheses.items()
-        }
-        pairs = {
-            (first, second): _equal(answers[first], answers[second])
-            for first, second in combinations(hypotheses, 2)
-            if languages[first] != languages[second]
-        }
         references = {task: target.sentences(corpus, task, split) for task in hypotheses}
         yield Checked(
             hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
             references={task: share(task, texts) for task, texts in references.items()},
-            equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
         )
 
 
 def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:
     """Return what the check of a decoding found, by key."""
-    pairs = [f"{first}, {second}" for first, second in checked.equal]
-    equal = [share.value for share in checked.equal.values()]
     records = {
         "right_language": Record(tasks=_numbers(checked.hypotheses), doubt=checked.doubt),
         "reference_language": Record(tasks=_numbers(checked.references)),
-        "equal_hypotheses": Record(axes=("tasks",), labels={"tasks": pairs}, values=equal),
     }
     return {f"{name}.{split}.{gates}": record for name, record in records.items()}
 
@@ -227,14 +195,3 @@ def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
 
 def _numbers(shares: Mapping[str, Share]) -> dict[str, Number]:
     return {task: Number(value=share.value, n=share.of) for task, share in shares.items()}
-
-
-def _equal(first: Mapping[str, str], second: Mapping[str, str]) -> Share:
-    """Return how many of the sources that two tasks share have the same hypothesis."""
-    common = first.keys() & second.keys()
-    return Share(sum(first[source] == second[source] for source in common), len(common))
-
-
-def _named(what: str, items: Sequence[str]) -> str:
-    more = f" and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
-    return f"{what}: {', '.join(items[:_NAMED])}{more}"
