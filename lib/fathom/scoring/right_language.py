@@ -11,12 +11,10 @@ A language's model gives a character c the probability
     p(c | h) = (count(h c) + 2 p(c | h')) / (count(h) + 2)
 
 after the characters h, up to three; h' is h without its first one, and where no character is left,
-p(c) is 1/300. This is Witten and Bell's idea with a constant weight. Case does not count, and a
-text that says something over and over says it once: otherwise a loop of few characters decides.
+p(c) is 1/300. This is Witten and Bell's idea with a constant weight. Case does not count.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +39,6 @@ _NAMED = 3
 LONGEST, WEIGHT, UNIFORM = 3, 2.0, 1 / 300
 LETTERS = 3  # a text with fewer letters has no language
 _BEFORE = " " * LONGEST
-_LOOP = re.compile(r"(.{1,12}?)\1{2,}")
 
 
 # The language of a text
@@ -86,17 +83,10 @@ def _grams(text: str) -> Iterator[str]:
 
 def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
     """Return the likeliest language of a sentence, or None if it has too few letters to say."""
-    text = collapsed(text.lower())
+    text = text.lower()
     if sum(map(str.isalpha, text)) < LETTERS:
         return None
     return max(models, key=lambda language: models[language].log_likelihood(text))
-
-
-def collapsed(text: str) -> str:
-    """Return a text in which up to 12 characters that follow each other three times come once."""
-    while (shorter := _LOOP.sub(r"\1", text)) != text:
-        text = shorter
-    return text
 
 
 # A decoding
