@@ -6,12 +6,12 @@ import random
 import pytest
 
 from fathom.io.files import read_lines
+from fathom.results.measurements import Number
 from fathom.scoring import right_language
 from fathom.scoring.right_language import (
     UNIFORM,
     CharacterModel,
     Checked,
-    Share,
     check,
     language_of,
     records_of,
@@ -120,7 +120,7 @@ def test_the_sentences_that_are_judged_are_drawn_over_the_test_set(corpus, monke
     half = len(wrong) // 2
     hypotheses["bos"] = [*hypotheses["bos"][:half], *wrong[half:]]
     share = check(DATA, corpus, "test", hypotheses).hypotheses["bos"]
-    assert (share.right, share.of) == (2, 4)
+    assert (share.value, share.n) == (0.5, 4)
 
 
 def test_copies_of_the_source_are_in_the_sources_language(corpus):
@@ -146,15 +146,15 @@ def test_a_task_needs_half_of_its_references_share(corpus):
 
 @pytest.mark.parametrize(("right", "passes"), [(35, True), (25, False)])
 def test_where_few_references_are_in_their_language_fewer_hypotheses_need_be(right, passes):
-    references = dict.fromkeys(TASKS, Share(60, 100))
-    found = Checked(dict.fromkeys(TASKS, Share(right, 100)), references)
+    references = dict.fromkeys(TASKS, Number(value=0.6))
+    found = Checked(dict.fromkeys(TASKS, Number(value=right / 100)), references)
     assert (found.doubt == "") == passes
 
 
 def test_texts_without_letters_have_no_language_and_a_task_of_them_fails(corpus):
     empty = {task: ["12"] * len(references(corpus, task)) for task in TASKS}
     found = check(DATA, corpus, "test", empty)
-    assert [(share.value, share.of) for share in found.hypotheses.values()] == [(0.0, 0)] * 3
+    assert [(share.value, share.n) for share in found.hypotheses.values()] == [(0.0, 0)] * 3
     assert found.doubt
 
 

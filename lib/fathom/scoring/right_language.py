@@ -33,7 +33,7 @@ Hypotheses = Mapping[str, Sequence[str]]
 LEARNED, JUDGED = 4000, 100
 # The share of the references' that hypotheses need, and how many tasks may have less.
 SHARE, MAY_FAIL = 0.5, 1
-_NAMED = 3
+_NAMED = 3  # tasks in the words of a doubt
 
 # Of the models: the longest context, the weight of shorter ones, and the chance of any character.
 LONGEST, WEIGHT, UNIFORM = 3, 2.0, 1 / 300
@@ -93,24 +93,14 @@ def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Share:
-    """How many texts of a task are in its language, of those that have enough letters."""
-
-    right: int
-    of: int
-
-    @property
-    def value(self) -> float:
-        """The share; 0 where no text has enough letters."""
-        return self.right / self.of if self.of else 0.0
-
-
-@dataclass(frozen=True)
 class Checked:
-    """What the check of one decoding found."""
+    """What the check of one decoding found, by task: shares of texts in the task's language.
 
-    hypotheses: dict[str, Share]  # by task
-    references: dict[str, Share]
+    `n` is the number of judged texts with enough letters; without any, the share is 0.
+    """
+
+    hypotheses: dict[str, Number]
+    references: dict[str, Number]
 
     @property
     def doubts(self) -> dict[str, str]:
@@ -144,33 +134,34 @@ def check_each(
     Models of languages are made once.
     """
     _, target = sides(data)
-    languages = target.languages
-    if len(set(languages.values())) < 2:
+    if len(set(target.languages.values())) < 2:
         return
     models = _models(data, corpus)
 
-    def share(task: str, texts: Sequence[str]) -> Share:
-        count = min(JUDGED, len(texts))
-        judged = [texts[at * len(texts) // count] for at in range(count)]
-        likeliest = [language_of(text, models) for text in judged]
-        right, none = likeliest.count(languages[task]), likeliest.count(None)
-        return Share(right, len(likeliest) - none)
+    def shares(texts: Hypotheses) -> dict[str, Number]:
+        return {task: _share(texts[task], target.languages[task], models) for task in texts}
 
     for hypotheses in decodings:
         references = {task: target.sentences(corpus, task, split) for task in hypotheses}
-        yield Checked(
-            hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
-            references={task: share(task, texts) for task, texts in references.items()},
-        )
+        yield Checked(shares(hypotheses), shares(references))
 
 
 def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:
     """Return what the check of a decoding found, by key."""
     records = {
-        "right_language": Record(tasks=_numbers(checked.hypotheses), doubt=checked.doubt),
-        "reference_language": Record(tasks=_numbers(checked.references)),
+        "right_language": Record(tasks=checked.hypotheses, doubt=checked.doubt),
+        "reference_language": Record(tasks=checked.references),
     }
     return {f"{name}.{split}.{gates}": record for name, record in records.items()}
+
+
+def _share(texts: Sequence[str], language: str, models: Mapping[str, CharacterModel]) -> Number:
+    """Return the share of a language among the judged texts that have one."""
+    count = min(JUDGED, len(texts))
+    judged = (texts[at * len(texts) // count] for at in range(count))
+    languages = [found for text in judged if (found := language_of(text, models)) is not None]
+    right = languages.count(language)
+    return Number(value=right / len(languages) if languages else 0.0, n=len(languages))
 
 
 def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
@@ -181,7 +172,3 @@ def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
             lines = side.sentences(corpus, task, "train")[:LEARNED]
             texts.setdefault(language, {}).update(dict.fromkeys(lines))
     return {language: CharacterModel(list(lines)[:LEARNED]) for language, lines in texts.items()}
-
-
-def _numbers(shares: Mapping[str, Share]) -> dict[str, Number]:
-    return {task: Number(value=share.value, n=share.of) for task, share in shares.items()}
