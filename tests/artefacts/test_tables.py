@@ -327,13 +327,13 @@ def test_text_that_is_scored_as_it_is_says_so(results):
 
 
 def test_a_doubtful_number_has_a_mark_and_a_note_says_why(tmp_path, results):
-    doubtful = scores(20.0, 38.0).model_copy(update={"doubt": "equal hypotheses"})
+    doubtful = scores(20.0, 38.0).model_copy(update={"doubt": "another language"})
     results.write("p/small", {BLEU: doubtful})
     layout = laid_out(tmp_path, results)
     ours = row(layout.blocks[0], "6/6")
     assert [ours[name].text for name in ("Avg.", "bos", "fra")] == ["29.0‡", "20‡", "38.0‡"]
     assert any(note.startswith("‡") for note in layout.notes)
-    assert "6/6: equal hypotheses." in layout.notes
+    assert "6/6: another language." in layout.notes
     assert not any("‡" in note for note in laid_out(tmp_path).notes)
 
 

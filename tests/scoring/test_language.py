@@ -5,22 +5,20 @@ import random
 
 import pytest
 
-from fathom.io.files import read_lines, write_lines
+from fathom.io.files import read_lines
+from fathom.results.measurements import Number
 from fathom.scoring import right_language
 from fathom.scoring.right_language import (
     UNIFORM,
     CharacterModel,
     Checked,
-    Share,
     check,
-    collapsed,
     language_of,
     records_of,
 )
 from tests.support.small_corpus import (
     LANGUAGES,
     TASKS,
-    record_corpus,
     small_data,
     words,
     write_corpus,
@@ -42,16 +40,13 @@ MODELS = {language: CharacterModel(lines) for language, lines in TEXTS.items()}
         ("페이지를 입력하세요", "kor"),
         ("THE FIELD IS REQUIRED", "eng"),
         ("the", "eng"),
-        ("cette page est " + "e the e the " * 20, "fra"),
         # Few letters.
         ("12:30, 4 %", None),
         ("a-b", None),
         ("", None),
     ],
 )
-def test_a_text_of_three_letters_has_the_likeliest_language_and_a_loop_does_not_decide(
-    text, language
-):
+def test_a_text_of_three_letters_has_the_likeliest_language(text, language):
     assert language_of(text, MODELS) == language
 
 
@@ -72,19 +67,6 @@ def test_a_character_that_was_never_seen_has_what_the_shortest_context_leaves():
     seen_nothing = 2 * UNIFORM / (1 + 2)
     expected = seen_nothing * (2 / 3) ** 3
     assert model.log_likelihood("z") == pytest.approx(math.log(expected))
-
-
-@pytest.mark.parametrize(
-    ("text", "once"),
-    [
-        ("de la de la de la de la page", "de la page"),
-        ("aaaa", "a"),
-        ("no no", "no no"),
-        ("ababab ababab ababab x", "ab x"),
-    ],
-)
-def test_a_loop_says_once_what_it_says(text, once):
-    assert collapsed(text) == once
 
 
 # The right language
@@ -138,12 +120,18 @@ def test_the_sentences_that_are_judged_are_drawn_over_the_test_set(corpus, monke
     half = len(wrong) // 2
     hypotheses["bos"] = [*hypotheses["bos"][:half], *wrong[half:]]
     share = check(DATA, corpus, "test", hypotheses).hypotheses["bos"]
-    assert (share.right, share.of) == (2, 4)
+    assert (share.value, share.n) == (0.5, 4)
 
 
 def test_copies_of_the_source_are_in_the_sources_language(corpus):
     found = check(DATA, corpus, "test", written(corpus, bos="eng", bel="eng", kor="eng"))
     assert all(share.value < 0.2 for share in found.hypotheses.values())
+    assert found.doubt
+
+
+def test_two_tasks_in_the_language_of_each_other_have_a_doubt(corpus):
+    found = check(DATA, corpus, "test", written(corpus, bos="bel", bel="bos"))
+    assert [*found.doubts] == ["bos", "bel"]
     assert found.doubt
 
 
@@ -158,62 +146,16 @@ def test_a_task_needs_half_of_its_references_share(corpus):
 
 @pytest.mark.parametrize(("right", "passes"), [(35, True), (25, False)])
 def test_where_few_references_are_in_their_language_fewer_hypotheses_need_be(right, passes):
-    references = dict.fromkeys(TASKS, Share(60, 100))
-    found = Checked(dict.fromkeys(TASKS, Share(right, 100)), references, {})
+    references = dict.fromkeys(TASKS, Number(value=0.6))
+    found = Checked(dict.fromkeys(TASKS, Number(value=right / 100)), references)
     assert (found.doubt == "") == passes
 
 
 def test_texts_without_letters_have_no_language_and_a_task_of_them_fails(corpus):
     empty = {task: ["12"] * len(references(corpus, task)) for task in TASKS}
     found = check(DATA, corpus, "test", empty)
-    assert [(share.value, share.of) for share in found.hypotheses.values()] == [(0.0, 0)] * 3
+    assert [(share.value, share.n) for share in found.hypotheses.values()] == [(0.0, 0)] * 3
     assert found.doubt
-
-
-def with_common_sources(folder, amount):
-    """Return a corpus in which the first test sources of all tasks are the same."""
-    corpus = write_corpus(folder)
-    for task in TASKS:
-        path = corpus / task / "test.eng"
-        lines = read_lines(path)
-        lines[:amount] = [f"common {number}" for number in range(amount)]
-        write_lines(path, lines)
-    record_corpus(corpus)
-    return corpus
-
-
-def test_tasks_with_the_same_hypotheses_of_common_sources_have_a_doubt(tmp_path):
-    corpus = with_common_sources(tmp_path, right_language.COMMON)
-    hypotheses = written(corpus)
-    hypotheses["bos"][: right_language.COMMON] = hypotheses["kor"][: right_language.COMMON]
-    found = check(DATA, corpus, "test", hypotheses)
-    assert {pair: share.value for pair, share in found.equal.items()} == {
-        ("bos", "bel"): 0.0,
-        ("bos", "kor"): 1.0,
-        ("bel", "kor"): 0.0,
-    }
-    assert "bos and kor" in found.doubt
-
-
-def test_two_tasks_with_one_target_language_may_have_the_same_hypotheses(tmp_path):
-    corpus = with_common_sources(tmp_path, right_language.COMMON)
-    # A second task of bos, with the same text.
-    (corpus / "more").symlink_to(corpus / "bos")
-    record_corpus(corpus)
-    tasks = [[task, LANGUAGES[task]] for task in TASKS] + [["more", "bos"]]
-    definition = {"tasks": tasks, "pivot": "eng"}
-    data = small_data(definition, direction="one_to_many", target_token="decoder")
-    hypotheses = written(corpus)
-    found = check(data, corpus, "test", hypotheses | {"more": hypotheses["bos"]})
-    assert ("bos", "more") not in found.equal
-    assert found.doubt == ""
-
-
-def test_few_common_sources_say_nothing(tmp_path):
-    corpus = with_common_sources(tmp_path, right_language.COMMON - 1)
-    found = check(DATA, corpus, "test", written(corpus))
-    assert found.equal == {}
-    assert records_of(found, "test", "plain")["equal_hypotheses.test.plain"].values == []
 
 
 def test_one_target_language_is_not_checked(corpus):
@@ -222,13 +164,12 @@ def test_one_target_language_is_not_checked(corpus):
     assert check(DATA, corpus, "test", {}) is None
 
 
-def test_the_records_have_shares_pairs_and_the_doubt(corpus):
+def test_the_records_have_shares_and_the_doubt(corpus):
     found = check(DATA, corpus, "test", written(corpus, bos="kor", bel="kor"))
     records = records_of(found, "test", "soft")
     assert list(records) == [
         "right_language.test.soft",
         "reference_language.test.soft",
-        "equal_hypotheses.test.soft",
     ]
     shares = records["right_language.test.soft"]
     assert shares.doubt == found.doubt

@@ -36,7 +36,7 @@ METRICS = tuple(sorted(plugins.modules(plugins.FATHOM["metrics"])))
 ALWAYS_SCORED = ("bleu", "chrf")
 SCORES = "scores"
 _OF_METRIC = ("split", "gates", "window")
-_OF_LANGUAGE = ("right_language", "reference_language", "equal_hypotheses")
+_OF_LANGUAGE = ("right_language", "reference_language")
 _OF_GATES = ("gates", "depth", "depth_probability", "abs_alpha", "undecided")
 _OF_MASKS = ("sharing", "similarity", "masks", "phi_size", "phi_least", "ties")
 # The rule that makes each measurement, and its qualifiers. A key may leave out `window`.

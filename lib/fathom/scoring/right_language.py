@@ -3,25 +3,22 @@
 A network that knows no target language writes one sentence for all of them, and its likelihood does
 not show it. A task passes if its hypotheses are in its language at least half as often as its
 references are, by character models of the training text; a model of the source's language finds
-copies. A decoding passes if all tasks but one do, and no two tasks have the same hypotheses for
-more than half of the sources that both have. Else its scores carry the doubt, and tables mark them.
+copies. A decoding passes if all tasks but one do. Else its scores carry the doubt, and tables mark
+them.
 
 A language's model gives a character c the probability
 
     p(c | h) = (count(h c) + 2 p(c | h')) / (count(h) + 2)
 
 after the characters h, up to three; h' is h without its first one, and where no character is left,
-p(c) is 1/300. This is Witten and Bell's idea with a constant weight. Case does not count, and a
-text that says something over and over says it once: otherwise a loop of few characters decides.
+p(c) is 1/300. This is Witten and Bell's idea with a constant weight. Case does not count.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 
 from fathom.config.spec import DataSpec
@@ -36,15 +33,12 @@ Hypotheses = Mapping[str, Sequence[str]]
 LEARNED, JUDGED = 4000, 100
 # The share of the references' that hypotheses need, and how many tasks may have less.
 SHARE, MAY_FAIL = 0.5, 1
-# Above this share of equal hypotheses two tasks do not pass; fewer common sources say nothing.
-EQUAL, COMMON = 0.5, 10
-_NAMED = 3
+_NAMED = 3  # tasks in the words of a doubt
 
 # Of the models: the longest context, the weight of shorter ones, and the chance of any character.
 LONGEST, WEIGHT, UNIFORM = 3, 2.0, 1 / 300
 LETTERS = 3  # a text with fewer letters has no language
 _BEFORE = " " * LONGEST
-_LOOP = re.compile(r"(.{1,12}?)\1{2,}")
 
 
 # The language of a text
@@ -89,57 +83,28 @@ def _grams(text: str) -> Iterator[str]:
 
 def language_of(text: str, models: Mapping[str, CharacterModel]) -> str | None:
     """Return the likeliest language of a sentence, or None if it has too few letters to say."""
-    text = collapsed(text.lower())
+    text = text.lower()
     if sum(map(str.isalpha, text)) < LETTERS:
         return None
     return max(models, key=lambda language: models[language].log_likelihood(text))
-
-
-def collapsed(text: str) -> str:
-    """Return a text in which up to 12 characters that follow each other three times come once."""
-    while (shorter := _LOOP.sub(r"\1", text)) != text:
-        text = shorter
-    return text
 
 
 # A decoding
 
 
 @dataclass(frozen=True)
-class Share:
-    """How many texts of a task are in its language, of those that have enough letters."""
-
-    right: int
-    of: int
-
-    @property
-    def value(self) -> float:
-        """The share; 0 where no text has enough letters."""
-        return self.right / self.of if self.of else 0.0
-
-
-@dataclass(frozen=True)
 class Checked:
-    """What the check of one decoding found."""
+    """What the check of one decoding found, by task: shares of texts in the task's language.
 
-    hypotheses: dict[str, Share]  # by task
-    references: dict[str, Share]
-    # Equal hypotheses among the common sources, by pair of tasks.
-    equal: dict[tuple[str, str], Share]
+    `n` is the number of judged texts with enough letters; without any, the share is 0.
+    """
+
+    hypotheses: dict[str, Number]
+    references: dict[str, Number]
 
     @property
     def doubts(self) -> dict[str, str]:
         """Why tasks do not pass, in words."""
-        pairs = [(pair, share.value) for pair, share in self.equal.items() if share.value > EQUAL]
-        equal = {
-            task: f"{share:.0%} equal to those of {', '.join({*pair} - {task})}"
-            for pair, share in pairs
-            for task in pair
-        }
-        return equal | self._wrong
-
-    @property
-    def _wrong(self) -> dict[str, str]:
         return {
             task: f"{share.value:.0%} right, references {self.references[task].value:.0%}"
             for task, share in self.hypotheses.items()
@@ -149,15 +114,11 @@ class Checked:
     @property
     def doubt(self) -> str:
         """Why the decoding does not pass, in words; nothing where it does."""
-        wrong = [f"{task} ({shares})" for task, shares in self._wrong.items()]
-        same = [
-            f"{first} and {second} ({share.value:.0%})"
-            for (first, second), share in self.equal.items()
-            if share.value > EQUAL
-        ]
-        reasons = [_named("hypotheses in another language", wrong)] if len(wrong) > MAY_FAIL else []
-        reasons += [_named("equal hypotheses", same)] if same else []
-        return "; ".join(reasons)
+        wrong = [f"{task} ({shares})" for task, shares in self.doubts.items()]
+        if len(wrong) <= MAY_FAIL:
+            return ""
+        more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+        return f"hypotheses in another language: {', '.join(wrong[:_NAMED])}{more}"
 
 
 def check(data: DataSpec, corpus: Path, split: str, hypotheses: Hypotheses) -> Checked | None:
@@ -170,49 +131,37 @@ def check_each(
 ) -> Iterator[Checked]:
     """Yield the check of several decodings of a split; nothing where there is one target language.
 
-    Tasks that have hypotheses have one for each sentence. Models of languages are made once.
+    Models of languages are made once.
     """
-    source, target = sides(data)
-    languages = target.languages
-    if len(set(languages.values())) < 2:
+    _, target = sides(data)
+    if len(set(target.languages.values())) < 2:
         return
     models = _models(data, corpus)
 
-    def share(task: str, texts: Sequence[str]) -> Share:
-        count = min(JUDGED, len(texts))
-        judged = [texts[at * len(texts) // count] for at in range(count)]
-        likeliest = [language_of(text, models) for text in judged]
-        right, none = likeliest.count(languages[task]), likeliest.count(None)
-        return Share(right, len(likeliest) - none)
+    def shares(texts: Hypotheses) -> dict[str, Number]:
+        return {task: _share(texts[task], target.languages[task], models) for task in texts}
 
     for hypotheses in decodings:
-        answers = {
-            task: dict(zip(source.sentences(corpus, task, split), texts, strict=True))
-            for task, texts in hypotheses.items()
-        }
-        pairs = {
-            (first, second): _equal(answers[first], answers[second])
-            for first, second in combinations(hypotheses, 2)
-            if languages[first] != languages[second]
-        }
         references = {task: target.sentences(corpus, task, split) for task in hypotheses}
-        yield Checked(
-            hypotheses={task: share(task, texts) for task, texts in hypotheses.items()},
-            references={task: share(task, texts) for task, texts in references.items()},
-            equal={pair: equal for pair, equal in pairs.items() if equal.of >= COMMON},
-        )
+        yield Checked(shares(hypotheses), shares(references))
 
 
 def records_of(checked: Checked, split: str, gates: str) -> dict[str, Record]:
     """Return what the check of a decoding found, by key."""
-    pairs = [f"{first}, {second}" for first, second in checked.equal]
-    equal = [share.value for share in checked.equal.values()]
     records = {
-        "right_language": Record(tasks=_numbers(checked.hypotheses), doubt=checked.doubt),
-        "reference_language": Record(tasks=_numbers(checked.references)),
-        "equal_hypotheses": Record(axes=("tasks",), labels={"tasks": pairs}, values=equal),
+        "right_language": Record(tasks=checked.hypotheses, doubt=checked.doubt),
+        "reference_language": Record(tasks=checked.references),
     }
     return {f"{name}.{split}.{gates}": record for name, record in records.items()}
+
+
+def _share(texts: Sequence[str], language: str, models: Mapping[str, CharacterModel]) -> Number:
+    """Return the share of a language among the judged texts that have one."""
+    count = min(JUDGED, len(texts))
+    judged = (texts[at * len(texts) // count] for at in range(count))
+    languages = [found for text in judged if (found := language_of(text, models)) is not None]
+    right = languages.count(language)
+    return Number(value=right / len(languages) if languages else 0.0, n=len(languages))
 
 
 def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
@@ -223,18 +172,3 @@ def _models(data: DataSpec, corpus: Path) -> dict[str, CharacterModel]:
             lines = side.sentences(corpus, task, "train")[:LEARNED]
             texts.setdefault(language, {}).update(dict.fromkeys(lines))
     return {language: CharacterModel(list(lines)[:LEARNED]) for language, lines in texts.items()}
-
-
-def _numbers(shares: Mapping[str, Share]) -> dict[str, Number]:
-    return {task: Number(value=share.value, n=share.of) for task, share in shares.items()}
-
-
-def _equal(first: Mapping[str, str], second: Mapping[str, str]) -> Share:
-    """Return how many of the sources that two tasks share have the same hypothesis."""
-    common = first.keys() & second.keys()
-    return Share(sum(first[source] == second[source] for source in common), len(common))
-
-
-def _named(what: str, items: Sequence[str]) -> str:
-    more = f" and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
-    return f"{what}: {', '.join(items[:_NAMED])}{more}"
