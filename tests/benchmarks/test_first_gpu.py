@@ -19,10 +19,10 @@ CHAIN = """
 from pathlib import Path
 import benchmarks.first_gpu.parts, fathom.cli.main, fathom.cli.measure, fathom.cli.runs
 import fathom.decode.translate, fathom.scoring.score
-from fathom.scoring.metrics import measure
+from fathom.scoring.metrics import HeldOut, measure, metrics_of
 from tests.support.small_runs import encoded, specification, train_run
 train_run(specification(), encoded(Path.cwd()), Path("run"))
-measure(["a b"], ["a b"], "eng", "here")
+measure(["a b"], HeldOut("eng", ["a b"]), metrics_of("eng"), "here")
 """
 
 

@@ -57,7 +57,7 @@ def test_a_study_of_ten_lines_is_valid_and_moves_no_other_run(read, sample):
         for name in sample.entries:
             assert project.spec(name, scale).identity == sample.spec(name, scale).identity
     table = project.papers["mine"].tables["table1"]
-    assert (table.settings.title, table.metric.tokenize) == ("Width on pairs", "13a")
+    assert (table.settings.title, table.metric.tokenize) == ("Width on pairs", None)
     rows = {cell.row: cell.source for cell in project.cells(table)}
     assert rows == {"flat": "mine/flat", "KL 2": "mine/thick_2", "KL 3": "mine/thick_3"}
     assert project.papers["mine"].printed("table1", project.cells(table)) == ()

@@ -15,7 +15,7 @@ from fathom.config.paths import Paths
 from fathom.decode.translate import split_lines
 from fathom.results.recipe import RECIPE
 from fathom.scoring.bootstrap import draws, interval
-from fathom.scoring.metrics import measure
+from fathom.scoring.metrics import HeldOut, measure, metrics_of
 from tests.scoring.conftest import ENGLISH, OTHER
 from tests.support.small_runs import latent, masked, specification, train_run
 from tests.support.trained import trained_spec, write_text, write_trained
@@ -70,7 +70,9 @@ def scoring() -> dict[str, list[float]]:
     """Return value, interval and standard error of every metric on a fixed text."""
     drawn = draws(len(ENGLISH), 100)
     found = {}
-    for counted in measure(OTHER["kor"][::-1], OTHER["kor"], "kor", "here"):
+    for counted in measure(
+        OTHER["kor"][::-1], HeldOut("kor", OTHER["kor"]), metrics_of("kor"), "here"
+    ):
         spread = interval(counted, drawn)
         found[counted.metric.label] = [counted.value, spread.low, spread.high, spread.stderr]
     return found

@@ -16,7 +16,7 @@ from fathom.results.recipe import RECIPE
 from fathom.results.training_record import MeasurementFile
 from fathom.results.verify import verify
 from fathom.scoring import sentences
-from fathom.scoring.metrics import bleu, chrf, measure, metrics_of, named
+from fathom.scoring.metrics import HeldOut, bleu, chrf, measure, metrics_of, named
 from fathom.scoring.score import COLUMNS, score
 from tests.scoring.conftest import ENGLISH, OTHER
 from tests.support import run_files
@@ -47,8 +47,8 @@ def scored(paths, spec, gates="plain", split="test", report=silent):
 def test_a_korean_target_gets_ko_mecab_and_a_korean_source_does_not(paths, decoded):
     _, scores, file = scored(paths, decoded("one_to_many"))
     by_task = {task: [line.metric for line in scores if line.task == task] for task in OTHER}
-    assert by_task["kor"] == ["13a", "intl", "char", "none", "ko-mecab", "chrF"]
-    assert by_task["bos"] == METRICS
+    assert by_task["kor"] == ["13a", "intl", "char", "none", "ko-mecab", "by-language", "chrF"]
+    assert by_task["bos"] == ["13a", "intl", "char", "none", "by-language", "chrF"]
     record = file.measurements["bleu.test.plain.ko-mecab"]
     assert list(record.tasks) == ["kor"]
     assert "tok:ko-mecab" in record.how
@@ -205,7 +205,7 @@ def test_a_decoding_that_does_not_fit_is_refused(paths, decoded, change, message
 @pytest.mark.parametrize(("hypotheses", "references"), [(ENGLISH[1:], ENGLISH), ([], [])])
 def test_every_reference_needs_one_hypothesis(hypotheses, references):
     with refused(f"{len(hypotheses)} hypotheses for {len(references)} references", where="bos"):
-        measure(hypotheses, references, "eng", "bos")
+        measure(hypotheses, HeldOut("eng", references), metrics_of("eng"), "bos")
 
 
 def test_hypotheses_in_other_languages_put_a_doubt_on_every_score(paths, decoded):

@@ -204,7 +204,7 @@ def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
 
 def scores_of(run, paths, files):
     """Return the scores of test hypotheses."""
-    references = texts_of(run, paths.corpus(run.data), "test")
+    references = texts_of(run, paths, "test")
     return checkpoint_scores(run, references, files)
 
 
@@ -250,11 +250,11 @@ def test_a_corpus_without_the_split_or_its_lines_is_refused(decoded, paths):
     corpus = paths.corpus(run.data)
     (corpus / "bos" / "valid.eng").unlink()
     with refused("no such file", where="valid.eng"):
-        texts_of(run, corpus, "valid")
+        texts_of(run, paths, "valid")
     decoded()
     write_lines(corpus / "kor" / "test.eng", [])
     with refused("not the file that was recorded", where="test.eng"):
-        texts_of(run, corpus, "test")
+        texts_of(run, paths, "test")
 
 
 def test_hypotheses_that_do_not_answer_the_references_are_refused(decoded, paths, spoilt):

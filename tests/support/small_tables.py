@@ -22,7 +22,7 @@ from fathom.io.records import hashes, write_record
 from fathom.results.measurements import Measurements, Number, Record, write
 from fathom.results.recipe import RECIPE
 from fathom.scoring import sentences
-from fathom.scoring.metrics import measure, metrics_of
+from fathom.scoring.metrics import HeldOut, measure, metrics_of
 from fathom.scoring.score import records_of, scores_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -193,7 +193,7 @@ class Results:
         folder = self.decoding(run, seed, "test", gates)
         lines = []
         for task, (hypotheses, references) in texts.items():
-            statistics = measure(hypotheses, references, "eng", task)
+            statistics = measure(hypotheses, HeldOut("eng", references), metrics_of("eng"), task)
             sentences.write(sentences.path_of(folder, task), statistics)
             lines += scores_of(task, statistics, 40)
         write_record(folder / "scoring.json", {"files": hashes(folder, "*.gz")})

@@ -53,7 +53,7 @@ class DataSpec:
     @property
     def test_parts(self) -> tuple[str, ...]:
         """The names of the parts of the test set that are scored alone, too."""
-        return tuple(self.definition["split"].get("parts", ()))
+        return tuple(self.definition.get("split", {}).get("parts", ()))
 
     @property
     def subwords(self) -> Subwords:

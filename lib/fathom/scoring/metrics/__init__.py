@@ -159,8 +159,9 @@ def named(name: str) -> Metric:
 def of_key(key: str) -> Metric:
     """Return the metric of a measurement's key."""
     name, qualifiers = words_of(key)
-    tokenizers = [qualifiers["tokenizer"]] if "tokenizer" in qualifiers else []
-    return named(name).variants("", tokenizers)[-1]
+    asked = qualifiers.get("tokenizer")
+    variants = named(name).variants("", [asked] if asked else [])
+    return next(metric for metric in variants if asked in (None, metric.tokenizer))
 
 
 def metrics_of(
