@@ -361,6 +361,12 @@ MISTAKES = {
         ("a proof of an unknown text", "pivot: eng",
          "pivot: eng\npieces: marked\nproof: {text_of: wrods, lines: 9, entries: 8, threshold: 5}",
          "proof.text_of", "wrods words"),
+        ("a part of the test set whose name is not a word", "test: [test.de]}",
+         "test: [test.de], parts: {2-k: [train.de]}}", "split.parts.2-k", "2-k filtered"),
+        ("a part of the test set that is all of it", "test: [test.de]}",
+         "test: [test.de], parts: {half: [test.de]}}", "split.parts.half", "test.de some"),
+        ("a part of the test set in an unknown file", "test: [test.de]}",
+         "test: [test.de], parts: {half: [tain.de]}}", "split.parts.half", "tain.de train.de"),
     ],
     DOMAINS: [
         ("line numbers of an unknown task", "    law: {train: law.train",

@@ -8,10 +8,11 @@ from pyarrow import parquet
 
 from fathom.data.prepare import prepare
 from fathom.data.readers import line_numbers, parallel, ted
+from fathom.data.sides import part_lines, parts
 from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines
-from fathom.io.records import write_record
+from fathom.io.records import read_record, write_record
 from tests.data.small_archives import (
     COLUMNS,
     dataset,
@@ -363,6 +364,108 @@ def test_natural_lines_are_read_as_they_are_with_the_quotes_of_a_table(tmp_path)
         contents[name] = "".join(f"{line}\n" for line in lines).encode()
     train = orig(contents, tmp_path, ("aze",))["aze"].splits["train"]
     assert train == [(line, line) for line in lines]
+
+
+# A part of the test set, in an archive of its own
+
+TRAIN_PAIRS, VALID_PAIRS = [("Alte Mäuse", "mice are nice"), ("Ja.", "Yes.")], [("Tee.", "Tea.")]
+TEST_PAIRS = [
+    ("Ja.", "Yes."),
+    ("Nein.", "No."),
+    ("Ja.", "Yes."),
+    ("R&amp;B", "R & B"),
+    ("Ei.", "Egg."),
+]
+NO, YES, EGG = TEST_PAIRS[1], TEST_PAIRS[0], TEST_PAIRS[4]
+
+
+@pytest.fixture
+def with_part(tmp_path):
+    """A function that prepares text whose test set has a part, and returns the corpus's folder."""
+
+    def run(part=(NO, YES, EGG), clean=False, **keys):
+        texts = {"train": ("train", TRAIN_PAIRS), "valid": ("dev", VALID_PAIRS)}
+        texts |= {"test": ("test-full", TEST_PAIRS), "filtered": ("test", part)}
+        sources, codes = {}, {}
+        for source, (folder, pairs) in texts.items():
+            ends = [("ref.de.sgm", "src.en.sgm"), ("de", "en")][source == "train"]
+            contents = {}
+            for end, lines in zip(ends, zip(*pairs, strict=True), strict=True):
+                plain = "".join(f"{line}\n" for line in lines).encode()
+                contents[f"{folder}/{source}-{end}"] = sgm(*lines) if "sgm" in end else plain
+            names = [*contents]
+            path = tar_of(tmp_path / f"{source}.tgz", contents)
+            sources[source] = fetched(tmp_path / "sources" / source, path, source)
+            codes[source] = {"deu": [names[0]], "eng": [names[1]]}
+        split = {"by": "file", "clean": clean, "valid": codes["valid"]["deu"]}
+        split |= {"test": codes["test"]["deu"], "parts": {"filtered": codes["filtered"]["deu"]}}
+        keys = {"split": split, "max_shared": 1.0} | keys
+        card = dataset("parallel", ["deu"], codes, **keys)
+        out = tmp_path / "corpus"
+        prepare(card, sources, (tmp_path / "sources").joinpath, out, print)
+        return out
+
+    return run
+
+
+PIECES = {"pieces": {"merges": 1, "max_words": 80, "max_ratio": 9}}
+
+
+@pytest.mark.parametrize("keys", [{}, {"clean": "pivots"}, PIECES], ids=["plain", "clean", "cut"])
+def test_a_part_of_the_test_set_is_the_lines_with_its_pairs_and_no_text_of_its_own(with_part, keys):
+    """The pair that is there twice is the second one: the part has the order of the test set."""
+    out = with_part(**keys)
+    record = read_record(out / "corpus.json")
+    assert read_lines(out / "deu" / "test.filtered.lines") == ["2", "3", "5"]
+    assert "deu/test.filtered.lines" in record["files"]
+    assert part_lines(out, "deu", "filtered") == [1, 2, 4]
+    assert parts(record["definition"]) == ("filtered",)
+    about = record["tasks"]["deu"]
+    assert about["parts"] == {"filtered": 3}
+    assert about["read"] == len([*TRAIN_PAIRS, *VALID_PAIRS, *TEST_PAIRS])
+    kept = 1 if "clean" in keys else 2
+    sizes = {split: about["splits"][split]["pairs"] for split in about["splits"]}
+    assert sizes == {"train": kept, "valid": 1, "test": 5}
+    assert len(read_lines(out / "deu" / "test.deu")) == 5
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "word"),
+    [
+        ((NO, ("Neu.", "New."), EGG), 2, "Neu."),
+        ((NO, ("Ja.", "Yes!")), 2, "Ja."),
+        ((EGG, NO), 2, "Nein."),
+        ((YES, YES, YES), 3, "Ja."),
+    ],
+    ids=["unknown", "another second side", "another order", "more often"],
+)
+def test_a_part_with_a_pair_that_the_test_set_has_not_there_is_refused(with_part, part, line, word):
+    where = rf"filtered: test/filtered-ref\.de\.sgm, line {line}: .*'{word}'.*in their order"
+    with pytest.raises(FathomError, match=where):
+        with_part(part)
+
+
+def test_an_unexpected_number_of_pairs_in_a_part_is_refused(with_part):
+    expected = {"train": 2, "valid": 1, "test": 5, "parts": {"filtered": 4}}
+    with pytest.raises(FathomError, match="task deu, part filtered: 3 pairs, expected 4"):
+        with_part(expected={"deu": expected})
+
+
+def test_a_part_needs_a_file_of_each_task():
+    names = {task: ["train", f"valid.{task}", f"test.{task}"] for task in ("deu", "ces")}
+    codes = {"full": names | {"eng": ["train", "valid", "test"]}}
+    codes["filtered"] = {"deu": ["some.deu"], "eng": ["some"]}
+    split = {"by": "file", "valid": ["valid.deu", "valid.ces"], "test": ["test.deu", "test.ces"]}
+    card = dataset(
+        "parallel", ["deu", "ces"], codes, split=split | {"parts": {"half": ["some.deu"]}}
+    )
+    found = [fault for fault in card.faults(codes) if fault[0][0] == "split"]
+    assert found == [(("split", "parts", "half"), "no file of 'ces'", "name a file of each task")]
+
+
+def test_text_without_parts_has_none(read_parallel):
+    assert read_parallel().parts == {}
+    assert parts({"split": {"by": "file"}}) == parts({"not_built": "planned"}) == ()
 
 
 # Numbers of lines

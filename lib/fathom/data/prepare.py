@@ -18,6 +18,7 @@ from fathom.config.schema.dataset import SPLITS, BuiltDataset, Dataset, Parallel
 from fathom.config.schema.source import Source
 from fathom.data import vocabulary
 from fathom.data.fetch import RECORD, Report, fetched
+from fathom.data.sides import part_file
 from fathom.data.split import Line, TaskText
 from fathom.io.errors import FathomError, Findings, brief
 from fathom.io.files import read_lines, write_lines
@@ -39,7 +40,8 @@ def prepare(
 ) -> Record:
     """Read, clean, split and check a data set's text, then write `<task>/<split>.<language>`.
 
-    A corpus that is there stays as it is until all files of the new one are written; corpus.json is
+    A part of the test set is `<task>/test.<part>.lines`, the numbers of its lines from 1. A corpus
+    that is there stays as it is until all files of the new one are written; corpus.json is
     the last. With `task` this is done for one of several independent tasks, if it is not finished;
     without, all of them are joined. `source_folder` gives the folder of a source by its name.
 
@@ -118,6 +120,7 @@ def _held_out(folder: Path, language: str) -> TaskText[Line]:
 
 def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: Report) -> Record:
     languages = dataset.languages_of(task)
+    unit = "pairs" if dataset.pivot else "sentences"
     splits: dict[str, object] = {}
     for split, rows in text.splits.items():
         words = {}
@@ -126,7 +129,6 @@ def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: 
             lines = _counted((row[side] for row in rows), counts, dataset.place("format"))
             write_lines(out / f"{split}.{language}", lines)
             words[language] = counts["words"]
-        unit = "pairs" if dataset.pivot else "sentences"
         splits[split] = {unit: len(rows), "words": words}
     dropped = {rule: count for rule, count in text.dropped.items() if count}
     sizes = ", ".join(f"{len(rows)} {split}" for split, rows in text.splits.items())
@@ -138,6 +140,11 @@ def _write(dataset: BuiltDataset, task: str, text: TaskText, out: Path, report: 
         report(f"{dataset.name}: {task}: {of_all} in training, too")
     about = {"languages": [*languages], "read": text.read, "dropped": dropped, "splits": splits}
     about |= {"in_training": text.shared} if text.shared else {}
+    parts = {part: len(numbers) for part, numbers in text.parts.items()}
+    for part, numbers in text.parts.items():
+        write_lines(out / part_file(part), map(str, numbers))
+        report(f"{dataset.name}: {task}: {parts[part]} test {unit} are the part {part}")
+    about |= {"parts": parts} if parts else {}
     return about | ({"doubt": text.doubt} if text.doubt else {})
 
 
@@ -191,14 +198,20 @@ def count_matches(count: int, expected: int | str) -> bool:
 def unexpected_counts(dataset: BuiltDataset, tasks: dict[str, Record]) -> Iterator[FathomError]:
     """Yield each count that is not the one that the data set expects of its task."""
     unit = "pairs" if dataset.pivot else "sentences"
-    for task in dataset.expected:
-        for split in SPLITS:
-            count = tasks[task]["splits"][split][unit]
-            expected = getattr(dataset.expected[task], split)
-            if not count_matches(count, expected):
+    for task, expected in dataset.expected.items():
+        splits, parts = tasks[task]["splits"], tasks[task].get("parts", {})
+        # What it is, its key, its count, and what is expected.
+        rows: list[tuple[str, tuple[str, ...], int, int | str]] = [
+            (f"split {split}", (split,), splits[split][unit], getattr(expected, split))
+            for split in SPLITS
+        ]
+        for part, size in expected.parts.items():
+            rows.append((f"part {part}", ("parts", part), parts.get(part, 0), size))
+        for name, key, count, size in rows:
+            if not count_matches(count, size):
                 yield FathomError(
-                    f"task {task}, split {split}: {count} {unit}, expected {expected}",
-                    dataset.place("expected", task, split),
+                    f"task {task}, {name}: {count} {unit}, expected {size}",
+                    dataset.place("expected", task, *key),
                     "the text is not the expected one: correct the source or a rule, or correct "
                     "the counts if you changed the rules on purpose",
                 )

@@ -9,7 +9,7 @@ Text that comes cut into pieces (`published`) needs no model: blanks divide the 
 ends each but the last of a word. So does subword-nmt write text, and fairseq read it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,22 @@ class Text(NamedTuple):
     def lines(self, corpus: Path, split: str) -> Iterator[str]:
         """Read the sentences of a split one by one, if they are those that were prepared."""
         return Recorded.of(corpus / CORPUS).stream(f"{self.task}/{split}.{self.language}")
+
+
+def parts(definition: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the parts of the test set that are scored alone too."""
+    return tuple(definition.get("split", {}).get("parts", ()))
+
+
+def part_file(part: str) -> str:
+    """Return the name of the file with the numbers from 1 of a part's lines in the test split."""
+    return f"test.{part}.lines"
+
+
+def part_lines(corpus: Path, task: str, part: str) -> list[int]:
+    """Return the rows from 0 of a task's test split that are in a part of it, in its order."""
+    numbers = Recorded.of(corpus / CORPUS).lines(f"{task}/{part_file(part)}")
+    return [int(number) - 1 for number in numbers]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ class TaskText(Generic[Sentence]):
 
     `shared` says how many sentences of validation and test are in training, too, where a published
     split may have such. `dropped_lines` has the numbers from 1 of dropped training pairs by rule,
-    where `usable` dropped them. `doubt` says why it may be another text, if a reader has a reason.
+    where `usable` dropped them. `parts` has the numbers from 1 of the test pairs that are in each
+    part of the test set. `doubt` says why it may be another text, if a reader has a reason.
     """
 
     splits: Mapping[str, Collection[Sentence]]
@@ -42,6 +43,7 @@ class TaskText(Generic[Sentence]):
     dropped: Counter[str] = field(default_factory=Counter)
     shared: dict[str, int] = field(default_factory=dict)
     dropped_lines: dict[str, list[int]] = field(default_factory=dict)
+    parts: dict[str, list[int]] = field(default_factory=dict)
     doubt: str = ""
 
 

@@ -11,7 +11,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MinLen
 from pydantic import Field, PrivateAttr, model_validator
 
-from fathom.config.schema.section import AsTuple, Count, Doc, Pattern, Section, Text, Unique, plain
+from fathom.config.schema.section import (
+    AsTuple,
+    Count,
+    Doc,
+    Pattern,
+    Section,
+    Text,
+    UnhashedValue,
+    Unique,
+    plain,
+)
 from fathom.config.schema.source import Source
 from fathom.config.yaml_values import Key, Value
 from fathom.io.errors import FathomError, nearest, unknown
@@ -29,6 +39,8 @@ Texts = Unique[Text]
 # Of pairs; sentences without pairs have none.
 PIVOT = "The language that all tasks share."
 PerMille = Annotated[int, Ge(0), Le(1000)]
+# Of a test set; it is written into names of files and keys of measurements.
+Part = Annotated[str, Pattern("^[a-z][a-z0-9]*$", "filtered")]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
 # Stands for a task's name in a pivot's file, where each task has a file of its own.
@@ -55,6 +67,7 @@ class Counts(Section):
     train: Size = Doc("For training.")
     valid: Size = Doc("For validation.")
     test: Size = Doc("For test.")
+    parts: dict[str, Size] = Doc("Of the test set's parts, by name.", {})
 
 
 # What is dropped
@@ -178,9 +191,16 @@ class ByFile(Section):
         "pair whose normalised pivot sentence is there, for any task, and every unusable one.",
         False,
     )
+    parts: Annotated[dict[Part, Texts], UnhashedValue({})] = Doc(
+        "Files with some of the test pairs, in their order, which are scored alone too; by the "
+        "name of the part.",
+        {},
+    )
 
-    def split_of(self, name: str) -> str:
-        """Return the split of a file of the task's side."""
+    def split_of(self, name: str) -> str | None:
+        """Return the split of a file of the task's side; None for one of a part of the test set."""
+        if any(name in files for files in self.parts.values()):
+            return None
         return "valid" if name in self.valid else "test" if name in self.test else "train"
 
 
@@ -597,10 +617,27 @@ class ParallelDataset(BuiltDataset):
             yield ("split", "by"), what, "write file"
         if self.proof and not self.pieces:
             yield ("proof",), "the text is not in pieces, so it has no entries", "give `pieces`"
-        for split in ("valid", "test") if isinstance(self.split, ByFile) else ():
-            for name in getattr(self.split, split):
+        if isinstance(self.split, ByFile):
+            yield from self._faults_of_files(self.split, names)
+
+    def _faults_of_files(self, split: ByFile, names: dict[str, None]) -> Iterator[Fault]:
+        """Yield what is wrong with the files that a split names; `names` are those of the tasks."""
+        files: dict[Key, tuple[str, ...]] = {("valid",): split.valid, ("test",): split.test}
+        files |= {("parts", part): of_part for part, of_part in split.parts.items()}
+        for key, of_key in files.items():
+            for name in of_key:
                 if name not in names:
-                    yield ("split", split), f"no file '{name}'", nearest(name, names)
+                    yield ("split", *key), f"no file '{name}'", nearest(name, names)
+        for part, of_part in split.parts.items():
+            key = ("split", "parts", part)
+            for name in of_part:
+                if name in (*split.valid, *split.test):
+                    what = f"'{name}' is a file of validation or test"
+                    yield key, what, "name a file that has some of the test pairs alone"
+            for task in self.tasks:
+                of_task = chain(*(self.codes(source, task) for source in self.sources))
+                if names.keys() >= {*of_part} and not {*of_part}.intersection(of_task):
+                    yield key, f"no file of '{task}'", "name a file of each task"
 
 
 class WikipediaDataset(BuiltDataset):

@@ -5,11 +5,11 @@ a task and the n-th of the pivot, in which `<task>` is the task, are one text. A
 `.sgm` has a sentence in each `seg`; `a.tsv:2` is a column; `??.gz` stands for all files that it
 matches, by name. A split by file drops what `published` says; one by hash, or with `clean: pivots`,
 what `usable` says. Text that is cut into pieces here is first cut and cleaned, as data/pieces.py
-says.
+says. Files of a part of the test set are no text of their own: its pairs are found in the test set.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from fathom.data.archives import expanded, read_pairs
 from fathom.data.clean import key
 from fathom.data.pieces import cut
 from fathom.data.split import Pair, TaskText, by_hash, published, usable
+from fathom.io.errors import FathomError, brief
+
+ReadPairs = Callable[[str, tuple[str, str]], list[Pair]]
 
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
@@ -30,9 +33,7 @@ def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText
     return texts(dataset, pairs)
 
 
-def texts(
-    dataset: ParallelDataset, pairs: Callable[[str, tuple[str, str]], list[Pair]]
-) -> dict[str, TaskText[Pair]]:
+def texts(dataset: ParallelDataset, pairs: ReadPairs) -> dict[str, TaskText[Pair]]:
     """Return the text of all tasks; `pairs` reads two files of a source."""
     rule = dataset.split
     read: dict[str, dict[str, list[Pair]]] = {}
@@ -41,12 +42,50 @@ def texts(
         for source in dataset.sources:
             for names in dataset.files(source, task):
                 split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
-                read[task][split] += pairs(source, names)
+                if split:
+                    read[task][split] += pairs(source, names)
+    # Before the text is cut into pieces; no rule drops test pairs, so the numbers stay theirs.
+    parts = {task: _parts(dataset, task, splits["test"], pairs) for task, splits in read.items()}
     lost, done = cut(read, dataset), _split(rule, read)
     for task, rules in lost.items():
         text = done[task]
         done[task] = replace(text, read=text.read + rules.total(), dropped=text.dropped + rules)
-    return done
+    return {task: replace(text, parts=parts[task]) for task, text in done.items()}
+
+
+def _parts(
+    dataset: ParallelDataset, task: str, test: Sequence[Pair], pairs: ReadPairs
+) -> dict[str, list[int]]:
+    """Return the numbers from 1 of the test pairs that are in each part of the test set."""
+    rule = dataset.split
+    if not isinstance(rule, ByFile):
+        return {}
+    of_task = [
+        (source, names) for source in dataset.sources for names in dataset.files(source, task)
+    ]
+    found: dict[str, list[int]] = {}
+    for part, files in rule.parts.items():
+        found[part], behind = [], enumerate(test, 1)
+        for source, names in of_task:
+            if names[0] in files:
+                found[part] += _lines(pairs(source, names), behind, f"{source}: {names[0]}")
+    return found
+
+
+def _lines(part: list[Pair], behind: Iterator[tuple[int, Pair]], where: str) -> Iterator[int]:
+    """Yield the number of each pair of a file; `behind` are test pairs that are not yet passed.
+
+    Both have one order, so each pair is looked for behind the one before it.
+    """
+    for number, pair in enumerate(part, 1):
+        line = next((line for line, each in behind if each == pair), None)
+        if line is None:
+            what = (
+                f"the pair of {brief(pair.text)!r} is not in the test set behind the pair before it"
+            )
+            remedy = "name a file whose pairs are those of the test files, in their order"
+            raise FathomError(what, f"{where}, line {number}", remedy)
+        yield line
 
 
 def _split(
