@@ -263,7 +263,7 @@ def test_the_page_begins_with_the_counts_that_need_no_training(printed, project,
     assert call("page").code == 0
     page = parsed((project / "results/small/sample.html").read_text(encoding="utf-8"))
     agree = "Judged without training: 1 of 2 printed parameter counts agree"
-    assert f"{agree}; 1 is -28.0 % off (Table 1)." in page.all("header")[0].text
+    assert f"{agree}; 1 is 28.0 % below the printed size (Table 1)." in page.all("header")[0].text
 
 
 def test_a_count_without_sizes_is_skipped_and_a_finding_of_validate(printed, call):

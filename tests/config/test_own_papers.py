@@ -44,7 +44,7 @@ def test_misprints_are_compared_as_corrected(printed):
 
 def test_expected_counts_are_the_published_ones(own_project):
     expected = own_project.datasets["ted8_related"].expected
-    assert expected["por"].model_dump() == {"train": "185k", "valid": 4035, "test": 4855}
+    assert expected["por"].given() == {"train": "185k", "valid": 4035, "test": 4855}
     assert expected["glg"].train == "10.0k"
     diverse = own_project.datasets["ted8_diverse"].expected
     # Both papers print 5.64k of bos; its text has 5,664 pairs.

@@ -200,7 +200,8 @@ def unexpected_counts(dataset: BuiltDataset, tasks: dict[str, Record]) -> Iterat
     unit = "pairs" if dataset.pivot else "sentences"
     for task, expected in dataset.expected.items():
         splits, parts = tasks[task]["splits"], tasks[task].get("parts", {})
-        rows = [
+        # What it is, its key, its count, and what is expected.
+        rows: list[tuple[str, tuple[str, ...], int, int | str]] = [
             (f"split {split}", (split,), splits[split][unit], getattr(expected, split))
             for split in SPLITS
         ]
