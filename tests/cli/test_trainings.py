@@ -124,6 +124,7 @@ def test_a_plan_says_which_start_is_refused_and_what_to_begin_with(call, monkeyp
     """It named the start that asks for too many hours."""
     monkeypatch.chdir(ROOT)
     results = ("--profile", "slurm", "--results", str(tmp_path))
+    write_lines(tmp_path / "sources" / "by_hand" / "ted_orig.zip", [])
     refused = call("plan", "all", *results).err
     assert "a start is refused: gpu_hours: all asks for" in refused
     assert "or begin with latent_depth_table9" in refused

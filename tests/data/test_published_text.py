@@ -8,7 +8,7 @@ from pyarrow import parquet
 
 from fathom.data.prepare import prepare
 from fathom.data.readers import line_numbers, parallel, ted
-from fathom.data.sides import part_lines, parts
+from fathom.data.sides import part_lines
 from fathom.data.split import Pair
 from fathom.io.errors import FathomError
 from fathom.io.files import read_json, read_lines
@@ -419,7 +419,6 @@ def test_a_part_of_the_test_set_is_the_lines_with_its_pairs_and_no_text_of_its_o
     assert read_lines(out / "deu" / "test.filtered.lines") == ["2", "3", "5"]
     assert "deu/test.filtered.lines" in record["files"]
     assert part_lines(out, "deu", "filtered") == [1, 2, 4]
-    assert parts(record["definition"]) == ("filtered",)
     about = record["tasks"]["deu"]
     assert about["parts"] == {"filtered": 3}
     assert about["read"] == len([*TRAIN_PAIRS, *VALID_PAIRS, *TEST_PAIRS])
@@ -465,7 +464,6 @@ def test_a_part_needs_a_file_of_each_task():
 
 def test_text_without_parts_has_none(read_parallel):
     assert read_parallel().parts == {}
-    assert parts({"split": {"by": "file"}}) == parts({"not_built": "planned"}) == ()
 
 
 # Numbers of lines

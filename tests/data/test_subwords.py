@@ -3,6 +3,7 @@ import shutil
 import unicodedata
 
 import pytest
+import torch
 from fairseq.data import Dictionary
 
 from fathom.data import vocabulary
@@ -192,6 +193,17 @@ def test_a_sentence_is_normalised_and_unknown_characters_stay(encoder, line, joi
     (pieces,) = encoder.pieces("bos", [line])
     assert join(pieces) == joined
     assert list(encoder.pieces("bos", ["", "  ", INVISIBLE])) == [[], [], []]
+
+
+@pytest.mark.parametrize("line", ["lo ča", "\uff4c\uff4f\u3000c\u030ca", "lo ☃☃ ča", "</s> lo", ""])
+def test_references_are_printed_as_fairseq_prints_those_that_it_has_as_ids(foreign, line):
+    encoder, path = Encoder.of(foreign, sides(small_data())[0]), foreign / "dictionary.source.txt"
+    (pieces,) = encoder.pieces("bos", [line])
+    theirs = Dictionary.load(str(path))
+    ids = torch.tensor(Ids(path).of(pieces))
+    expected = theirs.string(ids, "sentencepiece", escape_unk=True)
+    assert [*encoder.printed("bos", [line], vocabulary.read(path))] == [expected]
+    assert ("<<unk>>" in expected) is (line not in ("lo ča", "\uff4c\uff4f\u3000c\u030ca", ""))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_hypotheses_below_the_cap_are_those_of_our_own_search(taught, search, ch
 
 
 def test_a_length_penalty_that_ctranslate2_lacks_is_refused(taught):
-    settings = taught.require_decoder().model_copy(update={"length_penalty_form": "gnmt"})
+    settings = require_decoder(taught.spec).model_copy(update={"length_penalty_form": "gnmt"})
     translator = in_ctranslate2(taught, "plain", "bos")
     with refused("no length penalty of the form gnmt", remedy="choose power"):
         translator.best(sentences(3, seed=1), settings)

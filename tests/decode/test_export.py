@@ -19,6 +19,7 @@ from fathom.data.sides import sides
 from fathom.data.subwords import join
 from fathom.decode.export.comparison import CHECKED, require_equal
 from fathom.decode.export.export import export
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import translate_lines
 from fathom.io.records import hashes, read_record
@@ -156,7 +157,7 @@ def test_the_folder_for_ctranslate2_is_loaded_by_it_and_was_checked(mild, tmp_pa
 def test_a_length_penalty_that_a_program_lacks_is_reported(mild, tmp_path, program):
     if program != "fairseq":
         pytest.importorskip(program, reason=f"run `make {program}`")
-    search = mild.require_decoder().model_copy(update={"length_penalty_form": "gnmt"})
+    search = require_decoder(mild.spec).model_copy(update={"length_penalty_form": "gnmt"})
     run = TrainedRun(replace(mild.spec, decoding=search), 1, mild.paths, CPU)
     reported = []
     export(run, program, tmp_path / "exported", "bos", reported.append)

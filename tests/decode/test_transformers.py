@@ -12,6 +12,7 @@ from fathom.data.sides import sides
 from fathom.data.tensors import EOS
 from fathom.decode.export.export import export
 from fathom.decode.export.transformers import UNLIKELY
+from fathom.decode.ready import require_decoder
 from fathom.decode.trained_run import TrainedRun
 from fathom.decode.translate import decode, texts
 from fathom.io.records import read_record
@@ -138,7 +139,7 @@ def test_the_folder_has_model_tokenizers_search_and_a_record(folder):
 
 
 def test_a_length_penalty_that_transformers_lacks_is_reported(static, tmp_path):
-    search = static.require_decoder().model_copy(update={"length_penalty_form": "gnmt"})
+    search = require_decoder(static.spec).model_copy(update={"length_penalty_form": "gnmt"})
     run = TrainedRun(replace(static.spec, decoding=search), 1, static.paths, CPU)
     lines: list[str] = []
     export(run, "transformers", tmp_path / "exported", None, lines.append)

@@ -1,6 +1,6 @@
 """A corpus of real sentences for the scores, and a run on it that has been decoded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -46,9 +46,14 @@ DEFINITION = {"pivot": "eng", "tasks": [[task, task] for task in OTHER]}
 
 
 def write_decoding(
-    spec: Spec, paths: Paths, split: str, gates: str, no_layer: tuple[str, ...]
+    spec: Spec,
+    paths: Paths,
+    split: str,
+    gates: str,
+    no_layer: tuple[str, ...],
+    hypotheses: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write hypotheses that are the references with every fourth word replaced."""
+    """Write hypotheses: those given, or the references with every fourth word replaced."""
     ended = training_record.read(paths.training(spec, 1)).outcome
     folder, corpus = paths.decoding(spec, 1, split, gates), paths.corpus(spec.data)
     tasks, target = {}, sides(spec.data)[1]
@@ -56,7 +61,8 @@ def write_decoding(
         if task not in no_layer:
             references = target.sentences(corpus, task, split)
             path = folder / f"{task}.txt"
-            write_lines(path, [_spoilt(line) for line in references])
+            spoilt = [_spoilt(line) for line in references]
+            write_lines(path, hypotheses[task] if hypotheses else spoilt)
             tasks[task] = len(references)
     content = {
         "identity": spec.decoding_identity(gates),

@@ -234,7 +234,7 @@ def test_a_task_is_scored_against_its_language_by_the_metrics_of_all_tasks(decod
     run = decoded("one_to_many", tokenizers=("moses",))
     found = scores_of(run, paths, spoilt(OTHER))
     # Not ko-mecab, which Korean alone has.
-    assert [*found] == ["13a", "intl", "char", "none", "moses", "chrF"]
+    assert [*found] == ["13a", "intl", "char", "none", "moses", "by-language", "chrF"]
     assert all(value > 50 for tasks in found["char"].values() for value in tasks.values())
     assert all(0 < value <= 100 for tasks in found["moses"].values() for value in tasks.values())
 

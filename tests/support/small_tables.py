@@ -86,7 +86,7 @@ class Known:
         gated = name == "p/gated"
         name, stacks = ("latent_layers", ("decoder",)) if gated else ("static", ())
         return SimpleNamespace(
-            data=SimpleNamespace(tasks=TASKS),
+            data=SimpleNamespace(tasks=TASKS, target_languages=dict.fromkeys(TASKS, "eng")),
             model=SimpleNamespace(encoder_layers=12, decoder_layers=6),
             method=SimpleNamespace(name=name, stacks=stacks),
             gates=("soft", "hard") if gated else ("plain",),

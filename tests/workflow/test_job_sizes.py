@@ -93,7 +93,7 @@ def test_on_a_workstation_nothing_follows_from_the_site(tmp_path):
 
 def test_gpus_and_limits_follow_from_the_longest_time_that_is_expected(tmp_path):
     """A limit of half the time ends a search of windows, whose job then fails."""
-    made = sizes(tmp_path, site=Site(longest_minutes=100_000))
+    made = sizes(tmp_path, site=Site(longest_minutes=200_000))
     for rule in (TRAIN, WINDOW):
         name = max(made.targets.built, key=lambda each: made.plan.seconds(rule, each, 1))
         best, most = made.plan.seconds(rule, name, 1)
@@ -153,7 +153,7 @@ def test_what_is_trained_again_is_missing(tmp_path):
 def test_the_table_of_requests_has_a_line_for_each_rule_length_and_number_of_gpus(tmp_path):
     made = sizes(tmp_path, site=Site(max_gpus=8, gpus_per_node=8))
     first, *lines = made.lines("all")
-    assert first == "jobs on GPUs, expected on h200, fp16, tf32; not measured:"
+    assert first == "jobs on GPUs, expected on h200, fp16, fp32, tf32; not measured:"
     [last] = [line for line in lines if line.startswith("  in all")]
     rows = [line.split() for line in lines[: lines.index(last)]]
     assert {row[2] for row in rows if row[1] == TRAIN} == {"1", "2", "4", "8"}
@@ -177,7 +177,9 @@ def test_a_start_of_more_than_100_gpu_hours_needs_gpu_hours(tmp_path):
     assert message.startswith(f"gpu_hours: all asks for {between((best, hours))} GPU-hours (")
     trainings = sum(job.rule == TRAIN for job in jobs)
     assert trainings >= 120
-    assert f"({trainings} trainings, h200, fp16, tf32; not measured), more than 100; " in message
+    assert (
+        f"({trainings} trainings, h200, fp16, fp32, tf32; not measured), more than 100; " in message
+    )
     # The cheapest table.
     assert " into slurm/site.yaml, or begin with latent_depth_table9 (" in message
     asked = int(message.partition("write gpu_hours: ")[2].split()[0])

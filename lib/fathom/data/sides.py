@@ -9,7 +9,7 @@ Text that comes cut into pieces (`published`) needs no model: blanks divide the 
 ends each but the last of a word. So does subword-nmt write text, and fairseq read it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -33,11 +33,6 @@ class Text(NamedTuple):
     def lines(self, corpus: Path, split: str) -> Iterator[str]:
         """Read the sentences of a split one by one, if they are those that were prepared."""
         return Recorded.of(corpus / CORPUS).stream(f"{self.task}/{split}.{self.language}")
-
-
-def parts(definition: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the parts of the test set that are scored alone too."""
-    return tuple(definition.get("split", {}).get("parts", ()))
 
 
 def part_file(part: str) -> str:

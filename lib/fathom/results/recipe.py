@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-RECIPE = {"training": 2, "decoding": 1, "scoring": 2}
+RECIPE = {"training": 3, "decoding": 1, "scoring": 3}
 PACKAGE = Path(__file__).resolve().parents[1]
 
 

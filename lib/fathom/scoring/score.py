@@ -15,7 +15,6 @@ from fathom.config.spec import Spec
 from fathom.data import vocabulary
 from fathom.data.indexed import dictionary_path
 from fathom.data.sides import part_lines, sides
-from fathom.data.subwords import Encoder
 from fathom.io.files import write_lines
 from fathom.io.records import Recorded, hashes, write_record
 from fathom.results import decoding_record, training_record
@@ -112,20 +111,27 @@ def score(
 
 def held_out(spec: Spec, paths: Paths, split: str, task: str) -> HeldOut:
     """Return the text that hypotheses of a task are measured against."""
-    corpus, subwords = paths.corpus(spec.data), paths.subwords(spec.data)
-    source, target = sides(spec.data)
-    of_pieces: list[str] = []
-    if any(map(tokenizers.of_pieces, spec.scoring.tokenizers)):
-        entries = vocabulary.read(dictionary_path(subwords, target.name))
-        lines = target.lines(corpus, task, split)
-        of_pieces = [*Encoder.of(subwords, target).printed(task, lines, entries)]
+    corpus, (source, target) = paths.corpus(spec.data), sides(spec.data)
+    asks_for_pieces = any(map(tokenizers.of_pieces, spec.scoring.tokenizers))
+    parts = spec.data.test_parts if split == "test" else ()
     return HeldOut(
         target.languages[task],
         target.sentences(corpus, task, split),
         source.sentences(corpus, task, split),
-        of_pieces,
-        {part: part_lines(corpus, task, part) for part in spec.data.test_parts if split == "test"},
+        _printed(spec, paths, split, task) if asks_for_pieces else (),
+        {part: part_lines(corpus, task, part) for part in parts},
     )
+
+
+def _printed(spec: Spec, paths: Paths, split: str, task: str) -> list[str]:
+    """Return the references of a task as fairseq prints them."""
+    # Imported where it is used: SentencePiece scores nothing else.
+    from fathom.data.subwords import Encoder
+
+    target, subwords = sides(spec.data)[1], paths.subwords(spec.data)
+    entries = vocabulary.read(dictionary_path(subwords, target.name))
+    lines = target.lines(paths.corpus(spec.data), task, split)
+    return [*Encoder.of(subwords, target).printed(task, lines, entries)]
 
 
 def decoded_texts(
