@@ -1,6 +1,7 @@
 """What the project's own papers and data sets say: numbers as printed, choices explained."""
 
 import pytest
+from sacrebleu.dataset import DATASETS
 
 from fathom.config.files import ConfigFiles
 from fathom.config.reported import read
@@ -9,6 +10,10 @@ from fathom.data.prepare import count_matches
 from tests.support.own_project import PAPERS
 from tests.support.refused import says
 from tests.support.specs import ROOT
+
+# What sacreBLEU calls the source of a test set.
+SACREBLEU = {f"wmt{year}_test": f"wmt{year}" for year in (12, 13, 15)}
+SACREBLEU |= {"wmt14_test": "wmt14/full", "wmt14_test_filtered": "wmt14"}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +57,23 @@ def test_expected_counts_are_the_published_ones(own_project):
     for name in ("ted8_related", "ted8_diverse"):
         rebuilt = own_project.datasets[f"{name}_rebuilt"]
         assert rebuilt.expected == own_project.datasets[name].expected
+
+
+def test_test_sets_of_wmt_have_the_checksums_and_members_of_sacrebleu(own_project):
+    """Neither moves an identity, so that a slip would be noticed by a download alone."""
+    for source, name in SACREBLEU.items():
+        assert own_project.sources[source].md5 == DATASETS[name].md5[0]
+    members = DATASETS["wmt14"].langpairs["en-de"]
+    card = own_project.datasets["wmt14_en_de"]
+    codes = [card.sources["wmt14_test_filtered"][side] for side in ("eng", "deu")]
+    assert [(member,) for member in members] == codes
+
+
+def test_files_of_talks_are_not_refused_for_their_estimated_size(own_project):
+    """As the other revision of the parquet files has them, in MB."""
+    about = own_project.sources["ted_multi"].about_bytes
+    for megabytes in (334, 164, 12.9, 15.4):
+        assert about / 10 < megabytes * 1e6 < about * 10
 
 
 def test_nothing_but_the_text_is_another_where_the_archive_is_made_again(own_project):

@@ -13,6 +13,7 @@ from fathom.config.yaml_values import from_plain
 from fathom.io.errors import Findings
 from tests.config.conftest import PROJECT
 from tests.support.refused import refused, says
+from tests.support.specs import ROOT
 
 STUDY = """\
 title: Width on pairs
@@ -61,6 +62,35 @@ def test_a_study_of_ten_lines_is_valid_and_moves_no_other_run(read, sample):
     rows = {cell.row: cell.source for cell in project.cells(table)}
     assert rows == {"flat": "mine/flat", "KL 2": "mine/thick_2", "KL 3": "mine/thick_3"}
     assert project.papers["mine"].printed("table1", project.cells(table)) == ()
+
+
+BY_LANGUAGE = """\
+title: Into one language and into eight, of which one is Korean
+runs:
+  eight: {like: latent_depth/o2m_diverse_12_12}
+  english: {like: latent_depth/m2o_diverse_12_12}
+tables:
+  table1: {columns: [avg, kor], rows: {eight: eight, english: english}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("metric", "into_eight", "into_english"),
+    [("", "by-language", "13a"), ("metric: {tokenize: intl}\n", "intl", "intl")],
+)
+def test_a_study_shows_the_bleu_of_its_target_languages_unless_it_names_another(
+    tmp_path, metric, into_eight, into_english
+):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "study.yaml").write_text(BY_LANGUAGE + metric, encoding="utf-8")
+    layer = from_plain({"papers": [str(folder)]}, "--config")
+    project = load(ROOT, beyond_config, [layer])
+    found = {
+        (cell.row, cell.metric) for cell in project.cells(project.papers["mine"].tables["table1"])
+    }
+    assert found == {("eight", into_eight), ("english", into_english)}
+    assert findings(project) == []
 
 
 def test_a_number_is_written_as_a_name_in_names_and_as_itself_in_settings_and_labels(read):

@@ -312,13 +312,19 @@ def test_columns_of_packed_files_are_read_in_the_order_of_their_names(tmp_path):
     rows = {"00": "a\t1\tdům\thouse\n\n", "01": "b\t1\tmyš\tmouse\n", "02": "c\t1\tvejce\tegg\n"}
     contents = {f"data/{n}train.gz": gzip.compress(rows[n].encode()) for n in ("02", "00", "01")}
     contents |= {"data/00dtest.gz": gzip.compress(b"not read\n")}
-    files = {"czeng": tar_of(tmp_path / "data.0.tar", contents, "w")}
-    sources = {"czeng": {"ces": ["??train.gz:3"], "eng": ["??train.gz:4"]}}
+    codes = {"ces": ["??train.gz:3"], "eng": ["??train.gz:4"]}
+    more = {"data/10train.gz": gzip.compress(b"d\t1\tpes\tdog\n")}
+    files = {
+        "czeng": tar_of(tmp_path / "data.0.tar", contents, "w"),
+        "czeng_1": tar_of(tmp_path / "data.1.tar", more, "w"),
+    }
+    sources = {"czeng": codes, "czeng_1": codes}
     card = dataset(
         "parallel", ["ces"], sources, split={"by": "file", "valid": ["v"], "test": ["t"]}
     )
     text = parallel.read(files, card)["ces"]
-    assert text.splits["train"] == [("dům", "house"), ("myš", "mouse"), ("vejce", "egg")]
+    first = [("dům", "house"), ("myš", "mouse"), ("vejce", "egg")]
+    assert text.splits["train"] == [*first, ("pes", "dog")]
     assert text.dropped == {"empty": 1}
     contents["data/03train.gz"] = gzip.compress(b"d\t1\tjen\n")
     tar_of(files["czeng"], contents, "w")
@@ -464,6 +470,44 @@ def test_a_part_needs_a_file_of_each_task():
 
 def test_text_without_parts_has_none(read_parallel):
     assert read_parallel().parts == {}
+
+
+# The tokens of a natural line, as the table of talks has them.
+TOKENS = {
+    "(Laughter)": "( Laughter )",
+    'He said "yes".': "He said &quot; yes &quot; .",
+    "It's Tom's & mine.": "It &apos;s Tom &apos;s &amp; mine .",
+    "[Applause]": "&#91; Applause &#93;",
+    "No, 3.5 of it!": "No , 3.5 of it !",
+}
+
+
+def test_the_same_lines_come_from_the_archive_by_hand_the_table_and_parquet(tmp_path):
+    hindi = {f"यह घर {n} है।": f"यह घर {n} है ।" for n in range(len(TOKENS))}
+    contents = {
+        f"ted/mar_eng/ted-{part}.orig.{side}": "".join(f"{line}\n" for line in lines).encode()
+        for part in ("train", "dev", "test")
+        for side, lines in (("mar", hindi), ("eng", TOKENS))
+    }
+    by_hand = orig(contents, tmp_path, ("mar",))["mar"].splits
+    cells = [*zip(TOKENS.values(), hindi.values(), strict=True)]
+    rows = table(*(row("t", en=english, mr=other) for english, other in cells))
+    path = talks(tmp_path / "ted_talks.tar.gz", rows, rows, rows)
+    codes, counts = {"mar": ["mr"], "eng": ["en"]}, dict.fromkeys(ROWS, len(cells))
+    from_table = ted.read({"talks": path}, talk_dataset(codes, ["mar"], counts))["mar"].splits
+    of_file = [{"en": english, "mr": other} for english, other in cells]
+    names = ("train-0", "validation", "test")
+    columns = {f"ted-{name}.parquet": lists(*of_file) for name in names}
+    folder = tmp_path / "parquet"
+    folder.mkdir()
+    for name, column in columns.items():
+        made = {"talk_name": ["t"] * len(column), "translations": column}
+        parquet.write_table(pyarrow.table(made), folder / name)
+    write_record(folder / "source.json", {"files": dict.fromkeys(columns, "")})
+    from_parquet = ted.read({"talks": folder}, talk_dataset(codes, ["mar"], counts))["mar"].splits
+    assert by_hand["train"] == [*zip(hindi, TOKENS, strict=True)]
+    for split in ROWS:
+        assert by_hand[split] == from_table[split] == from_parquet[split]
 
 
 # Numbers of lines

@@ -8,7 +8,7 @@ import pytest
 
 from fathom.config.schema.source import Archive, ByHand, SeveralFiles
 from fathom.data.sites import counts, look_up
-from tests.data.server import Site
+from tests.data.server import Script, Site
 
 ZIP = b"PK\x03\x04" + bytes(2000)
 WEB_PAGE = b"<!DOCTYPE html><html><body>The file has moved</body></html>" + b" " * 2000
@@ -106,6 +106,34 @@ def test_the_host_to_which_a_file_moved_is_named(site, tmp_path):
     for status, words in ((301, ", which moved to localhost: 2,004 bytes"), (302, ": 2,004 bytes")):
         address = site.put("/talks.zip", status=status, location=new)
         assert found(tmp_path, archive(address))[0].found == f"{address}{words}"
+
+
+def test_only_a_redirect_for_good_names_the_new_host(site, tmp_path):
+    """A site moves within itself, and sends each download to another machine."""
+    new = site.put("/new.zip", content=ZIP).replace("127.0.0.1", "localhost")
+    for first, second, words in ((301, 302, ": 2,004 bytes"), (302, 301, ": 2,004 bytes")):
+        within = site.put("/within.zip", status=second, location=new)
+        address = site.put("/talks.zip", status=first, location=within)
+        assert found(tmp_path, archive(address))[0].found == f"{address}{words}"
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"), [(ZIP, ""), (WEB_PAGE, "a web page instead of the file")]
+)
+def test_an_answer_in_chunks_of_unknown_number_is_read(monkeypatch, tmp_path, content, fault):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+
+    def answer(send):
+        send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for start in range(0, len(content), 100):
+            chunk = content[start : start + 100]
+            send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+        send(b"0\r\n\r\n")
+
+    with closing(Script(answer)) as server:
+        (item,) = found(tmp_path, archive(server.address))
+    assert item.is_missing is bool(fault)
+    assert not fault or fault in item.faults[0]
 
 
 def test_the_first_address_that_has_the_file_is_enough(site, tmp_path):

@@ -103,10 +103,12 @@ def decoded(paths) -> Callable[..., Spec]:
         splits: tuple[str, ...] = ("test",),
         samples: int = 200,
         tokenizers: tuple[str, ...] = (),
+        parts: Mapping[str, Sequence[int]] | None = None,
     ) -> Spec:
         scoring = {"bootstrap_samples": samples, "tokenizers": [*tokenizers]}
         changes = {"data": {"direction": direction}, "scoring": scoring}
-        spec = small_spec(changes, tasks=tuple(OTHER), definition=DEFINITION)
+        definition = DEFINITION | {"split": {"parts": {part: [] for part in parts or ()}}}
+        spec = small_spec(changes, tasks=tuple(OTHER), definition=definition)
         spec = replace(spec, gates=gates)
         write_training(spec, paths, kind)
         corpus = paths.corpus(spec.data)
@@ -114,6 +116,9 @@ def decoded(paths) -> Callable[..., Spec]:
             for task, lines in OTHER.items():
                 write_lines(corpus / task / f"{split}.{task}", lines)
                 write_lines(corpus / task / f"{split}.eng", ENGLISH)
+        for part, numbers in (parts or {}).items():
+            for task in OTHER:
+                write_lines(corpus / task / f"test.{part}.lines", map(str, numbers))
         record_corpus(corpus)
         for split in splits:
             for kind_ in gates:

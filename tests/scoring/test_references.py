@@ -1,5 +1,7 @@
 """Which references and which lines BLEU is of: joined pieces, a part of the test set, languages."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sacrebleu import corpus_bleu
@@ -11,7 +13,6 @@ from fathom.results import measurements
 from fathom.results.training_record import MeasurementFile
 from fathom.scoring.metrics import HeldOut, bleu, measure
 from fathom.scoring.score import score
-from fathom.scoring.window import common_metrics
 from tests.scoring.conftest import write_decoding
 from tests.support.run_files import scores, write_training
 from tests.support.small_corpus import record_corpus, silent
@@ -79,22 +80,25 @@ def test_a_part_of_the_test_set_is_scored_alone_from_the_same_hypotheses(hindi):
     assert records["bleu.test.plain.13a_filtered"].how.endswith("|part:filtered")
 
 
-def test_validation_text_and_windows_have_no_parts():
+def test_validation_text_has_no_parts_and_joined_pieces_have_none():
     definition = {"pivot": "eng", "tasks": [["deu", "deu"]], "split": {"parts": {"filtered": []}}}
     asked = {"data": {"direction": "one_to_many"}, "scoring": {"tokenizers": ["moses"]}}
     spec = small_spec(asked, tasks=("deu",), definition=definition)
     assert tokenizers.counted(spec, "test") == ("moses", "13a", "13a_filtered", "moses_filtered")
     assert tokenizers.counted(spec, "valid") == ("moses", "13a")
-    assert not [metric for metric in common_metrics(spec) if metric.part]
+    of_pieces = replace(
+        spec, scoring=spec.scoring.model_copy(update={"tokenizers": ["13a_pieces"]})
+    )
+    assert tokenizers.counted(of_pieces, "test") == ("13a_pieces", "13a", "13a_filtered")
 
 
 @pytest.mark.parametrize(
     ("languages", "expected"),
     [
         (["deu", "bel"], "13a"),
-        (["zho"], "zh"),
+        (["zho", "zh", "yue"], "zh"),
         (["kor", "ko"], "ko-mecab"),
-        (["tha", "jpn"], "char"),
+        (["tha", "jpn", "km"], "char"),
         (["kor", "bel"], "by-language"),
     ],
 )

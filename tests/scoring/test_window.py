@@ -171,11 +171,34 @@ def test_fewer_checkpoints_than_a_window_has_are_reported(decoded, paths):
     assert lines[-1] == "6 checkpoints were saved, fewer than 21: all are taken"
 
 
+def test_a_part_of_the_test_set_is_measured_in_the_window_that_all_lines_choose(decoded, paths):
+    spec = windowed(decoded(parts={"half": [1, 4, 6]}), 3)
+    made, file, _ = chosen(paths, spec)
+    updates = file.settings["updates"]
+    assert updates["13a_half"] == updates["13a"]
+    rows = [0, 3, 5]
+    tested = made.of("test", updates["13a"])
+    by_update = [
+        fmean(
+            corpus_bleu(
+                [read_lines(path)[row] for row in rows], [[ENGLISH[row] for row in rows]]
+            ).score
+            for path in files.values()
+        )
+        for files in tested.values()
+    ]
+    record = file.measurements["bleu.test.plain.window.13a_half"]
+    assert record.all.value == pytest.approx(fmean(by_update), abs=1e-5)
+    assert record.all.value != pytest.approx(
+        file.measurements["bleu.test.plain.window.13a"].all.value
+    )
+
+
 @pytest.mark.parametrize(("hypotheses", "right"), [(OTHER, True), (COPIED, False)])
 def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, hypotheses, right):
     spec = windowed(decoded("one_to_many"), 2)
     made, file, lines = chosen(paths, spec, right=hypotheses)
-    every = common_metrics(spec)
+    every = common_metrics(spec, "test")
     for metric, window in file.settings["updates"].items():
         texts = {
             task: read_lines(path) for task, path in made.of("test", window)[window[0]].items()
@@ -205,7 +228,7 @@ def test_what_fails_leaves_no_measurement_of_before(decoded, paths):
 def scores_of(run, paths, files):
     """Return the scores of test hypotheses."""
     references = texts_of(run, paths, "test")
-    return checkpoint_scores(run, references, files)
+    return checkpoint_scores(run, "test", references, files)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ target language.
 
 from collections.abc import Iterable
 
-from fathom.config.measurement_keys import long_code
 from fathom.config.spec import Spec
 
 # Counted for every target language; the first is sacreBLEU's default.
@@ -21,15 +20,15 @@ BY_LANGUAGE = "by-language"
 # the reference scores 0. Japanese has `char`, since sacreBLEU's package for its words is not
 # installed.
 _OF_LANGUAGE = {
-    "zho": "zh",
-    "kor": "ko-mecab",
-    **dict.fromkeys(("jpn", "tha", "lao", "mya", "khm"), "char"),
+    **dict.fromkeys(("zho", "zh", "cmn", "yue"), "zh"),
+    **dict.fromkeys(("kor", "ko"), "ko-mecab"),
+    **dict.fromkeys(("jpn", "ja", "tha", "th", "lao", "lo", "mya", "my", "khm", "km"), "char"),
 }
 
 
 def of_language(language: str) -> str:
     """Return the tokenizer of a target language."""
-    return _OF_LANGUAGE.get(long_code(language), DEFAULT)
+    return _OF_LANGUAGE.get(language, DEFAULT)
 
 
 def of_languages(languages: Iterable[str]) -> str:
@@ -51,6 +50,7 @@ def part_of(word: str) -> str:
 def counted(spec: Spec, split: str) -> tuple[str, ...]:
     """Return how BLEU of a run is counted beside the tokenizers of each target language."""
     words = [*spec.scoring.tokenizers, of_languages(spec.data.target_languages.values())]
-    parts = spec.data.test_parts if split == "test" else ()
-    of_parts = [f"{word}_{part}" for part in parts for word in (DEFAULT, *spec.scoring.tokenizers)]
+    parts = spec.data.test_parts if split == "test" else ()  # validation text has none
+    of_lines = [DEFAULT, *(word for word in spec.scoring.tokenizers if not of_pieces(word))]
+    of_parts = [f"{word}_{part}" for part in parts for word in of_lines]
     return tuple(dict.fromkeys([*words, *of_parts]))

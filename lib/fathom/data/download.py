@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import responses
-from itertools import chain
+from itertools import chain, takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -175,10 +176,11 @@ def _ask(address: str, file: str, headers: Mapping[str, str], limits: Limits) ->
 
 def _moved_to(response: Response) -> str:
     """Return the host to which an address is redirected for good; empty if it is not."""
-    if not any(each.is_permanent_redirect for each in response.history):
-        return ""
-    first, last = (urlsplit(each.url).hostname for each in (response.history[0], response))
-    return last if last and last != first else ""
+    hosts = [urlsplit(each.url).hostname or "" for each in (*response.history, response)]
+    # A temporary redirect may lead elsewhere tomorrow, and so may all that come after it.
+    permanent = [*takewhile(attrgetter("is_permanent_redirect"), response.history)]
+    last = hosts[len(permanent)]
+    return last if last != hosts[0] else ""
 
 
 def _not_the_file(file: str, response: Response, first: bytes) -> str:

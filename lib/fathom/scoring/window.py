@@ -56,7 +56,7 @@ def best_window(
         what = "the run has no window of checkpoints"
         raise FathomError(what, spec.name, "give --size, or set decoding.window")
     corpus, names = paths.corpus(spec.data), (*ALWAYS_SCORED, *further)
-    metrics = common_metrics(spec, names)
+    metrics = common_metrics(spec, JUDGES, names)
     # Read first, so that a missing text is reported before anything is translated.
     texts = {split: texts_of(spec, paths, split) for split in (CHOOSES, JUDGES)}
     folder = paths.window(spec, seed, gates)
@@ -64,14 +64,14 @@ def best_window(
         file = MeasurementFile(spec, seed, paths, "window", gates=gates)
         file.path.unlink(missing_ok=True)
         files = translated(CHOOSES, updates)
-        curve = checkpoint_scores(spec, texts[CHOOSES], files, names)
+        curve = checkpoint_scores(spec, CHOOSES, texts[CHOOSES], files, names)
         windows = {
-            metric.label: best_updates(means(curve[metric.label]), size, metric.better == "lower")
+            metric.label: best_updates(means(curve[metric.whole]), size, metric.better == "lower")
             for metric in metrics
         }
         inside = sorted({update for window in windows.values() for update in window})
         files = translated(JUDGES, inside)
-        tested = checkpoint_scores(spec, texts[JUDGES], files, names)
+        tested = checkpoint_scores(spec, JUDGES, texts[JUDGES], files, names)
         doubts = doubts_of(spec, corpus, JUDGES, files)
         write_lines(folder / "scores.tsv", _lines({CHOOSES: curve, JUDGES: tested}))
         records = {
@@ -95,11 +95,10 @@ def best_window(
 # Scores of single checkpoints
 
 
-def common_metrics(spec: Spec, names: Sequence[str] = ALWAYS_SCORED) -> list[Metric]:
+def common_metrics(spec: Spec, split: str, names: Sequence[str] = ALWAYS_SCORED) -> list[Metric]:
     """Return the variants of metrics that the target languages of all tasks have."""
     languages = dict.fromkeys(spec.data.target_languages.values())
-    # Validation text has no parts.
-    asked = tokenizers.counted(spec, CHOOSES)
+    asked = tokenizers.counted(spec, split)
     first, *others = [metrics_of(language, asked, names) for language in languages]
     labels = [{metric.label for metric in of_language} for of_language in others]
     return [metric for metric in first if all(metric.label in these for these in labels)]
@@ -111,13 +110,17 @@ def texts_of(spec: Spec, paths: Paths, split: str) -> Texts:
 
 
 def checkpoint_scores(
-    spec: Spec, texts: Texts, files: HypothesisFiles, names: Sequence[str] = ALWAYS_SCORED
+    spec: Spec,
+    split: str,
+    texts: Texts,
+    files: HypothesisFiles,
+    names: Sequence[str] = ALWAYS_SCORED,
 ) -> Scores:
     """Return the corpus scores of the common metrics, with as many digits as scores.tsv has.
 
     Line i of a file of hypotheses answers line i of the references.
     """
-    metrics = common_metrics(spec, names)
+    metrics = common_metrics(spec, split, names)
     scores: Scores = {metric.label: {update: {} for update in files} for metric in metrics}
     for update, paths in files.items():
         for task, path in paths.items():

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le, MinLen
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from fathom.config.schema.section import (
     AsTuple,
@@ -39,8 +39,16 @@ Texts = Unique[Text]
 # Of pairs; sentences without pairs have none.
 PIVOT = "The language that all tasks share."
 PerMille = Annotated[int, Ge(0), Le(1000)]
+
+
+def _not_of_pieces(part: str) -> str:
+    if part == "pieces":
+        raise ValueError("`13a_pieces` is BLEU against joined pieces; choose another name")
+    return part
+
+
 # Of a test set; it is written into names of files and keys of measurements.
-Part = Annotated[str, Pattern("^[a-z][a-z0-9]*$", "filtered")]
+Part = Annotated[str, Pattern("^[a-z][a-z0-9]*$", "filtered"), AfterValidator(_not_of_pieces)]
 # Exactly, or as papers print it.
 Size = Annotated[int, Ge(0)] | Annotated[str, Pattern(r"^[0-9]+(\.[0-9]+)?[kM]$", "5.64k")]
 # Stands for a task's name in a pivot's file, where each task has a file of its own.

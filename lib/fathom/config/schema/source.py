@@ -40,7 +40,9 @@ class Source(Section, ABC):
     licence: str = Doc("The licence of the text; an SPDX identifier if it has one.")
     notice: str = Doc("Printed when it is fetched: whose text, which terms.")
     about_bytes: Bytes | None = Doc(
-        "About how large a file is whose size is not published; for plans alone.", None
+        "About how large a file is whose size is not published, for plans; `fetch --check` refuses "
+        "ten times more or less.",
+        None,
     )
 
     @property

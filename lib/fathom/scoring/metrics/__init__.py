@@ -71,6 +71,11 @@ class Metric(ABC):
         """The metric in scores.tsv and in the counts of sentences."""
         return self.name
 
+    @property
+    def whole(self) -> str:
+        """The label of the same metric of the whole test set."""
+        return self.label.removesuffix(f"_{self.part}") if self.part else self.label
+
     def variants(self, language: str, tokenizers: Sequence[str]) -> "Sequence[Metric]":
         """Return the metric for each tokenizer of a target language, those asked for last."""
         return (self,)
