@@ -75,22 +75,40 @@ tables:
 
 
 @pytest.mark.parametrize(
-    ("metric", "into_eight", "into_english"),
-    [("", "by-language", "13a"), ("metric: {tokenize: intl}\n", "intl", "intl")],
+    ("metric", "mean_of_eight", "korean", "english"),
+    [
+        ("", "by-language", "ko-mecab", "13a"),
+        ("metric: {tokenize: intl}\n", "intl", "intl", "intl"),
+    ],
 )
 def test_a_study_shows_the_bleu_of_its_target_languages_unless_it_names_another(
-    tmp_path, metric, into_eight, into_english
+    tmp_path, metric, mean_of_eight, korean, english
 ):
+    """One task has the tokenizer of its language, so that runs with other tasks are comparable."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "study.yaml").write_text(BY_LANGUAGE + metric, encoding="utf-8")
     layer = from_plain({"papers": [str(folder)]}, "--config")
     project = load(ROOT, beyond_config, [layer])
-    found = {
-        (cell.row, cell.metric) for cell in project.cells(project.papers["mine"].tables["table1"])
+    cells = project.cells(project.papers["mine"].tables["table1"])
+    assert {(cell.row, cell.column): cell.metric for cell in cells} == {
+        ("eight", "avg"): mean_of_eight,
+        ("eight", "kor"): korean,
+        ("english", "avg"): english,
+        ("english", "kor"): english,
     }
-    assert found == {("eight", into_eight), ("english", into_english)}
     assert findings(project) == []
+
+
+def test_a_tokenizer_that_not_all_languages_of_a_mean_have_is_a_finding(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    text = BY_LANGUAGE + "metric: {tokenize: ko-mecab}\n"
+    (folder / "study.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(Findings) as raised:
+        load(ROOT, beyond_config, [from_plain({"papers": [str(folder)]}, "--config")])
+    found = [finding.what for finding in raised.value.findings]
+    assert found == ["a table shows BLEU with the tokenizer 'ko-mecab', and nothing counts it"]
 
 
 def test_a_number_is_written_as_a_name_in_names_and_as_itself_in_settings_and_labels(read):

@@ -107,7 +107,9 @@ def test_a_zip_cannot_lie_about_a_members_size(tmp_path):
         members(path)
 
 
-@pytest.mark.parametrize("name", ["archive.zip", "archive.tar.gz", "table.parquet"])
+@pytest.mark.parametrize(
+    "name", ["archive.zip", "archive.tar.gz", "table.parquet", "text.fr-en.gz"]
+)
 @pytest.mark.parametrize("content", [b"", b"<html>gone</html>", b"PK\x03\x04 PAR1"])
 def test_what_is_not_an_archive_is_named(tmp_path, name, content):
     path = tmp_path / name

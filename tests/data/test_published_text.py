@@ -208,6 +208,15 @@ def test_rows_of_parquet_are_those_of_the_tables(read_parquet):
 TRAINING = "ted_multi-train-00000-of-00002.parquet"
 
 
+def test_a_row_of_parquet_without_codes_or_cells_has_no_pair(read_parquet):
+    row = {"language": ["en", "fr", "hi"], "translation": ["a", "b", "c"]}
+    nulls = [None, {"language": None, "translation": None}, row]
+    rows = {"train": 4, "valid": 1, "test": 1}
+    texts = read_parquet(rows, changed={TRAINING: nulls})
+    assert texts["fra"].splits["train"] == [Pair("b", "a")]
+    assert texts["fra"].dropped["missing"] == 4
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -330,6 +339,10 @@ def test_columns_of_packed_files_are_read_in_the_order_of_their_names(tmp_path):
     tar_of(files["czeng"], contents, "w")
     with pytest.raises(FathomError, match="no column 4: the line has 3"):
         parallel.read(files, card)
+    contents |= {"data/old/00train.gz": contents["data/00train.gz"]}
+    tar_of(files["czeng"], contents, "w")
+    with pytest.raises(FathomError, match=r"2 files are called 00train\.gz"):
+        parallel.read(files, card)
 
 
 def orig(contents, path, tasks=("aze", "bel")):
@@ -396,7 +409,8 @@ def with_part(tmp_path):
         for source, (folder, pairs) in texts.items():
             ends = [("ref.de.sgm", "src.en.sgm"), ("de", "en")][source == "train"]
             contents = {}
-            for end, lines in zip(ends, zip(*pairs, strict=True), strict=True):
+            sides = zip(*pairs, strict=True) if pairs else ((), ())
+            for end, lines in zip(ends, sides, strict=True):
                 plain = "".join(f"{line}\n" for line in lines).encode()
                 contents[f"{folder}/{source}-{end}"] = sgm(*lines) if "sgm" in end else plain
             names = [*contents]
@@ -466,6 +480,21 @@ def test_a_part_needs_a_file_of_each_task():
     )
     found = [fault for fault in card.faults(codes) if fault[0][0] == "split"]
     assert found == [(("split", "parts", "half"), "no file of 'ces'", "name a file of each task")]
+
+
+def test_a_part_without_pairs_is_refused(with_part):
+    with pytest.raises(FathomError, match="no pairs for 'deu'"):
+        with_part(())
+
+
+def test_counts_of_a_part_that_is_not_there_are_refused_before_any_text_is_read():
+    codes = {"tests": {"deu": ["a.deu", "b.deu"], "eng": ["a.eng", "b.eng"]}}
+    split = {"by": "file", "valid": ["v"], "test": ["a.deu"], "parts": {"half": ["b.deu"]}}
+    expected = {"deu": {"train": 1, "valid": 1, "test": 1, "parts": {"hlaf": 1}}}
+    card = dataset("parallel", ["deu"], codes, split=split, expected=expected)
+    (fault,) = [fault for fault in card.faults(codes) if "parts" in fault[0]]
+    assert fault[:2] == (("expected", "deu", "parts", "hlaf"), "no part 'hlaf'")
+    assert "half" in fault[2]
 
 
 def test_text_without_parts_has_none(read_parallel):

@@ -138,6 +138,15 @@ def test_the_folder_has_model_tokenizers_search_and_a_record(folder):
     assert (search.num_beams, search.length_penalty, search.max_new_tokens) == (5, 0.6, CAP + 1)
 
 
+def test_a_search_for_one_hypothesis_has_no_rules_that_put_several_in_order(static, tmp_path):
+    search = require_decoder(static.spec).model_copy(update={"beam": 1})
+    run = TrainedRun(replace(static.spec, decoding=search), 1, static.paths, CPU)
+    exported(run, tmp_path / "exported")
+    rules = transformers.GenerationConfig.from_pretrained(tmp_path / "exported")
+    assert (rules.num_beams or 1) == 1
+    assert not rules.early_stopping
+
+
 def test_a_length_penalty_that_transformers_lacks_is_reported(static, tmp_path):
     search = require_decoder(static.spec).model_copy(update={"length_penalty_form": "gnmt"})
     run = TrainedRun(replace(static.spec, decoding=search), 1, static.paths, CPU)

@@ -118,8 +118,12 @@ def newest_save_of(wildcards):
 
 
 def test_text_of(wildcards):
-    """Return the corpus that a run is tested on."""
-    return ancient(PATHS.corpus(run_of(wildcards).data) / "corpus.json")
+    """Return the corpus that a run is tested on, and what references are joined by, if they are."""
+    spec = run_of(wildcards)
+    text = [ancient(PATHS.corpus(spec.data) / "corpus.json")]
+    if any(map(of_pieces, spec.scoring.tokenizers)):
+        text.append(ancient(PATHS.subwords(spec.data) / "subwords.json"))
+    return text
 
 
 def decodings_of(wildcards):

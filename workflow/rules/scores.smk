@@ -26,7 +26,7 @@ rule score_decoding:
     input:
         training=rules.train_run.output.training,
         translations=decodings_of,
-        corpus=test_text_of,
+        text=test_text_of,
     output:
         measured=f"{RUN}/measurements/scores.{{split}}.{{gates}}-{{hash}}.json",
     log:
@@ -49,7 +49,7 @@ rule score_metric:
     input:
         training=rules.train_run.output.training,
         translations=decodings_of,
-        corpus=test_text_of,
+        text=test_text_of,
     output:
         measured=f"{RUN}/measurements/{{metric}}.{{split}}.{{gates}}-{{hash}}.json",
     log:
@@ -74,7 +74,7 @@ rule find_best_window:
     """Score the checkpoints that validation text chooses."""
     input:
         training=rules.train_run.output.training,
-        corpus=test_text_of,
+        text=test_text_of,
     output:
         measured=f"{RUN}/measurements/window.{{gates}}-{{hash}}.json",
     log:

@@ -121,6 +121,8 @@ def _cell(artefacts: Artefacts, chosen: Trainings, value: ShownValue, task: str 
         raise unknown("task", task, spec.name, spec.data.tasks)
     if gates not in spec.gates:
         raise unknown("gates", gates, spec.name, spec.gates)
+    languages = spec.data.target_languages
+    of_tasks = [languages[task]] if task else languages.values()
     return Cell(
         block="",
         row=spec.name,
@@ -134,7 +136,7 @@ def _cell(artefacts: Artefacts, chosen: Trainings, value: ShownValue, task: str 
         tasks=() if task else spec.data.tasks,
         gates=gates,
         metric=project.papers[spec.paper].about.metric.tokenize
-        or tokenizers.of_languages(spec.data.target_languages.values()),
+        or tokenizers.of_languages(of_tasks),
     )
 
 

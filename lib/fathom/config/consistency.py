@@ -307,16 +307,23 @@ def _is_of_study(project: Project, run: str) -> bool:
 def _papers(project: Project) -> Iterator[FathomError]:
     """Yield equal runs, what is wrong between files of papers, and scores that nothing counts."""
     yield from _equal_runs(project)
-    shown: dict[str, set[str]] = defaultdict(set)
+    shown: dict[str, set[tuple[str, str | None]]] = defaultdict(set)
     for paper in project.papers.values():
         yield from _paper(project, paper)
         for cell in chain(*map(project.cells, paper.tables.values())):
-            shown[cell.source] |= {cell.metric} if cell.kind == "run" else set()
+            shown[cell.source] |= {(cell.metric, cell.task)} if cell.kind == "run" else set()
     for name in project.entries:
         spec = project.spec(name)
-        of_languages = map(tokenizers.of_language, spec.data.target_languages.values())
-        counted = {"", *tokenizers.EVERYWHERE, *of_languages, *tokenizers.counted(spec, "test")}
-        for tokenizer in sorted(shown[name] - counted):
+        languages = spec.data.target_languages
+        counted = {"", *tokenizers.EVERYWHERE, *tokenizers.counted(spec, "test")}
+        # What is counted of a task alone.
+        counted_of = {task: tokenizers.of_language(of_task) for task, of_task in languages.items()}
+        missing = {
+            word
+            for word, task in shown[name]
+            if word not in counted and (task is None or word != counted_of[task])
+        }
+        for tokenizer in sorted(missing):
             what = f"a table shows BLEU with the tokenizer '{tokenizer}', and nothing counts it"
             where = project.entry(name).values.place("scoring", "tokenizers")
             yield FathomError(what, where, f"write scoring: {{tokenizers: [{tokenizer}]}}")

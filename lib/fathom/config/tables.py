@@ -6,7 +6,7 @@ task is the row or column whose id is a task of the run's data; a cell without a
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -287,7 +287,7 @@ class _Block:
             remedy = f"choose gates: {spec.gates[0]}"
             raise FathomError(f"{name} has no {gates} gates", self._where(row.path), remedy)
         cell = replace(cell, kind="run", source=name, gates=gates if value.has_gates else "")
-        return self._showing(cell, value, tasks, spec.data.target_languages.values())
+        return self._showing(cell, value, tasks, spec.data.target_languages)
 
     def _filled(self, pattern: str, cell: Cell, where: str) -> str:
         names = {**self.names, "row": cell.row, "column": cell.column}
@@ -331,7 +331,7 @@ class _Block:
         cell: Cell,
         value: ShownValue,
         tasks: tuple[str, ...],
-        languages: Collection[str] = (),
+        languages: Mapping[str, str] | None = None,
     ) -> Cell:
         task = self._task(cell, tasks)
         # A mean is that of the tasks which the paper's block shows, if it shows any.
@@ -341,7 +341,8 @@ class _Block:
             return cell
         unknown_for = {name.lower() for name in self.metric.unknown_for}
         known = not unknown_for & {*mean, task}
-        tokenize = self.metric.tokenize or tokenizers.of_languages(languages)
+        of_tasks = [(languages or {})[name] for name in ([task] if task else tasks)]
+        tokenize = self.metric.tokenize or tokenizers.of_languages(of_tasks)
         return replace(cell, metric=tokenize, metric_known=known)
 
 

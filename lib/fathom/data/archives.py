@@ -13,7 +13,7 @@ import stat
 import tarfile
 import zipfile
 from codecs import BOM_UTF8
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -83,12 +83,16 @@ def _end_of(member: str, names: Collection[str]) -> str | None:
 
 
 def check(path: Path) -> None:
-    """Check a file as its name says: every member of an archive, or that a parquet file is whole.
+    """Check all members of an archive, both ends of a parquet file, or where a packed file begins.
 
     Other files, such as plain text, are left to their reader.
     """
     if path.name.endswith(_ARCHIVES):
         deque(members(path, lambda name: False), maxlen=0)
+    elif path.suffix == _PACKED:
+        with _naming_faults(path), opened(path) as stream:
+            if not stream.read(1):
+                raise _refusal("it is empty", path)
     elif path.suffix == TABLE:
         with open(path, "rb") as stream:
             first = stream.read(len(_TABLE_MARK))
@@ -237,6 +241,9 @@ def _matching(path: Path, name: str) -> list[str]:
     pattern, column = file_and_column(name)
     found = (PurePosixPath(member).name for member, _ in members(path, lambda _: True))
     files = sorted(file for file in found if fnmatchcase(file, pattern) and file[0] != ".")
+    for file, count in Counter(files).items():
+        if count > 1:
+            raise FathomError(f"{count} files are called {file}", path.name, REMEDY)
     return [file if column is None else f"{file}:{column}" for file in files]
 
 

@@ -627,6 +627,7 @@ class ParallelDataset(BuiltDataset):
             yield ("proof",), "the text is not in pieces, so it has no entries", "give `pieces`"
         if isinstance(self.split, ByFile):
             yield from self._faults_of_files(self.split, names)
+            yield from self._faults_of_parts(self.split, names)
 
     def _faults_of_files(self, split: ByFile, names: dict[str, None]) -> Iterator[Fault]:
         """Yield what is wrong with the files that a split names; `names` are those of the tasks."""
@@ -636,6 +637,9 @@ class ParallelDataset(BuiltDataset):
             for name in of_key:
                 if name not in names:
                     yield ("split", *key), f"no file '{name}'", nearest(name, names)
+
+    def _faults_of_parts(self, split: ByFile, names: dict[str, None]) -> Iterator[Fault]:
+        """Yield what is wrong with the parts of the test set, and with the counts of parts."""
         for part, of_part in split.parts.items():
             key = ("split", "parts", part)
             for name in of_part:
@@ -646,6 +650,11 @@ class ParallelDataset(BuiltDataset):
                 of_task = chain(*(self.codes(source, task) for source in self.sources))
                 if names.keys() >= {*of_part} and not {*of_part}.intersection(of_task):
                     yield key, f"no file of '{task}'", "name a file of each task"
+        for task, counts in self.expected.items():
+            for part in counts.parts:
+                if part not in split.parts:
+                    key = ("expected", task, "parts", part)
+                    yield key, f"no part '{part}'", nearest(part, split.parts)
 
 
 class WikipediaDataset(BuiltDataset):

@@ -69,6 +69,9 @@ def _parts(
         for source, names in of_task:
             if names[0] in files:
                 found[part] += _lines(pairs(source, names), behind, f"{source}: {names[0]}")
+        if not found[part]:
+            where = dataset.place("split", "parts", part)
+            raise FathomError(f"no pairs for '{task}'", where, "name a file with pairs")
     return found
 
 

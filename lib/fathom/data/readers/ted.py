@@ -124,7 +124,7 @@ def joiner(language: str) -> Callable[[str], str]:
     # Imported where it is used: few data sets have tokens.
     from sacremoses import MosesDetokenizer
 
-    detokenizer = MosesDetokenizer(short_code(language))
+    detokenizer = MosesDetokenizer({"ita": "it", "cat": "ca"}.get(language, short_code(language)))
 
     def join(tokens: str) -> str:
         return _DANDA.sub("", detokenizer.detokenize(tokens.split(), unescape=False))
@@ -169,9 +169,9 @@ def _of_folder(folder: Path) -> Iterator[Row]:
                 yield split, _by_code(row, f"{folder.name}/{name}, row {number}")
 
 
-def _by_code(row: dict[str, list[str]], where: str) -> dict[str, str]:
-    """Return the cells by code of a row that has a list of codes and one of cells."""
-    codes, cells = row["language"], row["translation"]
+def _by_code(row: dict[str, list[str] | None] | None, where: str) -> dict[str, str]:
+    """Return the cells by code of a row that has a list of codes and one of cells, or neither."""
+    codes, cells = ((row or {}).get(name) or [] for name in ("language", "translation"))
     if len(codes) != len(cells):
         raise FathomError(f"{len(codes)} codes and {len(cells)} cells in a row", where, REMEDY)
     _refuse_twice(codes, where)

@@ -122,10 +122,12 @@ def _write_model(folder: Path, run: TrainedRun, plain: Plain, start: int) -> Non
     symbols |= {"decoder_start_token_id": start}
     network = M2M100ForConditionalGeneration(M2M100Config(**shape, **symbols))
     network.load_state_dict(_weights(plain, entries, run.name))
-    rules = {"num_beams": search.beam, "length_penalty": search.length_penalty}
+    rules = {"num_beams": search.beam}
+    if search.beam > 1:  # one hypothesis has no order, and transformers refuses its rules
+        rules |= {"length_penalty": search.length_penalty, "early_stopping": True}
     # The search ends no empty hypothesis and writes no padding.
     rules |= {"min_new_tokens": 1, "suppress_tokens": [PAD]}
-    rules |= {"early_stopping": True, "max_new_tokens": longest[1] + 1}
+    rules |= {"max_new_tokens": longest[1] + 1}
     network.generation_config = GenerationConfig(**symbols, **rules)
     network.save_pretrained(folder)
 
