@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
 
+import matplotlib
 import numpy as np
 import pytest
 from pandas import DataFrame
@@ -141,10 +142,12 @@ def test_several_seeds_are_a_median_with_their_range():
     assert ranges == [1, 0]
 
 
-def test_the_file_is_xml_that_says_what_it_shows_and_equal_curves_are_equal_bytes(tmp_path):
+def test_the_file_is_xml_with_its_texts_and_equal_bytes_whatever_matplotlibrc_has(tmp_path):
     curves = [curve("Row <1> $x$", source_of(tmp_path))]
-    for name in ("one", "two"):
-        write("<Table> & $more$", curves, tmp_path / name)
+    write("<Table> & $more$", curves, tmp_path / "one")
+    # As a user's matplotlibrc sets them.
+    with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30, "axes.facecolor": "red"}):
+        write("<Table> & $more$", curves, tmp_path / "two")
     files = [(tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two")]
     assert files[0] == files[1]
     texts = {part.text for part in ElementTree.fromstring(files[0]).iter()}

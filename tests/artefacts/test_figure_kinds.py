@@ -45,7 +45,7 @@ def axes_of(folder, text, given):
     """Return the panels of a figure as it is drawn from runs, or from inputs."""
     given = inputs(given) if isinstance(given, list) else given
     drawn = figure(folder, text)
-    with matplotlib.rc_context(drawing.style()):
+    with drawing.styled():
         module = import_module(f"fathom.artefacts.figures.{drawn.settings.kind}")
         return module.draw(drawn.settings, kinds.rows(drawn, given)).axes
 

@@ -1,6 +1,8 @@
 """Studies: `fathom new` and `adopt` begin one, and a sweep grows by its file."""
 
+import bz2
 import gzip
+import lzma
 import re
 import shutil
 from pathlib import Path
@@ -241,11 +243,11 @@ def test_a_card_that_holds_out_too_much_is_refused(adopted, call, tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["my.tsv", "my.tsv.gz"])
+@pytest.mark.parametrize("name", ["my.tsv", "my.tsv.gz", "my.TSV.GZ"])
 def test_columns_of_one_file_are_the_same_text_as_two_files(adopted, prepare, call, tmp_path, name):
     words = (*CODES, "--hold-out", "9+9", "--like", "deep/uneven")
     table = "".join(f"{english}\tx\t{french}\n" for french, english in [*WRONG, *PAIRS]).encode()
-    (tmp_path / name).write_bytes(gzip.compress(table) if name.endswith(".gz") else table)
+    (tmp_path / name).write_bytes(gzip.compress(table) if name.lower().endswith(".gz") else table)
     answer = call("adopt", "yours", "--tsv", name, "--columns", "3,1", *words)
     assert "yours: fra: 405 pairs; dropped 5\n" in answer.err
     (tmp_path / "config" / "config.yaml").write_text("papers: [mine, yours]\n")
@@ -350,12 +352,14 @@ def test_held_out_files_stay_and_their_sentences_leave_the_training_text_of_all_
 def test_lines_and_pairs_that_are_worth_a_look_are_named(adopt):
     long = (" ".join(["mot"] * 251), " ".join(["word"] * 251))
     unequal = [("oui" * 4, "yes"), ("non", "no, never"), ("a" * 10, "bcd"), ("a" * 10, "bcd")]
-    pairs = [long, *PAIRS, *unequal]
+    unseen = [("soft\u00adly", "softly")]
+    pairs = [long, *PAIRS, *unequal, *unseen]
     french = "\r\n".join(side for side, _ in pairs).encode()
     answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs, french=french)
     look = [line.partition("look: ")[2] for line in answer.err.splitlines() if "look" in line]
     assert look == [
-        "404 lines that end in CRLF: my.fr:1, my.fr:2, my.fr:3 and 401 more",
+        "405 lines that end in CRLF: my.fr:1, my.fr:2, my.fr:3 and 402 more",
+        "1 pairs with characters that nobody sees (zero width, soft hyphen): my.fr:406",
         "1 pairs with more than 250 words on a side: my.fr:1",
         "2 pairs that differ in length by more than 3 to 1: my.fr:402, my.fr:404",
     ]
@@ -485,6 +489,25 @@ def test_a_task_that_cannot_be_added_is_one_line_and_no_card_changes(
             CODES,
             {"pairs": [("a", "b")], "french": b"a\rb\rc\r"},
             says("one line with 3 CR", where="my.fr", remedy=r"tr '\r' '\n'"),
+        ),
+        (
+            CODES,
+            {"french": b"a\nb\0c\n"},
+            says("NUL at byte 2", where="my.fr:2", remedy=r"tr -d '\0'"),
+        ),
+        *(
+            (CODES, {"french": packed}, says("a packed file, not text", where="my.fr", remedy=how))
+            for packed, how in [
+                (lzma.compress(b"a\n"), "unxz "),
+                (bz2.compress(b"a\n"), "bunzip2 "),
+                (b"PK\3\4 and so on", "unzip "),
+                (b"\x28\xb5\x2f\xfd and so on", "unzstd "),
+            ]
+        ),
+        (
+            CODES,
+            {"french": gzip.compress(b"a\n")},
+            says("packed by gzip", where="my.fr", remedy="a name that ends in .gz"),
         ),
         ((*CODES, "--hold-out", "9"), {}, says("not the numbers", remedy="500+500")),
         (

@@ -42,6 +42,7 @@ def mistake(folder=PROJECT, **changes):
         ("2-4", (2, 3, 4)),
         ("2,5", (2, 5)),
         ("1-2, 7", (1, 2, 7)),
+        (" 2 - 4 ,8", (2, 3, 4, 8)),
         ([4, 1], (4, 1)),
         ("2,2", (2,)),
         (None, None),
@@ -51,7 +52,13 @@ def test_seeds_are_a_number_a_range_or_a_list(written, seeds):
     assert switches(seeds=written).seeds == seeds
 
 
-@pytest.mark.parametrize("written", ["x", "", -1, "1-", "3-1", 0, True, 2**40, "1-200", 1.5])
+# A blank neither divides numbers nor vanishes between them.
+BLANKS = ["1 2", "1 000", "1,2 3"]
+
+
+@pytest.mark.parametrize(
+    "written", ["x", "", -1, "1-", "3-1", 0, True, 2**40, "1-200", 1.5, *BLANKS]
+)
 def test_what_names_no_seeds_is_refused_in_one_line(written):
     finding = mistake(seeds=written)
     assert finding.where == "--config: seeds"
@@ -108,6 +115,24 @@ def test_what_cannot_be_the_folder_of_results_is_refused(tmp_path, monkeypatch, 
     with pytest.raises(FathomError) as caught:
         open_results(name)
     assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [("~/x", "/home/anna/x"), ("$HOME/x", "/home/anna/x"), ("${PLACE}/a~b", "/disk/a~b")],
+)
+def test_home_and_variables_of_the_shell_are_expanded_in_the_folder_of_results(
+    monkeypatch, written, path
+):
+    monkeypatch.setenv("HOME", "/home/anna")
+    monkeypatch.setenv("PLACE", "/disk")
+    assert switches(results=written).results == path
+
+
+@pytest.mark.parametrize("written", ["~nobody_has_this_name/x", "$NOT_SET/x"])
+def test_a_user_or_variable_that_is_not_there_names_no_folder(monkeypatch, written):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    assert mistake(results=written).remedy == "write the path in full"
 
 
 def test_a_folder_of_results_may_be_a_link_and_need_not_exist(tmp_path, monkeypatch):

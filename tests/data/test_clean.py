@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 
 from fathom.config.schema.dataset import KeyHash, MessageCleaning
-from fathom.data.clean import fault, key, line_fault, one_line, tidy
+from fathom.data.clean import fault, has_invisible, key, line_fault, one_line, tidy
 from fathom.data.split import Pair, TaskText, by_key, deal, distinct, split_of
 
 RULES = MessageCleaning(
@@ -90,6 +90,18 @@ def test_sentences_that_differ_in_case_marks_and_width_have_one_key(other):
 def test_a_key_leaves_out_placeholders_and_tags_but_keeps_letters_of_any_script():
     assert key("Delete %(name)s <b>now</b>") == "delete now"
     assert key("Größe 5 – размер") == "grösse 5 размер"
+
+
+@pytest.mark.parametrize(
+    "sign", ["\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u200e"]
+)
+@pytest.mark.parametrize("at", [0, 2, 4, 10])
+def test_what_nobody_sees_is_no_other_sentence_wherever_it_is(sign, at):
+    sentence = "Save draft"
+    other = sentence[:at] + sign + sentence[at:]
+    assert key(other) == key(sentence)
+    assert has_invisible(other)
+    assert not has_invisible(sentence)
 
 
 @pytest.mark.parametrize(

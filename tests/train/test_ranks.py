@@ -30,7 +30,7 @@ from tests.support.processes import (
     start_together,
     train_and_be_killed,
 )
-from tests.support.refused import says
+from tests.support.refused import refused, says
 from tests.support.small_corpus import silent
 from tests.support.small_runs import (
     SWITCHES,
@@ -204,6 +204,34 @@ def test_processes_that_cannot_share_an_update_evenly_end_with_one_message(tenso
         line
     )
     assert not list(tmp_path.iterdir())
+
+
+LEFT_OVER = [
+    {"WORLD_SIZE": "2"},
+    {"WORLD_SIZE": "abc", "RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"},
+    {"WORLD_SIZE": "2", "RANK": "x", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"},
+    {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": ""},
+    {"WORLD_SIZE": "2", "RANK": "0", "MASTER_PORT": "1"},
+    {"WORLD_SIZE": "-2", "RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"},
+]
+
+
+@pytest.mark.parametrize("left", LEFT_OVER)
+def test_what_another_program_left_in_the_shell_is_refused_in_one_line(monkeypatch, left):
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in left.items():
+        monkeypatch.setenv(name, value)
+    with refused(f"WORLD_SIZE is '{left['WORLD_SIZE']}'", remedy="run `unset WORLD_SIZE`"):
+        Ranks.join(torch.device("cpu"))
+
+
+@pytest.mark.parametrize("alone", [{}, {"WORLD_SIZE": ""}, {"WORLD_SIZE": "1"}])
+def test_a_process_without_others_is_the_only_one(monkeypatch, alone):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    for name, value in alone.items():
+        monkeypatch.setenv(name, value)
+    assert Ranks.join(torch.device("cpu")) == Ranks(0, 1)
 
 
 def test_a_process_without_a_checkpoint_says_0():

@@ -4,11 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from fathom.config.merge import is_taken
 from fathom.config.switches import Switches
 from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
+from fathom.workflow.targets import ALL, CLAIMS, COMPARE, PAGE, RUN, STATISTICS
 from tests.support.own_project import (
     DATASET,
     NOT_BUILT,
@@ -311,3 +313,15 @@ def test_tasks_have_jobs_of_their_own_where_they_share_nothing(tmp_path):
     assert names == [*data["wikipedia25"].tasks]
     assert made.sources(folder, "de") == [made.paths.source("wikipedia_de") / "source.json"]
     assert made.prepared_alone(data["ted8_diverse"].corpus_folder(sources)) == []
+
+
+def test_no_paper_can_have_the_name_of_a_rule_or_target():
+    """A start of every paper ended in Snakemake's CreateRuleException."""
+    text = "".join(
+        path.read_text("utf-8") for path in (ROOT / "workflow").rglob("*") if path.is_file()
+    )
+    text += (ROOT / "Snakefile").read_text("utf-8")
+    rules = {*re.findall(r"^rule (\w+):", text, re.MULTILINE)}
+    targets = {ALL, COMPARE, CLAIMS, PAGE, STATISTICS, RUN}
+    assert len(rules) > 20
+    assert {name for name in rules | targets if not is_taken(name)} == set()

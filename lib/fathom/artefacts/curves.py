@@ -154,10 +154,8 @@ def rows(curves: Iterable[LearningCurve]) -> list[dict[str, Any]]:
 
 def write(title: str, curves: Sequence[LearningCurve], stem: Path) -> None:
     """Write curves as svg and csv, to a path without a suffix."""
-    import matplotlib
-
     write_csv(stem.with_suffix(".csv"), COLUMNS, rows(curves))
-    with matplotlib.rc_context(drawing.style()):
+    with drawing.styled():
         drawn = draw(curves)
         drawing.print_around(drawn, title, LEGEND)
         text = drawing.rendered(drawn, "svg").decode("utf-8")

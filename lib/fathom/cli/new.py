@@ -11,7 +11,7 @@ from fathom.cli.options import open_project
 from fathom.cli.terminal import report, suggest
 from fathom.config.load import load
 from fathom.config.measurement_keys import long_code
-from fathom.config.merge import NAME, NAME_RULE
+from fathom.config.merge import NAME, NAME_RULE, name_fault
 from fathom.config.project import Project
 from fathom.config.switches import FILE, layers
 from fathom.config.tables import runs_by_row
@@ -135,8 +135,8 @@ def new_folder(project: Project, name: str, data: str | None = None) -> Path:
 
 
 def _require_name(name: str) -> None:
-    if not NAME.fullmatch(name):
-        raise FathomError(f"'{name}': {NAME_RULE}", "name", "choose another name")
+    if fault := name_fault(name, of_paper=True):
+        raise FathomError(f"'{name}': {fault}", "name", "choose another name")
 
 
 def finish(project: Project, name: str, verb: str, written: list[Path], first: str = "") -> None:

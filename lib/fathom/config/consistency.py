@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
 from fathom.config import deviations, plugins, reported, tokenizers
+from fathom.config.merge import is_taken
 from fathom.config.paper import Paper
 from fathom.config.project import Project
 from fathom.config.rules import shown
@@ -309,6 +310,7 @@ def _papers(project: Project) -> Iterator[FathomError]:
     yield from _equal_runs(project)
     shown: dict[str, set[tuple[str, str | None]]] = defaultdict(set)
     for paper in project.papers.values():
+        yield from _taken_targets(paper)
         yield from _paper(project, paper)
         for cell in chain(*map(project.cells, paper.tables.values())):
             shown[cell.source] |= {(cell.metric, cell.task)} if cell.kind == "run" else set()
@@ -327,6 +329,14 @@ def _papers(project: Project) -> Iterator[FathomError]:
             what = f"a table shows BLEU with the tokenizer '{tokenizer}', and nothing counts it"
             where = project.entry(name).values.place("scoring", "tokenizers")
             yield FathomError(what, where, f"write scoring: {{tokenizers: [{tokenizer}]}}")
+
+
+def _taken_targets(paper: Paper) -> Iterator[FathomError]:
+    """Yield tables and figures whose target, `<paper>_<name>`, is a rule of the workflow."""
+    for name, artefact in {**paper.tables, **paper.figures}.items():
+        if is_taken(target := f"{paper.name}_{name}"):
+            what = f"the workflow has a rule '{target}'"
+            yield FathomError(what, artefact.values.where, "choose another name")
 
 
 def _paper(project: Project, paper: Paper) -> Iterator[FathomError]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from fathom.config import measurement_keys, plugins
-from fathom.config.merge import NAME, NAME_RULE, combinations, entry_name, fill_text
+from fathom.config.merge import combinations, entry_name, fill_text, name_fault
 from fathom.config.yaml_values import Value, name_of, read
 from fathom.io.errors import FathomError, findings_in, nearest
 
@@ -147,9 +147,9 @@ class ConfigFiles:
 
     def _read(self, kind: str, name: str) -> Value:
         path = self._paths[kind][name]
-        if not NAME.fullmatch(name):
+        if fault := name_fault(name, kind in _OF_PAPERS):
             place = path.parent if kind in _OF_PAPERS else path
-            raise FathomError(NAME_RULE, self.name_of(place), "choose another name")
+            raise FathomError(fault, self.name_of(place), "choose another name")
         if kind in VIEWS and self.is_study(name):
             return view(self.read("study", name), kind)
         return read(path, self.root)

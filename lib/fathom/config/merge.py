@@ -14,11 +14,37 @@ from fathom.io.errors import FathomError, brief, closest, findings_in, nearest, 
 # Names become folders, files and targets; a file system takes 255 bytes, with hash and suffix.
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 NAME_RULE = "a name has at most 64 small letters, digits and underscores, a letter first"
+# Names of rules and targets of the workflow, and folders of a project: no paper or study has them.
+_TAKEN = """
+    all run page compare claims data_statistics everything no_such_target claims_all compare_all
+    fetch_source prepare_task prepare_corpus measure_corpus train_subwords encode_text train_run
+    translate_run score_decoding score_metric find_best_window measure_likelihood measure_gates
+    measure_sharing draw_table draw_figure paper_page
+    config lib results workflow
+"""
+# Words that some program reads from YAML as another value than text.
+_YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _PLACEHOLDER = re.compile(r"<(\w+)>")
 # A text with a placeholder that is a name, with its paper or without; and a number in a name.
 _NAME_PATTERN = re.compile(r"(?!<\w+>$)([a-z0-9_/]|<\w+>)+")
 _NUMBERS = re.compile(r"-?[0-9]+(_-?[0-9]+)*")
 _FOR = "write {name: [values]}, or a list of {name: value}"
+
+
+def is_taken(name: str) -> bool:
+    """Return whether a rule or target of the workflow, or a folder of a project, has this name."""
+    return name in _TAKEN.split()
+
+
+def name_fault(name: str, of_paper: bool = False) -> str | None:
+    """Return why no file or folder of config has this name, in words; None where it may."""
+    if not NAME.fullmatch(name):
+        return NAME_RULE
+    if name in _YAML_WORDS:
+        return "YAML reads this word as another value"
+    if of_paper and is_taken(name):
+        return "the workflow has a rule, a target or a folder of this name"
+    return None
 
 
 @dataclass(frozen=True)

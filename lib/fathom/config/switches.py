@@ -41,8 +41,8 @@ def read_seeds(value: Any) -> tuple[int, ...] | None:
         return None
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     seeds: list[int] = []
-    for part in (f"1-{text}" if _SEED.fullmatch(text) else text).replace(" ", "").split(","):
-        ends = part.split("-")
+    for part in (f"1-{text}" if _SEED.fullmatch(text) else text).split(","):
+        ends = [end.strip() for end in part.split("-")]
         if len(ends) > 2 or not all(map(_SEED.fullmatch, ends)):
             forms = "write 3 (seeds 1 to 3), 2-4, or 2,5"
             raise ValueError(f"'{brief(value)}' does not name seeds; {forms}")
@@ -81,7 +81,14 @@ def one_seed(text: str | int) -> int:
 
 
 def results_folder(name: str) -> str:
-    """Return the name of a folder, without characters that Snakemake reads as its own."""
+    """Return the name of a folder, in which `~` and `$HOME` are what they are in a shell.
+
+    A variable that is not set is refused, and so are characters that Snakemake reads as its own.
+    """
+    name = os.path.expanduser(os.path.expandvars(name))
+    if name[:1] in ("~", "$"):
+        what = f"'{brief(name)}' names a user or variable that is not there"
+        raise ValueError(f"{what}; write the path in full")
     if not name or re.search(r"[{}\x00-\x1f]", name):
         remedy = "write a path without {, } and line ends"
         raise ValueError(f"'{brief(name)}' is not a folder; {remedy}")

@@ -6,6 +6,7 @@ A card has hashes of what no user may edit in its first line, so that no edit is
 import gzip
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -16,6 +17,7 @@ from typing import Any
 from fathom.config.schema.dataset import SPLITS, ParallelDataset
 from fathom.config.yaml_values import as_yaml, read
 from fathom.data.archives import file_and_column, opened, text_of
+from fathom.data.clean import has_invisible
 from fathom.data.fetch import require_unchanged
 from fathom.data.readers.parallel import texts
 from fathom.data.split import Pair, TaskText, usable
@@ -34,11 +36,20 @@ KINDS = {
     "in_validation_or_test": "with a held-out sentence in the second language",
     "crlf_files": "files whose lines all end in CRLF",
     "crlf": "lines that end in CRLF",
+    "invisible": "pairs with characters that nobody sees (zero width, soft hyphen)",
     "words": f"pairs with more than {MOST_WORDS} words on a side",
     "ratio": f"pairs that differ in length by more than {MOST_RATIO} to 1",
     "both": "pairs of validation that are in test, too",
 }
 _REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
+# First bytes of packed files, and the program that unpacks each.
+_PACKED = {
+    b"\xfd7zXZ": "unxz",
+    b"BZh": "bunzip2",
+    b"PK\3\4": "unzip",
+    b"\x28\xb5\x2f\xfd": "unzstd",
+}
+_GZIP, _FIRST_BYTES = b"\x1f\x8b", 5
 # The licence on the cards, until a user writes another.
 _TERMS = "private"
 _EDITABLE = ("title", "citation", "licence", "notice")
@@ -90,7 +101,7 @@ class AdoptedText:
             for code, path, column in zip(codes, paths * 2, columns, strict=False):
                 tsv = len(paths) == 1
                 file = f"{task}.tsv" if tsv else code if split == "train" else f"{split}.{code}"
-                file += ".gz" * (path.suffix == ".gz")
+                file += ".gz" * (path.suffix.lower() == ".gz")
                 records[file] = {"path": os.path.relpath(path.absolute(), folder)}
                 names[code].append(f"{file}:{column}" if tsv else file)
             if split != "train":
@@ -125,6 +136,7 @@ class AdoptedText:
     def _lines(self, source: str, name: str, again: bool) -> list[str]:
         (file, column), path = file_and_column(name), self._path(source, name)
         require_file(path, "correct the path")
+        _require_text(path)
         record = self.sources[source]["files"][file]
         if "sha256" in record and not again:
             require_unchanged(path, record["sha256"], self.name)
@@ -139,6 +151,10 @@ class AdoptedText:
         if len(lines) == 1 and (ends := lines[0][1].count(b"\r")) > 1:
             what, remedy = f"one line with {ends:,} CR", r"convert line ends: tr '\r' '\n'"
             raise FathomError(what, str(path), remedy)
+        for number, line in lines:
+            if (at := line.find(b"\0")) >= 0:
+                remedy = r"remove it, for example: tr -d '\0'"
+                raise FathomError(f"NUL at byte {at + 1}", f"{path}:{number}", remedy)
         self._crlf[path] = [number for number, line in lines if line.endswith(b"\r\n")]
         read = [text_of(line, f"{path}:{number}", _REMEDY, column) for number, line in lines]
         widths = [line.count(b"\t") + 1 for _, line in lines if column]
@@ -170,7 +186,7 @@ class AdoptedText:
     def places(self, task: str, text: TaskText[Pair]) -> dict[str, list[str]]:
         """Return the places of a task's pairs and lines that are dropped or worth a look."""
         rules = text.dropped_lines
-        kept = ("crlf_files", "crlf", "words", "ratio", "both")
+        kept = ("crlf_files", "crlf", "invisible", "words", "ratio", "both")
         found: dict[str, list[str]] = {kind: [] for kind in (*rules, *kept)}
         files, test = self.card["split"]["valid"], {*text.splits["test"]}
         for (source, names), pairs in self.pairs.items():
@@ -189,6 +205,7 @@ class AdoptedText:
                     place = [f"{paths[0]}:{number}"] * (number not in dropped)
                     in_both = isinstance(files, list) and names[0] in files and pair in test
                     found["both"] += place * in_both
+                    found["invisible"] += place * any(map(has_invisible, pair))
                     found["ratio"] += place * (short * MOST_RATIO < long)
                     found["words"] += place * (max(len(s.split()) for s in pair) > MOST_WORDS)
                 rules = {}  # held-out files, which come next, lose nothing
@@ -212,6 +229,18 @@ class AdoptedText:
             lines |= {key: before[key] for key in _EDITABLE if key in before}
             write_text(path, f"{_HEAD}{', '.join(_hashes(lines))}\n{''.join(lines.values())}")
         return [*cards]
+
+
+def _require_text(path: Path) -> None:
+    """Refuse a packed file, but for one that ends in `.gz`."""
+    with path.open("rb") as stream:
+        first = stream.read(_FIRST_BYTES)
+    for magic, program in _PACKED.items():
+        if first.startswith(magic):
+            remedy = f"unpack it: {program} {shlex.quote(str(path))}"
+            raise FathomError("a packed file, not text", str(path), remedy)
+    if first.startswith(_GZIP) and path.suffix.lower() != ".gz":
+        raise FathomError("packed by gzip", str(path), "give it a name that ends in .gz")
 
 
 def _loss(dropped: Mapping[str, list[int]]) -> str:

@@ -147,7 +147,8 @@ def _file_stream(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to read bytes, after a byte order mark; one that ends in `.gz` is unpacked."""
-    with cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else open(path, "rb") as stream:
+    packed = path.suffix.lower() == ".gz"
+    with cast("IO[bytes]", gzip.open(path)) if packed else open(path, "rb") as stream:
         stream.seek(len(BOM_UTF8) if stream.read(len(BOM_UTF8)) == BOM_UTF8 else 0)
         yield stream
 

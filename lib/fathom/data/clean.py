@@ -41,6 +41,11 @@ def one_line(text: str) -> str:
     return text.translate(_SEPARATORS)
 
 
+def has_invisible(text: str) -> bool:
+    """Return whether a text has characters that nobody sees, such as a soft hyphen."""
+    return any(ord(character) in _INVISIBLE for character in text)
+
+
 def composed(text: str) -> str:
     """Return text on one line: composed (NFC), without invisible and stray white characters."""
     # Splitting at white space also splits at every character of `one_line`.
@@ -56,9 +61,10 @@ def tidy(text: str) -> str:
 def key(sentence: str) -> str:
     """Return a normalised sentence: letters, digits and marks in lower case, single blanks.
 
-    Marks are the vowel signs of Hindi and Burmese, among others: words differ in them alone.
+    Marks are the vowel signs of Hindi and Burmese, among others: words differ in them alone. What
+    nobody sees does not count.
     """
-    text = unicodedata.normalize("NFKC", sentence).casefold()
+    text = unicodedata.normalize("NFKC", sentence.translate(_INVISIBLE)).casefold()
     text = _TAG.sub(" ", _PLACEHOLDER.sub(" ", text))
     return " ".join(text.translate(_WORDS).split())
 

@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn import Parameter
 
-from fathom.io.errors import FathomError
+from fathom.io.errors import FathomError, brief
 
 
 class PeerLost(FathomError):
@@ -20,6 +20,10 @@ class PeerLost(FathomError):
         remedy = "read what it printed, and start the same command again to resume"
         where = f"process {os.environ.get('RANK', '0')}"
         super().__init__("another process of this training has ended", where, remedy)
+
+
+# What torchrun sets for each process, and torch reads.
+_LAUNCHER = ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Ranks:
     @classmethod
     def join(cls, device: torch.device) -> "Ranks":
         """Join the processes of a launcher such as torchrun, or be the only one."""
-        world = int(os.environ.get("WORLD_SIZE", "1"))
+        world = _world()
         if world == 1:
             return cls(0, 1)
         if not dist.is_initialized():
@@ -69,6 +73,22 @@ class Ranks:
     def broadcast_from_main(self, word: int = 0) -> int:
         """Return the number that the first process passes, at least 1; the others pass none."""
         return self.all_reduce_max(word)
+
+
+def _world() -> int:
+    """Return how many processes a launcher has started; 1 where there is none.
+
+    Variables that are left from another program in the shell are refused.
+    """
+    given = {name: os.environ.get(name, "") for name in _LAUNCHER}
+    if not given["WORLD_SIZE"] or given["WORLD_SIZE"] == "1":
+        return 1
+    for name, value in given.items():
+        if not value or (name != "MASTER_ADDR" and not value.isdecimal()):
+            what = f"WORLD_SIZE is '{brief(given['WORLD_SIZE'])}' and {name} is '{brief(value)}'"
+            remedy = "run `unset WORLD_SIZE`, or start the processes with torchrun"
+            raise FathomError(what, "the environment", remedy)
+    return int(given["WORLD_SIZE"])
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -111,6 +112,15 @@ def style(dark: bool = False) -> "dict[RcKeyType, Any]":
         "svg.hashsalt": "fathom",
     }
     return cast("dict[RcKeyType, Any]", settings | _DARK if dark else settings)
+
+
+@contextmanager
+def styled(dark: bool = False, **further: Any) -> Iterator[None]:
+    """Draw with the settings of `style` and further ones alone, not with a user's matplotlibrc."""
+    from matplotlib.style import context
+
+    with context({**style(dark), **further}, after_reset=True):
+        yield
 
 
 def panels(count: int, height: float = HEIGHT) -> "tuple[Drawing, list[Axes]]":
@@ -256,11 +266,9 @@ def pictures(draw: "Callable[[], Drawing]") -> Pictures:
 
     Letters of another font than the one that the layout knows would be cut off.
     """
-    import matplotlib
-
     addresses = []
     for dark in (False, True):
-        with matplotlib.rc_context({**style(dark), "svg.fonttype": "path"}):
+        with styled(dark, **{"svg.fonttype": "path"}):
             content = b64encode(rendered(draw(), "svg")).decode("ascii")
         addresses.append(f"data:image/svg+xml;base64,{content}")
     return Pictures(*addresses)

@@ -29,13 +29,11 @@ def draw(figure: Figure, inputs: Inputs, stem: Path) -> list[str]:
 
     Equal numbers give equal bytes. Returns a note on each training whose series is lost.
     """
-    import matplotlib
-
     from fathom.artefacts.figures import drawing
 
     frame = rows(figure, inputs)
     write_text(stem.with_suffix(".csv"), frame.to_csv(index=False, lineterminator="\n"))
-    with matplotlib.rc_context(drawing.style()):
+    with drawing.styled():
         picture = _module(figure.settings.kind).draw(figure.settings, frame)
         drawing.sign(picture, figure, inputs, _notes(figure, frame))
         drawing.save(picture, stem)
