@@ -61,7 +61,7 @@ def test_a_data_set_that_no_reader_makes_says_why_and_has_a_definition(sample):
         "tasks": [["bos", "bos"], ["fra", "fra"], ["kor", "kor"]],
         "not_built": "planned",
     }
-    assert sample.datasets["words"].not_built == ""
+    assert sample.datasets["words"].not_built is None
 
 
 def test_a_tasks_languages_are_its_own_and_the_pivot(sample):

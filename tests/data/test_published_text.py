@@ -140,17 +140,17 @@ def test_columns_may_stand_in_any_order_after_a_byte_order_mark(read_talks):
         ({"tasks": TASKS | {"mar": "mrx"}}, "no row of talks has the code 'mrx'"),
         (
             {"train": table(columns=["fr" if c == "fr-ca" else c for c in COLUMNS])},
-            "2 cells have the code 'fr'",
+            r"all_talks_train\.tsv, line 1: 2 cells have the code 'fr'",
         ),
         ({"test": b""}, "talks has 0 rows for test, not 2"),
         ({"valid": table(BIRD)}, "talks has 1 rows for valid, not 2"),
         (
             {"test": table(BIRD, [*BIRD, "more"])},
-            r"all_talks_test\.tsv, line 3: 10 cells in 9 columns",
+            r"all_talks_test\.tsv, line 3: 10 cells of 9 codes",
         ),
         (
             {"test": TEST.replace(b"Un oiseau", b"\xc9t\xe9", 1)},
-            "ted_talks.tar.gz: all_talks_test.tsv, line 2: not UTF-8",
+            "ted_talks.tar.gz: all_talks_test.tsv, line 2: not UTF-8 at byte 36",
         ),
         ({"test": None}, r"the file all_talks_test\.tsv is missing"),
         ({"codes": {"fra": ["fr"]}}, "the code of the pivot 'eng' is not given"),
@@ -217,7 +217,7 @@ TRAINING = "ted_multi-train-00000-of-00002.parquet"
         ),
         (
             {"changed": {TRAINING: [{"language": ["fr"], "translation": ["a", "b"]}]}},
-            "row 1: 1 codes and 2 cells in a row",
+            "row 1: 2 cells of 1 codes in a row",
         ),
         ({"codes": CODES | {"hin": ["hin"]}}, "no row of talks has the code 'hin'"),
         (

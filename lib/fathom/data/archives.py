@@ -52,10 +52,8 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
     """
     with _naming_faults(path):
         streams = _zip_streams if zipfile.is_zipfile(path) else _tar_streams
-        if path.is_dir():
-            streams = _folder_streams
-        elif path.suffix == _PACKED and not path.name.endswith(_ARCHIVES):
-            streams = _file_stream
+        if path.is_dir() or (path.suffix == _PACKED and not path.name.endswith(_ARCHIVES)):
+            streams = _file_streams
         for name, stream in streams(path, selected):
             yield name, _lines(stream, path)
 
@@ -63,23 +61,19 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
 def named(path: Path, names: Collection[str]) -> Iterator[tuple[str, str, Iterator[bytes]]]:
     """Yield name, place in messages and lines of the members of these names, in whatever folder.
 
-    A name is the end of a member's path: `a/b` is b in a folder a. One that is missing is refused
-    at the end.
+    A name is the end of a member's path: `a/b` is b in a folder a. Of several the shortest counts.
+    One that is missing is refused at the end.
     """
-    missing = {*names}
-    for member, lines in members(path, lambda member: _end_of(member, names) is not None):
-        if name := _end_of(member, names):
-            missing.discard(name)
-            yield name, f"{path.name}: {member}", lines
+    missing, shortest_first = {*names}, sorted(names, key=len)
+
+    def end_of(member: str) -> str:
+        return next((end for end in shortest_first if f"/{member}".endswith(f"/{end}")), "")
+
+    for member, lines in members(path, lambda member: end_of(member) != ""):
+        missing.discard(name := end_of(member))
+        yield name, f"{path.name}: {member}", lines
     for name in sorted(missing):
         raise FathomError(f"the file {name} is missing", path.name, REMEDY)
-
-
-def _end_of(member: str, names: Collection[str]) -> str | None:
-    """Return the shortest of the names with which a member's path ends, by whole folders."""
-    parts = PurePosixPath(member).parts
-    ends = ("/".join(parts[start:]) for start in reversed(range(len(parts))))
-    return next((end for end in ends if end in names), None)
 
 
 def check(path: Path) -> None:
@@ -127,17 +121,11 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield from stream
 
 
-def _folder_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    for file in sorted(path.iterdir()):
+def _file_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if selected(file.name):
             with opened(file) as stream:
                 yield file.name, stream
-
-
-def _file_stream(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    if selected(path.name):
-        with opened(path) as stream:
-            yield path.name, stream
 
 
 @contextmanager
@@ -246,12 +234,17 @@ def file_and_column(name: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (name, None)
 
 
-def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = None) -> str:
-    """Return a line, or a column of it from 1, as text in which no character ends a line."""
+def decoded(line: bytes, where: str, remedy: str = REMEDY) -> str:
+    """Return a line of UTF-8 as text."""
     try:
-        text = line.decode("utf-8")
+        return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FathomError(f"not UTF-8 at byte {error.start + 1}", where, remedy) from None
+
+
+def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = None) -> str:
+    """Return a line, or a column of it from 1, as text in which no character ends a line."""
+    text = decoded(line, where, remedy)
     if column is not None:
         # An empty line has empty columns, as for `cut`.
         columns = text.split("\t") if text.strip("\r\n") else [""] * column

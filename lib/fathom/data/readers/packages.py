@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from fathom.config.schema.dataset import JsonFiles, PackageDataset, Verses
 from fathom.data.archives import REMEDY, members
-from fathom.data.catalogues import catalogues_of, no_messages
+from fathom.data.catalogues import catalogues_of, no_messages, originals, translations
 from fathom.data.clean import fault, line_fault, tidy
 from fathom.data.split import Line, Pair, TaskText, by_key, deal, distinct
 from fathom.io.errors import FathomError
@@ -95,12 +95,12 @@ def _of_catalogues(
     source: str, file: Path, dataset: PackageDataset, kind: Literal["po", "mo"], dropped: Dropped
 ) -> Iterator[tuple[str, Pair]]:
     both = dataset.cleaning.equal_plurals == "both"
-    for text, catalogue in catalogues_of(source, file, dataset, kind):
+    for text, messages in catalogues_of(source, file, dataset, kind):
         if text == dataset.english:
             # English is the messages; a catalogue of English translates none.
-            pairs = (Pair(message, message) for message in catalogue.sentences(dropped[text]))
+            pairs = (Pair(message, message) for message in originals(messages, dropped[text]))
         else:
-            pairs = catalogue.translations(dropped[text], both)
+            pairs = translations(messages, dropped[text], both)
         yield from ((text, pair) for pair in pairs)
 
 

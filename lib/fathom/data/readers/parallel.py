@@ -39,11 +39,10 @@ def texts(dataset: ParallelDataset, pairs: ReadPairs) -> dict[str, TaskText[Pair
     read: dict[str, dict[str, list[Pair]]] = {}
     for task in dataset.tasks:
         read[task] = {split: [] for split in SPLITS}
-        for source in dataset.sources:
-            for names in dataset.files(source, task):
-                split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
-                if split:
-                    read[task][split] += pairs(source, names)
+        for source, names in dataset.files(task):
+            split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
+            if split:
+                read[task][split] += pairs(source, names)
     # Before the text is cut into pieces; no rule drops test pairs, so the numbers stay theirs.
     parts = {task: _parts(dataset, task, splits["test"], pairs) for task, splits in read.items()}
     lost, done = cut(read, dataset), _split(rule, read)
@@ -60,13 +59,10 @@ def _parts(
     rule = dataset.split
     if not isinstance(rule, ByFile):
         return {}
-    of_task = [
-        (source, names) for source in dataset.sources for names in dataset.files(source, task)
-    ]
     found: dict[str, list[int]] = {}
     for part, files in rule.parts.items():
         found[part], behind = [], enumerate(test, 1)
-        for source, names in of_task:
+        for source, names in dataset.files(task):
             if names[0] in files:
                 found[part] += _lines(pairs(source, names), behind, f"{source}: {names[0]}")
     return found
