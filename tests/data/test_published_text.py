@@ -68,24 +68,30 @@ def read_talks(tmp_path):
     return run
 
 
-def test_tokens_of_the_named_columns_become_natural_text(read_talks):
+def test_each_row_gives_a_pair_of_natural_text_or_the_first_reason_why_not(read_talks):
+    """The published split and its duplicates are kept."""
     texts = read_talks()
-    assert texts["por"].splits["train"] == [
-        Pair("Um pássaro cantou.", "A bird sang."),
-        Pair('Diga "sim', 'Say "yes'),
-    ]
-    assert texts["fra"].splits["train"] == [
-        Pair("Un oiseau.", "A bird sang."),
+    bird, null = Pair("Un oiseau.", "A bird sang."), "The word NULL is fine"
+    por = [Pair("Um pássaro cantou.", "A bird sang."), Pair('Diga "sim', 'Say "yes')]
+    fra = [
+        bird,
         Pair("C'est (bon)", 'It\'s "so" & [ok]'),
-        Pair("Le mot NULL aussi", "The word NULL is fine"),
+        Pair("Le mot NULL aussi", null),
         Pair("Deux lignes", "Two lines"),
         Pair("Ligne deux", "Entity line"),
         Pair("Coupé", "Cut short"),
     ]
-    assert texts["mar"].splits["train"] == [
-        Pair("NULL", "The word NULL is fine"),
-        Pair("दोन ओळी।", "Two lines"),
-    ]
+    mar = [Pair("NULL", null), Pair("दोन ओळी।", "Two lines")]
+    assert {task: text.splits for task, text in texts.items()} == {
+        "por": {"train": por, "valid": [], "test": []},
+        "fra": {"train": fra, "valid": [bird], "test": [bird, bird]},
+        "mar": {"train": mar, "valid": [Pair("एक", "Only")], "test": []},
+    }
+    assert texts["fra"].dropped == {"missing": 5, "empty": 2}
+    assert texts["mar"].dropped == {"missing": 13}
+    for text in texts.values():
+        assert text.read == 12 + 2 + 2
+        assert text.read == text.dropped.total() + sum(map(len, text.splits.values()))
 
 
 @pytest.mark.parametrize(
@@ -104,24 +110,6 @@ def test_tokens_of_the_named_columns_become_natural_text(read_talks):
 )
 def test_tokens_are_joined_as_the_language_is_written(language, tokens, natural):
     assert ted.joiner(language)(tokens) == natural
-
-
-def test_the_published_split_and_its_duplicates_are_kept(read_talks):
-    texts = read_talks()
-    bird = Pair("Un oiseau.", "A bird sang.")
-    assert texts["fra"].splits["valid"] == [bird]
-    assert texts["fra"].splits["test"] == [bird, bird]
-    assert texts["mar"].splits["valid"] == [Pair("एक", "Only")]
-    assert texts["por"].splits["valid"] == texts["por"].splits["test"] == []
-
-
-def test_every_row_gives_a_task_a_pair_or_the_first_reason_why_not(read_talks):
-    texts = read_talks()
-    assert texts["fra"].dropped == {"missing": 5, "empty": 2}
-    assert texts["mar"].dropped == {"missing": 13}
-    for text in texts.values():
-        assert text.read == 12 + 2 + 2
-        assert text.read == text.dropped.total() + sum(map(len, text.splits.values()))
 
 
 def test_columns_may_stand_in_any_order_after_a_byte_order_mark(read_talks):
@@ -281,6 +269,7 @@ def test_plain_files_are_training_and_named_ones_validation_and_test(read_parall
     assert text.splits["valid"] == [("Tee & Kaffee", "tea & coffee"), ("Maus", "mouse")]
     assert text.splits["test"][0] == ("Ein Satz auf zwei Zeilen", "a sentence on two lines")
     assert text.shared == {"valid": 1, "test": 1}
+    assert text.parts == {}
     # A clean split leaves out of training what is in the others.
     text = read_parallel(clean=True)
     assert text.splits["train"] == [("Haus", "house"), ("Laus", "louse")]
@@ -460,10 +449,6 @@ def test_a_part_needs_a_file_of_each_task():
     )
     found = [fault for fault in card.faults(codes) if fault[0][0] == "split"]
     assert found == [(("split", "parts", "half"), "no file of 'ces'", "name a file of each task")]
-
-
-def test_text_without_parts_has_none(read_parallel):
-    assert read_parallel().parts == {}
 
 
 # Numbers of lines
