@@ -9,7 +9,6 @@ are found in the test set.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from fathom.config.schema.dataset import SPLITS, ByFile, PairsByHash, ParallelDataset
@@ -40,10 +39,11 @@ def texts(dataset: ParallelDataset, pairs: ReadPairs) -> dict[str, TaskText[Pair
     # Before the text is cut into pieces; no rule drops test pairs, so the numbers stay theirs.
     parts = {task: _parts(dataset, task, splits["test"], pairs) for task, splits in read.items()}
     lost, done = cut(read, dataset), _split(rule, read)
-    for task, rules in lost.items():
-        text = done[task]
-        done[task] = replace(text, read=text.read + rules.total(), dropped=text.dropped + rules)
-    return {task: replace(text, parts=parts[task]) for task, text in done.items()}
+    for task, text in done.items():
+        text.parts = parts[task]
+        text.read += lost[task].total()
+        text.dropped.update(lost[task])
+    return done
 
 
 def _parts(
@@ -93,6 +93,7 @@ def _split(
         count = sum(map(len, splits.values()))
         done[task] = TaskText(splits | {"train": train}, count, counts, dropped_lines=dropped)
     if isinstance(rule, PairsByHash):
-        parts = by_hash({task: text.splits["train"] for task, text in done.items()}, rule)
-        return {task: replace(text, splits=parts[task]) for task, text in done.items()}
+        splits_of = by_hash({task: text.splits["train"] for task, text in done.items()}, rule)
+        for task, text in done.items():
+            text.splits = splits_of[task]
     return done
