@@ -199,21 +199,21 @@ def read_pairs(
 
 
 def _expanded(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of members that two codes stand for, each with its column."""
     if not {*"".join(names)} & {*_WILDCARDS}:
         return [names]
-    first, second = (_matching(path, name) for name in names)
+    found = sorted(PurePosixPath(member).name for member, _ in members(path, lambda _: True))
+    shown = [file for file in found if not file.startswith(".")]
+    sides: list[list[str]] = []
+    for name in names:
+        pattern, _ = file_and_column(name)
+        column = name.removeprefix(pattern)
+        sides.append([f"{file}{column}" for file in shown if fnmatchcase(file, pattern)])
+    first, second = sides
     if len(first) != len(second) or not first:
         what = f"{len(first)} and {len(second)} files match {' and '.join(names)}"
         raise FathomError(what, path.name, REMEDY)
     return [*zip(first, second, strict=True)]
-
-
-def _matching(path: Path, name: str) -> list[str]:
-    """Return the names that a name with wildcards stands for, with its column."""
-    pattern, column = file_and_column(name)
-    found = (PurePosixPath(member).name for member, _ in members(path, lambda _: True))
-    files = sorted(file for file in found if fnmatchcase(file, pattern) and file[0] != ".")
-    return [file if column is None else f"{file}:{column}" for file in files]
 
 
 def _read_members(

@@ -50,7 +50,7 @@ def _doubt(text: str, count: int, dataset: NumberedDataset) -> str:
 
 def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, list[int]]]:
     files = dataset.split.files
-    names = {getattr(of_task, split) for of_task in files.values() for split in SPLITS}
+    names = {name for of_task in files.values() for _, name in of_task}
     read: dict[str, list[int]] = {}
     for name, where, lines in named(archive, names):
         read[name] = []
@@ -59,10 +59,7 @@ def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, lis
                 shown = line[:20].decode("utf-8", "replace")
                 raise FathomError(f"'{shown}' is not a number of a line", where, REMEDY)
             read[name].append(int(line))
-    return {
-        task: {split: read[getattr(of_task, split)] for split in SPLITS}
-        for task, of_task in files.items()
-    }
+    return {task: {split: read[name] for split, name in of_task} for task, of_task in files.items()}
 
 
 def _pairs(

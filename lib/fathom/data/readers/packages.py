@@ -20,7 +20,7 @@ from typing import Any, Literal
 from fathom.config.schema.dataset import JsonFiles, PackageDataset, Verses
 from fathom.data.archives import REMEDY, members, named
 from fathom.data.catalogues import catalogues_of, no_messages, originals, translations
-from fathom.data.clean import fault, line_fault, tidy
+from fathom.data.clean import fault, tidy
 from fathom.data.split import Line, Pair, TaskText, by_key, deal, distinct
 from fathom.io.errors import FathomError
 
@@ -52,11 +52,9 @@ def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]
     dropped: Dropped = {text: Counter() for text in dataset.texts}
     for text, raw in raw_pairs(files, dataset, dropped):
         pair = Pair(tidy(raw.text), tidy(raw.pivot))
-        if text == dataset.english:
-            broken = line_fault(pair.text, dataset.cleaning)
-        else:
-            broken = fault(*pair, dataset.cleaning)
-        if broken:
+        # English has no translation, and is cleaned alone.
+        sides = pair[:1] if text == dataset.english else pair
+        if broken := fault(sides, dataset.cleaning):
             dropped[text][broken] += 1
         else:
             clean[text].append(Line(pair.text) if alone else pair)

@@ -85,8 +85,8 @@ def _require(
     source: str, codes: dict[str, str], counts: Counter[str], seen: set[str], dataset: TalkDataset
 ) -> None:
     """Refuse another number of rows than the card has, and codes that are in no row."""
-    for split in SPLITS:
-        if counts[split] != (wanted := getattr(dataset.rows, split)):
+    for split, wanted in dataset.rows:
+        if counts[split] != wanted:
             what = f"{source} has {counts[split]:,} rows for {split}, not {wanted:,}"
             raise FathomError(what, dataset.place("rows", split), REMEDY)
     for language, code in codes.items():
