@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 
 from fathom.config.schema.dataset import KeyHash, MessageCleaning
-from fathom.data.clean import fault, has_invisible, key, line_fault, one_line, tidy
+from fathom.data.clean import fault, has_invisible, key, one_line, tidy
 from fathom.data.split import Pair, TaskText, by_key, deal, distinct, split_of
 
 RULES = MessageCleaning(
@@ -45,38 +45,37 @@ def test_a_message_becomes_a_sentence(message, sentence):
     "mark", ["%(count)s", "%s", "%d", "%.2f", "{name}", "{{ name }}", "{}", "$1", "$refs", "&x;"]
 )
 def test_a_placeholder_is_dropped_even_where_both_sides_have_it(mark):
-    assert fault(f"mot {mark}", f"word {mark}", RULES) == "placeholders"
-    assert fault("mot", f"word {mark}", RULES) == "placeholders_differ"
-    assert fault(f"mot {mark} {mark}", f"word {mark}", RULES) == "placeholders_differ"
+    assert fault((f"mot {mark}", f"word {mark}"), RULES) == "placeholders"
+    assert fault(("mot", f"word {mark}"), RULES) == "placeholders_differ"
+    assert fault((f"mot {mark} {mark}", f"word {mark}"), RULES) == "placeholders_differ"
 
 
 @pytest.mark.parametrize(
-    ("text", "pivot", "broken"),
+    ("sides", "broken"),
     [
-        ("…", "Three points", "no_letter"),
-        ("mot", "1, 2", "no_letter"),
-        ("URL", "URL", "untranslated"),
-        ("url", "URL", None),
-        ("m" * 61, "w" * 60, "too_long"),
-        ("m" * 60, "w" * 61, "too_long"),
-        ("m" * 60, "w" * 60, None),
+        (("…", "Three points"), "no_letter"),
+        (("mot", "1, 2"), "no_letter"),
+        (("URL", "URL"), "untranslated"),
+        (("url", "URL"), None),
+        (("m" * 61, "w" * 60), "too_long"),
+        (("m" * 60, "w" * 61), "too_long"),
+        (("m" * 60, "w" * 60), None),
         # Ratios count from twenty characters of the pivot on: at most 2.5, at least 0.2.
-        ("m" * 51, "w" * 20, "unequal_length"),
-        ("m" * 50, "w" * 20, None),
-        ("m" * 3, "w" * 20, "unequal_length"),
-        ("m" * 4, "w" * 20, None),
-        ("m" * 51, "w" * 19, None),
+        (("m" * 51, "w" * 20), "unequal_length"),
+        (("m" * 50, "w" * 20), None),
+        (("m" * 3, "w" * 20), "unequal_length"),
+        (("m" * 4, "w" * 20), None),
+        (("m" * 51, "w" * 19), None),
         # A sentence without translation is cleaned alone.
-        ("A sentence of some words", None, None),
-        ("Hello %(name)s", None, "placeholders"),
-        ("… !", None, "no_letter"),
-        ("w" * 61, None, "too_long"),
-        ("w" * 60, None, None),
+        (("A sentence of some words",), None),
+        (("Hello %(name)s",), "placeholders"),
+        (("… !",), "no_letter"),
+        (("w" * 61,), "too_long"),
+        (("w" * 60,), None),
     ],
 )
-def test_the_first_rule_that_is_broken_is_named(text, pivot, broken):
-    found = line_fault(text, RULES) if pivot is None else fault(text, pivot, RULES)
-    assert found == broken
+def test_the_first_rule_that_is_broken_is_named(sides, broken):
+    assert fault(sides, RULES) == broken
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import resource
 
 import pytest
 
-from fathom.config.schema.dataset import FORMATS, PlannedDataset
+from fathom.config.schema.dataset import FORMATS, Dataset
 from fathom.data.prepare import count_matches, prepare, same_text, shared_sentences
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, Findings
@@ -135,7 +135,7 @@ def test_unexpected_counts_are_named_and_leave_a_finished_corpus_as_it_was(made)
 
 def test_a_data_set_without_a_reader_is_refused_with_its_reason(tmp_path, lines):
     values = {"title": "", "citation": "", "licence": "", "tasks": ["deu"], "pivot": "eng"}
-    planned = PlannedDataset.model_validate(
+    planned = Dataset.model_validate(
         values | {"name": "planned", "not_built": "the archive is gone"}
     )
     with refused("is not built: the archive is gone", where="data set: not_built"):

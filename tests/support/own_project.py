@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.config.load import load
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.config.schema.dataset import Dataset, PlannedDataset
+from fathom.config.schema.dataset import Dataset
 from fathom.config.switches import Switches
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def planned(project: Project) -> Project:
     """Return a project in which the text of `NOT_BUILT` cannot be made."""
     card = project.datasets[DATASET]
     values = {name: getattr(card, name) for name in Dataset.model_fields}
-    without = PlannedDataset.model_validate(values | {"not_built": REASON})
+    without = Dataset.model_validate(values | {"not_built": REASON})
     changed = Project(project.root, project.files, project.switches)
     changed.datasets = {**project.datasets, DATASET: without}
     return changed

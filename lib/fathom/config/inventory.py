@@ -87,7 +87,7 @@ class Inventory:
     def _dataset(self, name: str) -> Dataset:
         file = self.files.read("dataset", name)
         if "not_built" in file.value:
-            card: Dataset = _card(datasets.PlannedDataset, name, file)
+            card: Dataset = _card(Dataset, name, file)
         else:
             formats = Parts(plugins.names("readers"), _format)
             card = _card_of_kind(formats, "format", name, file)

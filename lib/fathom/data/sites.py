@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from fathom.config.schema.source import ByHand, Source
 from fathom.data.download import ask
-from fathom.data.fetch import fetched, place_by_hand
-from fathom.io.errors import FathomError, without_secrets
+from fathom.data.fetch import is_fetched, place_by_hand
+from fathom.io.errors import without_secrets
 
 # Addresses that are asked at the same time.
 _TOGETHER = 8
@@ -64,7 +64,7 @@ def look_up(
 
 
 def _look_up(source: Source, file: str, folder: Path, put: Path) -> Lookup:
-    if put.exists() or _is_fetched(source, folder):
+    if put.exists() or is_fetched(source, folder):
         return Lookup(source, file, put, is_here=True)
     faults = []
     for address in source.addresses(file):
@@ -77,14 +77,6 @@ def _look_up(source: Source, file: str, folder: Path, put: Path) -> Lookup:
             return Lookup(source, file, put, False, f"{place}{moved}: {size}", tuple(faults))
         faults.append(f"{place}{moved}: {fault}")
     return Lookup(source, file, put, is_here=False, faults=tuple(faults))
-
-
-def _is_fetched(source: Source, folder: Path) -> bool:
-    try:
-        fetched(source, folder)
-    except FathomError:
-        return False
-    return True
 
 
 def _wrong_size(source: Source, file: str, size: int | None) -> str:

@@ -6,7 +6,7 @@ card with `not_built` describes a data set that no reader makes yet.
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Generic, Literal
 
 from annotated_types import Ge, Le, MinLen
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
@@ -17,6 +17,7 @@ from fathom.config.schema.section import (
     Doc,
     Pattern,
     Section,
+    T,
     Text,
     UnhashedValue,
     Unique,
@@ -30,6 +31,8 @@ from fathom.io.records import identity, short
 SPLITS = ("train", "valid", "test")
 # The key at fault, what is wrong, and what to write.
 Fault = tuple[Key, str, str]
+# The names of a task's files, in their order, by task.
+FilesOfTask = Mapping[str, dict[str, None]]
 
 Task = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,63}$")]
 Tasks = Unique[Task]
@@ -66,15 +69,20 @@ def number_of(size: int | str) -> tuple[int, int]:
     return int(integer + decimals) * unit, unit
 
 
+class Splits(Section, Generic[T]):
+    """Something of each split."""
+
+    train: T = Doc("For training.")
+    valid: T = Doc("For validation.")
+    test: T = Doc("For test.")
+
+
 # What must come out
 
 
-class Counts(Section):
+class Counts(Splits[Size]):
     """How many pairs or sentences a task has, exactly or as papers print it: 5.64k, 4.5M."""
 
-    train: Size = Doc("For training.")
-    valid: Size = Doc("For validation.")
-    test: Size = Doc("For test.")
     parts: dict[str, Size] = Doc("Of the test set's parts, by name.", {})
 
 
@@ -171,20 +179,14 @@ class Published(Section):
     by: Literal["published"] = Doc("As the source has it.")
 
 
-class TaskFiles(Section):
-    """A file for each split."""
-
-    train: Text = Doc("For training.")
-    valid: Text = Doc("For validation.")
-    test: Text = Doc("For test.")
-
-
 class LineNumbers(Section):
     """A split by published numbers of lines, which count from 0."""
 
     by: Literal["line_numbers"] = Doc("By published numbers of lines.")
     source: str = Doc("The source that has the files of numbers, one on each line.")
-    files: Annotated[dict[str, TaskFiles], MinLen(1)] = Doc("Each task's files, by ends of paths.")
+    files: Annotated[dict[str, Splits[Text]], MinLen(1)] = Doc(
+        "Each task's files, by ends of paths."
+    )
     clean: Clean = False
 
 
@@ -276,7 +278,10 @@ Read = Literal["po", "mo", "json"] | Annotated[JsonFiles | Verses, Field(discrim
 
 
 class Dataset(Section):
-    """Tasks and their languages: what every card has."""
+    """Tasks and their languages: what every card has.
+
+    One that no reader makes yet has no more than these; a run on it is refused with the reason.
+    """
 
     name: str = Doc("The name of the card's file.")
     title: str = Doc("What the data set is, in one line.")
@@ -291,6 +296,7 @@ class Dataset(Section):
     shown_as: dict[str, str] = Doc(
         "What tables and figures call a task whose text is not what its name says.", {}
     )
+    not_built: Text | None = Doc("Why no reader makes the text yet; in place of `format`.", None)
 
     # With the places of its keys; a paper's folder may have it.
     _file: Value = PrivateAttr(Value({}, "data set"))
@@ -298,11 +304,6 @@ class Dataset(Section):
     # Keys that determine the text, besides those of every card and those that the class of a plugin
     # adds; an empty value is not hashed.
     hashed: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def not_built(self) -> str:
-        """Why the text cannot be made yet; empty if it can."""
-        return ""
 
     def built(self) -> "BuiltDataset":
         """Return the data set if a reader makes it, or refuse it with the reason."""
@@ -335,7 +336,9 @@ class Dataset(Section):
         added = type(self).model_fields.keys() - {*chain(*ours)}  # by the class of a plugin
         keys = [key for key in ("pivot", "translates", *self.hashed) if getattr(self, key)]
         keys += [key for key in added - {*keys} if getattr(self, key) not in (None, "", (), [], {})]
-        return {"tasks": tasks} | {key: plain(getattr(self, key)) for key in keys}
+        known = {"tasks": tasks} | {key: plain(getattr(self, key)) for key in keys}
+        # Of text that no reader makes the name stands for all else.
+        return known | ({"not_built": self.name} if self.not_built else {})
 
     def corpus_folder(self, sources: Mapping[str, Source]) -> str:
         """Return the name of the corpus's folder: `<name>-<hash8>`."""
@@ -355,21 +358,6 @@ class Dataset(Section):
             what = f"the tasks translate {', '.join(languages)} from or into {pivot}"
             remedy = "name the pivot and the one language of all tasks, or delete the key"
             yield ("translates",), what, remedy
-
-
-class PlannedDataset(Dataset):
-    """A data set that no reader makes yet; a run on it is refused with the reason."""
-
-    reason: Annotated[str, Field(alias="not_built")] = Doc("Why the text cannot be made yet.")
-
-    @property
-    def not_built(self) -> str:
-        """Why the text cannot be made yet."""
-        return self.reason
-
-    def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
-        """Return what is known of the text: tasks, languages, and the name for all else."""
-        return super().definition(sources) | {"not_built": self.name}
 
 
 class BuiltDataset(Dataset):
@@ -532,14 +520,6 @@ class PackageDataset(_Dealt):
                 yield ("sources", source), f"'{source}' needs one code of English", remedy
 
 
-class Rows(Section):
-    """How many rows a source has for each split."""
-
-    train: Count = Doc("For training.")
-    valid: Count = Doc("For validation.")
-    test: Count = Doc("For test.")
-
-
 class TalkDataset(BuiltDataset):
     """The TED talks of Qi et al., whose tokens are joined to natural text."""
 
@@ -551,7 +531,9 @@ class TalkDataset(BuiltDataset):
         "The data set whose text this is but for some lines. Cells are judged, as of rebuilt text.",
         None,
     )
-    rows: Rows = Doc("The rows of each source, all languages together; others are refused.")
+    rows: Splits[Count] = Doc(
+        "The rows of each source, all languages together; others are refused."
+    )
 
     def definition(self, sources: Mapping[str, Source]) -> dict[str, Any]:
         """Return what determines the text; its form is named, since it was once of tokens."""
@@ -609,28 +591,33 @@ class ParallelDataset(BuiltDataset):
     )
     hashed = ("pieces",)
 
-    def files(self, source: str, task: str) -> list[tuple[str, str]]:
-        """Return the files of a task in a source, each with the pivot's file of the same text."""
-        of_pivot = (name.replace(TASK, task) for name in self.codes(source, self.pivot))
-        return [*zip(self.codes(source, task), of_pivot, strict=False)]
+    def files(self, task: str) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Yield source and name of each file of a task, with the pivot's file of the same text."""
+        for source in self.sources:
+            pivots = self.codes(source, self.pivot)
+            for own, of_pivot in zip(self.codes(source, task), pivots, strict=False):
+                yield source, (own, of_pivot.replace(TASK, task))
 
     def faults(self, sources: Mapping[str, Source]) -> Iterator[Fault]:
         """Yield what is wrong, also files without their other side or that no source has."""
         yield from super().faults(sources)
         yield from _unpaired(self, self.sources)
-        of_tasks = (codes.get(task, ()) for codes in self.sources.values() for task in self.tasks)
-        names = dict.fromkeys(chain(*of_tasks))
         if isinstance(self.pieces, MosesPieces) and not isinstance(self.split, ByFile):
             what = "pieces are learned from training text, which is not known before they are"
             yield ("split", "by"), what, "write file"
         if self.proof and not self.pieces:
             yield ("proof",), "the text is not in pieces, so it has no entries", "give `pieces`"
         if isinstance(self.split, ByFile):
-            yield from self._faults_of_files(self.split, names)
-            yield from self._faults_of_parts(self.split, names)
+            of_task = {
+                task: dict.fromkeys(chain(*(self.codes(source, task) for source in self.sources)))
+                for task in self.tasks
+            }
+            yield from self._faults_of_files(self.split, of_task)
+            yield from self._faults_of_parts(self.split, of_task)
 
-    def _faults_of_files(self, split: ByFile, names: dict[str, None]) -> Iterator[Fault]:
-        """Yield what is wrong with the files that a split names; `names` are those of the tasks."""
+    def _faults_of_files(self, split: ByFile, of_task: FilesOfTask) -> Iterator[Fault]:
+        """Yield what is wrong with the files that a split names."""
+        names = dict.fromkeys(chain(*of_task.values()))
         files: dict[Key, tuple[str, ...]] = {("valid",): split.valid, ("test",): split.test}
         files |= {("parts", part): of_part for part, of_part in split.parts.items()}
         for key, of_key in files.items():
@@ -638,8 +625,9 @@ class ParallelDataset(BuiltDataset):
                 if name not in names:
                     yield ("split", *key), f"no file '{name}'", nearest(name, names)
 
-    def _faults_of_parts(self, split: ByFile, names: dict[str, None]) -> Iterator[Fault]:
+    def _faults_of_parts(self, split: ByFile, of_task: FilesOfTask) -> Iterator[Fault]:
         """Yield what is wrong with the parts of the test set, and with the counts of parts."""
+        names = {*chain(*of_task.values())}
         for part, of_part in split.parts.items():
             key = ("split", "parts", part)
             for name in of_part:
@@ -647,8 +635,7 @@ class ParallelDataset(BuiltDataset):
                     what = f"'{name}' is a file of validation or test"
                     yield key, what, "name a file that has some of the test pairs alone"
             for task in self.tasks:
-                of_task = chain(*(self.codes(source, task) for source in self.sources))
-                if names.keys() >= {*of_part} and not {*of_part}.intersection(of_task):
+                if names >= {*of_part} and not {*of_part} & of_task[task].keys():
                     yield key, f"no file of '{task}'", "name a file of each task"
         for task, counts in self.expected.items():
             for part in counts.parts:

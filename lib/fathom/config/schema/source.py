@@ -17,7 +17,7 @@ from fathom.config.schema.section import Address, AsTuple, Doc, NonEmpty, Sectio
 Bytes = Annotated[int, Field(ge=1)]
 Checksum = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # Of a file in its source's folder.
-FILE = "^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$"
+FileName = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$")]
 Blob = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
 
 
@@ -85,7 +85,7 @@ def _https_first(addresses: Iterable[str]) -> tuple[str, ...]:
 class OneFile(Source):
     """A source of one file."""
 
-    file: Annotated[str, Field(pattern=FILE)] = Doc("The published name; by hand, too.")
+    file: FileName = Doc("The published name; by hand, too.")
     bytes: Bytes | None = Doc("The published size of the file.", None)
     sha256: Checksum | None = Doc("The published SHA-256 of the file.", None)
     md5: Annotated[str | None, Field(pattern="^[0-9a-f]{32}$")] = Doc(
@@ -156,7 +156,7 @@ class SeveralFiles(Source):
     mirrors: Annotated[tuple[Address, ...], AsTuple] = Doc(
         "Folders that have the same files, tried after the address in this order.", ()
     )
-    files: Annotated[dict[Annotated[str, Field(pattern=FILE)], Checks | None], MinLen(1)] = Doc(
+    files: Annotated[dict[FileName, Checks | None], MinLen(1)] = Doc(
         "The files, each with size and SHA-256, or null where these are not known."
     )
 
@@ -192,7 +192,7 @@ class LocalFiles(Source):
     """Files of the user, which stay where they are; `fathom adopt` writes the card."""
 
     kind: Literal["local"] = Doc("Files of the user, copied when they are fetched.")
-    files: Annotated[dict[Annotated[str, Field(pattern=FILE)], LocalFile], MinLen(1)] = Doc(
+    files: Annotated[dict[FileName, LocalFile], MinLen(1)] = Doc(
         "The files by the names that data sets use, each with path, size and SHA-256."
     )
 

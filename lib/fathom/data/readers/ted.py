@@ -21,7 +21,7 @@ Characters that some reader takes for the end of a line become blanks.
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow
@@ -29,7 +29,7 @@ import pyarrow
 from fathom.config.measurement_keys import short_code
 from fathom.config.schema.dataset import SPLITS, TalkDataset
 from fathom.data import parquet
-from fathom.data.archives import REMEDY, named
+from fathom.data.archives import REMEDY, decoded, named
 from fathom.data.clean import one_line
 from fathom.data.split import Pair, TaskText
 from fathom.io.errors import FathomError, nearest
@@ -40,58 +40,54 @@ _SPLIT_OF_TABLE: dict[str, str] = dict(zip(_FILES, SPLITS, strict=True))
 _SPLIT_OF_FILE = re.compile(r"-(train|validation|test)[-.]")
 _TEXTS = pyarrow.list_(pyarrow.string())
 _COLUMN = "translations"
-_TYPE = pyarrow.struct({"language": _TEXTS, "translation": _TEXTS})
+_PARTS = ("language", "translation")
+_TYPE = pyarrow.struct(dict.fromkeys(_PARTS, _TEXTS))
 _FAULTS = _MISSING, _EMPTY = "missing", "empty"
 _DANDA = re.compile(r" +(?=[।॥])")
 
-Texts = dict[str, TaskText[Pair]]
-# The cells of a row by code, and the split that it is in.
+# The split of a row, and its cells by code.
 Row = tuple[str, dict[str, str]]
 
 
-def read(files: dict[str, Path], dataset: TalkDataset) -> Texts:
-    """Read the talks of all tasks from the archive, or the folder of files, of each source."""
-    texts: Texts = {task: TaskText({split: [] for split in SPLITS}) for task in dataset.tasks}
+def read(files: dict[str, Path], dataset: TalkDataset) -> dict[str, TaskText[Pair]]:
+    """Read the talks of all tasks from the archive, or the folder of files, of each source.
+
+    A row that gives a task no pair is counted by its reason.
+    """
+    splits: dict[str, dict[str, list[Pair]]] = {
+        task: {split: [] for split in SPLITS} for task in dataset.tasks
+    }
+    texts = {task: TaskText(splits[task]) for task in dataset.tasks}
     for source, path in files.items():
-        rows = _of_folder(path) if path.is_dir() else _of_archive(path)
-        _read_rows(rows, source, dataset, texts)
+        codes = _codes(source, dataset)
+        joined = {language: joiner(language) for language in codes}
+        counts = Counter[str]()
+        seen: set[str] = set()
+        for split, row in _of_folder(path) if path.is_dir() else _of_archive(path):
+            counts[split] += 1
+            seen |= row.keys()
+            # Once for all tasks: the pivot's cell is the same.
+            tokens, pivot_fault = _cell(row, codes[dataset.pivot], dataset)
+            pivot = joined[dataset.pivot](tokens)
+            for task in codes.keys() - {dataset.pivot}:
+                tokens, text_fault = _cell(row, codes[task], dataset)
+                texts[task].read += 1
+                if fault := next(
+                    (each for each in _FAULTS if each in (text_fault, pivot_fault)), ""
+                ):
+                    texts[task].dropped[fault] += 1
+                else:
+                    splits[task][split].append(Pair(joined[task](tokens), pivot))
+        _require(source, codes, counts, seen, dataset)
     return texts
-
-
-def _read_rows(rows: Iterable[Row], source: str, dataset: TalkDataset, texts: Texts) -> None:
-    """Add a source's pairs to each task's split, and count the rows that give none."""
-    codes = _codes(source, dataset)
-    joined = {language: joiner(language) for language in codes}
-    tasks = [task for task in codes if task != dataset.pivot]
-    pairs: dict[str, dict[str, list[Pair]]] = {}
-    for task in tasks:
-        pairs[task] = {split: [*before] for split, before in texts[task].splits.items()}
-    counts = Counter[str]()
-    seen: set[str] = set()
-    for split, row in rows:
-        counts[split] += 1
-        seen |= row.keys()
-        # Once for all tasks: the pivot's cell is the same.
-        tokens, pivot_fault = _cell(row, codes[dataset.pivot], dataset)
-        pivot = joined[dataset.pivot](tokens)
-        for task in tasks:
-            tokens, text_fault = _cell(row, codes[task], dataset)
-            texts[task].read += 1
-            if fault := next((each for each in _FAULTS if each in (text_fault, pivot_fault)), ""):
-                texts[task].dropped[fault] += 1
-            else:
-                pairs[task][split].append(Pair(joined[task](tokens), pivot))
-    _require(source, codes, counts, seen, dataset)
-    for task in tasks:
-        texts[task].splits = pairs[task]
 
 
 def _require(
     source: str, codes: dict[str, str], counts: Counter[str], seen: set[str], dataset: TalkDataset
 ) -> None:
     """Refuse another number of rows than the card has, and codes that are in no row."""
-    for split in SPLITS:
-        if counts[split] != (wanted := getattr(dataset.rows, split)):
+    for split, wanted in dataset.rows:
+        if counts[split] != wanted:
             what = f"{source} has {counts[split]:,} rows for {split}, not {wanted:,}"
             raise FathomError(what, dataset.place("rows", split), REMEDY)
     for language, code in codes.items():
@@ -134,25 +130,16 @@ def joiner(language: str) -> Callable[[str], str]:
 
 def _of_archive(archive: Path) -> Iterator[Row]:
     for name, where, lines in named(archive, _SPLIT_OF_TABLE):
-        rows = _cells(lines, where)
-        _, header = next(rows, ("", []))
-        _refuse_twice(header, where)
-        for at, cells in rows:
-            if len(cells) > len(header):
-                what = f"{len(cells)} cells in {len(header)} columns: which is whose is not known"
-                raise FathomError(what, at, REMEDY)
-            yield _SPLIT_OF_TABLE[name], dict(zip(header, cells, strict=False))
-
-
-def _cells(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield place and cells of each row; only LF, or CR and LF, ends a row."""
-    for number, line in enumerate(lines, start=1):
-        at = f"{where}, line {number}"
-        try:
-            row = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError:
-            raise FathomError("not UTF-8", at, REMEDY) from None
-        yield at, row.removesuffix("\n").removesuffix("\r").split("\t")
+        header: list[str] = []
+        for number, line in enumerate(lines, start=1):
+            at = f"{where}, line {number}"
+            # Only LF, or CR and LF, ends a row.
+            text = decoded(line, at).removesuffix("\n").removesuffix("\r")
+            cells = text.removeprefix("\ufeff" if number == 1 else "").split("\t")
+            header = header or cells
+            row = _by_code(header[: len(cells)], cells, at)
+            if number > 1:
+                yield _SPLIT_OF_TABLE[name], row
 
 
 def _of_folder(folder: Path) -> Iterator[Row]:
@@ -166,20 +153,16 @@ def _of_folder(folder: Path) -> Iterator[Row]:
             (rows,) = parquet.row_group(folder / name, file, group, _COLUMN)
             for row in rows:
                 number += 1
-                yield split, _by_code(row, f"{folder.name}/{name}, row {number}")
+                where = f"{folder.name}/{name}, row {number}"
+                codes, cells = ((row or {}).get(part) or [] for part in _PARTS)
+                yield split, _by_code(codes, cells, where)
 
 
-def _by_code(row: dict[str, list[str] | None] | None, where: str) -> dict[str, str]:
-    """Return the cells by code of a row that has a list of codes and one of cells, or neither."""
-    codes, cells = ((row or {}).get(name) or [] for name in ("language", "translation"))
+def _by_code(codes: list[str], cells: list[str], where: str) -> dict[str, str]:
+    """Return the cells of a row by code; which cell is whose must be known."""
     if len(codes) != len(cells):
-        raise FathomError(f"{len(codes)} codes and {len(cells)} cells in a row", where, REMEDY)
-    _refuse_twice(codes, where)
-    return dict(zip(codes, cells, strict=True))
-
-
-def _refuse_twice(codes: list[str], where: str) -> None:
-    """Refuse a code that stands twice: which cell is the language's is not known."""
-    for code, count in Counter(codes).items():
+        raise FathomError(f"{len(cells)} cells of {len(codes)} codes in a row", where, REMEDY)
+    for code, count in Counter(codes).items() if len({*codes}) < len(codes) else ():
         if count > 1:
             raise FathomError(f"{count} cells have the code '{code}'", where, REMEDY)
+    return dict(zip(codes, cells, strict=True))
