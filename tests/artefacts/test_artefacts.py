@@ -38,12 +38,12 @@ def named(artefacts, paper, name):
     return paper, {**paper.tables, **paper.figures}[name]
 
 
-def write_scores(artefacts, name, value=20.0):
+def write_scores(artefacts, name, value=20.0, key=KEY):
     """Write the scores of a run's first seed, all equal."""
     spec = artefacts.project.spec(name, artefacts.scale)
-    (seed, path), *_ = artefacts.source(name).files(KEY).items()
+    (seed, path), *_ = artefacts.source(name).files(key).items()
     record = Record(tasks={task: Number(value=value) for task in spec.data.tasks}, how="tok:13a")
-    for rule, stem, records in (("scores", path.stem, {KEY: record}), ("training", "training", {})):
+    for rule, stem, records in (("scores", path.stem, {key: record}), ("training", "training", {})):
         file = Measurements(
             rule=rule,
             recipe={"training": 1, "scoring": 1},

@@ -142,7 +142,7 @@ def judged(folder, read=None):
     `read` is the SHA-256 of the corpus.json that the training read; else it is that of today's.
     """
     project, record = load(folder), corpus(folder) / "corpus.json"
-    write_scores(Artefacts(project, paths(folder)), FULL_RUN)
+    write_scores(Artefacts(project, paths(folder)), FULL_RUN, key="bleu.test.plain.13a")
     content = {"corpus_sha256": read or (sha256(record) if record.is_file() else "")}
     write_record(paths(folder).training(project.spec(FULL_RUN, "small"), 1), content)
     artefacts = Artefacts(project, paths(folder))
