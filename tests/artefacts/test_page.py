@@ -25,8 +25,9 @@ from fathom.artefacts.page.runs import (
     shared_deviations,
     usual_facts,
 )
-from fathom.artefacts.page.tables import PageTable, point
+from fathom.artefacts.page.tables import Gain, PageTable, point
 from fathom.artefacts.rendering import FOLDER, environment
+from fathom.artefacts.table.comparison import Against
 from fathom.config.measurement_keys import file_of, made_by, words_of
 from fathom.config.paths import Paths
 from fathom.io.files import write_text
@@ -236,6 +237,18 @@ def test_only_what_a_sentence_says_is_said_to_fail_on_the_papers_own_cells(artef
     assert (whole in one.text, "In full" in both.text) == (True, False)
     parts = document.named("claims").all("p", "lede")[1].text
     assert " ".join(parts.split()).endswith("3 parts: ✕ fails our reading: ✕ 2 fails")
+
+
+def test_a_reader_is_told_how_many_of_the_sure_gains_have_the_papers_sign():
+    given = [(1, 2), (2, 1), (-1, -2), (1, 1), (-1, 1), (1, None)]
+    gains = [(Against(ours, ours - 0.5, ours + 0.5), paper) for ours, paper in given]
+    gains.append((Against(0.1, -0.4, 0.6), 1))
+    table = SimpleNamespace(settings=SimpleNamespace(base_row="6/6"))
+    shown = PageTable(SimpleNamespace(table=table, called=str), {})
+    vars(shown)["gains"] = {str(n): Gain(*gain, "", 1, -2, 2) for n, gain in enumerate(gains)}
+    assert shown.came_out.startswith("6 of 7 differences from 6/6 are significant")
+    assert "For 5 of these" in shown.came_out
+    assert shown.came_out.endswith("with the same sign for 4; chance alone gives 2.5")
 
 
 def test_a_run_has_what_a_scale_changes_and_its_deviations_also_in_a_figure_alone(artefacts):

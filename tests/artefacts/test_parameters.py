@@ -9,7 +9,7 @@ import pytest
 
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.judged import judged_counts
-from fathom.artefacts.parameters import PrintedCount, printed_counts, untrained_size
+from fathom.artefacts.parameters import PrintedCount, printed_counts, untrained_size, vocabulary
 from fathom.artefacts.table.comparison import compare_table
 from fathom.artefacts.table.sources import CORPUS
 from fathom.config.paths import Paths
@@ -77,6 +77,18 @@ def test_a_size_is_known_from_the_encoded_text_or_with_the_papers_own_settings(t
         write_record(record, {"dictionaries": {"source": entries}})
         sizes.append(untrained_size(project, tiny, run))
     assert sizes[1] - sizes[0] > project.spec(run, "tiny").model.width
+
+
+def test_of_two_entries_that_fit_a_run_the_last_gives_its_dictionaries(monkeypatch):
+    project, run = own_project(), "latent_depth/masked_lm_24"
+    paper = project.papers["latent_depth"]
+    first, *_ = paper.parameters.vocabularies
+    names = ("masked_lm", "masked_lm_24", "en_de")
+    for order in (names, names[::-1]):
+        entries = [first.model_copy(update={"like": name}) for name in order]
+        changed = paper.parameters.model_copy(update={"vocabularies": entries})
+        monkeypatch.setitem(vars(paper), "parameters", changed)
+        assert vocabulary(project, run).like == [name for name in order if name != "en_de"][-1]
 
 
 def test_what_needs_no_training_is_counted_in_one_sentence(tmp_path):

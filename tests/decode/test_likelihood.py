@@ -1,12 +1,14 @@
 """NLL and perplexity of held-out and of a user's text, by task and over all tokens."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from fathom.config.paths import Paths
 from fathom.data.sides import sides
 from fathom.data.tensors import EOS, PAD
 from fathom.decode import likelihood as module
@@ -18,8 +20,8 @@ from fathom.nn.loss import token_nll
 from fathom.train.batches.held_out import held_out, ordered
 from tests.reference.padded.networks import padded_logits
 from tests.support.refused import refused
-from tests.support.small_corpus import TASKS, silent
-from tests.support.trained import CPU, trained_spec, write_trained
+from tests.support.small_corpus import TASKS, silent, small_data
+from tests.support.trained import CPU, trained_spec, write_text, write_trained
 
 METHOD = {"name": "latent_layers"}
 BLOCKS = {"architecture": "masked_lm", "decoder_layers": 0, "block": 128}
@@ -224,3 +226,16 @@ def test_pairs_and_states_are_those_of_a_batch_of_all_sentences(paths, spec):
     width = spec.model.width * (2 if spec.model.architecture == "rnmt_plus" else 1)
     assert [each.shape for each in states] == [(3, n, width) for n in split.source_lengths]
     assert all(np.isfinite(each).all() for each in states)
+
+
+def test_a_users_pairs_begin_with_the_token_of_their_own_target_language(tmp_path):
+    data = small_data(direction="one_to_many", target_token="decoder")
+    spec, paths = replace(PLAIN, data=data), Paths(tmp_path, "tiny")
+    write_text(paths, data)
+    run = write_trained(spec, paths)
+    found = dict.fromkeys(TASKS, 0.0)
+    for task in TASKS:
+        texts = (side.sentences(paths.corpus(data), task, "test") for side in sides(data))
+        pairs = zip(*texts, strict=True)
+        found[task] = sum(each.nats for each in nll_of_pairs(run, "plain", task, pairs, silent))
+    assert found == pytest.approx(dict(likelihood(run, "test", "plain").nats), rel=1e-5)

@@ -188,6 +188,9 @@ def test_a_users_long_line_is_cut_with_a_report_and_others_without(paths):
     translate_lines(run, "plain", "kor", lines, reported.append, first=7)
     (line,) = says(f"line 8: {len(pieces)} pieces, the first {longest} are read").check(reported)
     assert reported == [line]
+    cut, other = run.source_ids("kor", [lines[1], f"{lines[1]} mi"], silent)
+    assert cut == other
+    assert len(cut) == longest + 1  # with its end symbol
 
 
 def test_a_users_own_end_symbol_is_unknown_as_in_encoded_text(paths, monkeypatch):

@@ -102,6 +102,23 @@ def test_a_layer_that_is_dropped_learns_nothing_but_the_one_that_asks_for_contex
     assert dropped > 16
 
 
+@pytest.mark.parametrize("residuals", [("encoder", "decoder"), ()])
+@pytest.mark.parametrize("gate_on", ["block", "sub_layer"])
+def test_closed_gates_on_recurrences_leave_out_no_layer_and_those_on_layers_all(residuals, gate_on):
+    """A first layer whose recurrence has no residual does not pass on what it read."""
+    dictionary = Dictionary(ENTRIES)
+    gated = method("latent_layers", gate_on=gate_on)
+    model = build(recurrent(residuals=residuals), gated, 2, dictionary, dictionary)
+    model.eval().use_gates("hard")
+    for each in model.methods.values():
+        each.alpha.data.fill_(-1.0)
+    found = padded_logits(model, SOURCE, PREVIOUS, TASKS)
+    for each in model.methods.values():
+        assert each.active_layers == [gate_on == "sub_layer"] * 4
+        each.keep = lambda layer: True
+    assert torch.equal(found, padded_logits(model, SOURCE, PREVIOUS, TASKS))
+
+
 def seen(stack, *given, **named) -> list[torch.Tensor]:
     """Return the embeddings and each layer's output."""
     found = []

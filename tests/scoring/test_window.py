@@ -75,6 +75,7 @@ def test_a_mean_has_a_spread_of_two_or_more():
     number = mean_of([26.0, 27.0, 25.0])
     assert (number.value, number.n) == (pytest.approx(26.0), 3)
     assert number.spread == pytest.approx(stdev([26.0, 27.0, 25.0]))
+    assert mean_of([26.0, 27.0]).spread == pytest.approx(stdev([26.0, 27.0]))
     number = mean_of([26.5])
     assert (number.value, number.spread, number.n) == (26.5, None, 1)
 
@@ -208,6 +209,25 @@ def test_hypotheses_in_another_language_put_every_mean_in_doubt(decoded, paths, 
         assert file.measurements[key].doubt == ("" if right else f"update {window[0]}: {doubt}")
         assert right == (not doubt)
     assert any("languages" in line for line in lines)
+
+
+def test_later_checkpoints_in_another_language_put_a_mean_in_doubt_too(decoded, paths):
+    spec = windowed(decoded("one_to_many"), 3)
+    made = Spoilt(paths.window(spec, 1, "plain"), OTHER)
+
+    def translated(split, updates):
+        files = made.of(split, updates)
+        for update in updates[1:] if split == "test" else ():
+            for path in files[update].values():
+                write_lines(path, ENGLISH)
+        return files
+
+    file = measurements.read(best_window(spec, 1, "plain", paths, UPDATES, translated, print))
+    _, updates = made.asked[-1]
+    for metric in common_metrics(spec, "test"):
+        first = next(each for each in file.settings["updates"][metric.label] if each in updates[1:])
+        record = file.measurements[metric.key("test", "plain", "window")]
+        assert record.doubt.startswith(f"update {first}: ")
 
 
 def test_what_fails_leaves_no_measurement_of_before(decoded, paths):

@@ -107,6 +107,12 @@ def test_a_job_that_cannot_resume_fails_at_its_limit(start):
     assert not any("--signal" in word for word in start.toy.submitted[0])
 
 
+def test_a_training_is_warned_of_its_limit_by_a_signal_to_its_batch_shell(start):
+    """Without B: Slurm sends it to steps alone, and a job without srun has none."""
+    job = submitted(start)
+    assert f"--signal=B:USR1@{job.request.settings.margin}" in start.toy.submitted[0]
+
+
 def test_a_job_that_slurm_runs_again_under_its_number_is_waited_for(start):
     """Its first attempt left a marker, and the start failed."""
     job = submitted(start)

@@ -7,7 +7,7 @@ import random
 import shutil
 import time
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +20,7 @@ from fathom.io.records import read_record
 from fathom.io.signals import Stopped
 from fathom.nn.weights import read_checkpoint
 from fathom.results.run_state import read_state
-from fathom.train import environment
+from fathom.train import environment, loop
 from fathom.train import state as checkpoints
 from fathom.train.diagnostics import Diagnostics
 from fathom.train.optimisers import LossScale
@@ -351,6 +351,17 @@ def test_a_training_that_an_earlier_version_began_resumes_and_keeps_its_times(
     assert [row["update"] for row in read(broken / "times.tsv")] == [2, 3, 4, 6]
 
 
+def test_the_first_speed_after_a_resume_counts_no_tokens_of_before(tensors, broken, monkeypatch):
+    """On a clock by which each update takes a second."""
+    clock = SimpleNamespace(perf_counter=count().__next__, monotonic=time.monotonic)
+    monkeypatch.setattr(loop, "time", clock)
+    resume(tensors, broken)
+    tokens = {row["update"]: row["tokens"] for row in read(broken / "metrics.tsv")}
+    speeds = {row["update"]: row["tokens_per_second"] for row in read(broken / "times.tsv")}
+    assert speeds[4] == tokens[4] - tokens[3]
+    assert speeds[6] == (tokens[6] - tokens[4]) / 2
+
+
 # Damage after the end
 
 
@@ -397,7 +408,9 @@ def test_what_a_finished_training_lost_is_made_again_to_the_bit(
     tensors, run, whole, name, damage, resumed
 ):
     damage(run / name)
+    there = (run / name).exists()
     lines = resume(tensors, run)
+    assert (run / name).with_suffix(".damaged").exists() == there
     says(where=name, remedy="resuming").check(lines)
     resuming = says("resuming after update")
     if resumed:

@@ -202,6 +202,13 @@ def test_seeds_of_the_user_replace_the_runs_own(tmp_path):
     assert made.definition(artefact) != alone.definition(artefact)
 
 
+def test_a_figure_waits_for_every_seed_that_the_user_asks_for(tmp_path):
+    made = targets(tmp_path, seeds="2,5")
+    figure = made.artefact("latent_depth_figure6")
+    runs = {made.paths.training(made.spec(run), seed) for run in figure.runs for seed in (2, 5)}
+    assert runs <= set(made.measured(figure))
+
+
 def test_a_table_is_drawn_again_where_the_paper_s_title_or_numbers_change(made, monkeypatch):
     artefact = made.artefact(TABLE)
     about = artefact.paper.about.model_copy(update={"title": "Another title"})
