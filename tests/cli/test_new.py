@@ -373,6 +373,13 @@ def test_a_file_whose_lines_all_end_in_crlf_is_named_once(adopt):
     assert "look: 1 files whose lines all end in CRLF: my.fr\n" in answer.err
 
 
+def test_a_sentence_sends_a_terminal_no_escape_sequence(adopt):
+    pairs = [("rouge \x1b[31mici", "red \x1b]0;title\x07here"), *PAIRS]
+    answer = adopt(*CODES, "--hold-out", "9+9", "--like", "uneven", pairs=pairs)
+    assert "rouge \\x1b[31mici" in answer.err
+    assert "\x1b" not in answer.err
+
+
 def test_files_of_unequal_length_part_where_their_lengths_stop_matching(adopt):
     pairs = [("x" * (n * 37 % 83 + 1), "y" * (n * 37 % 83 + 3)) for n in range(300)]
     parts = {lost: f"they part near line {lost + 1}, where lengths" for lost in (0, 120)}

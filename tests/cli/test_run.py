@@ -27,6 +27,8 @@ TYPED = [
         f"snakemake run --config scale=tiny seeds=2-2 run={BASE}",
     ),
     (["--profile", "slurm", "all", "-j", "9"], "snakemake all --profile slurm --jobs 9"),
+    (["all", "--cores", "2"], "snakemake all --cores 2"),
+    (["--profile", "slurm", "all", "-c", "9"], "snakemake all --profile slurm --jobs 9"),
     (
         ["--yes", TABLE, "--profile", "slurm", "--scale", "tiny", "--", "--keep-going"],
         f"snakemake {TABLE} --profile slurm --keep-going --config scale=tiny",

@@ -37,7 +37,8 @@ Set = Annotated[
 ]
 Profile = Annotated[str | None, typer.Option(help="A profile of Snakemake, such as slurm.")]
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", min=1, help="Cores here, or jobs on a cluster.")
+    int | None,
+    typer.Option("-j", "--jobs", "-c", "--cores", min=1, help="Cores here, or jobs on a cluster."),
 ]
 Dry = Annotated[bool, typer.Option("-n", "--dry-run", help="Only print what would be made.")]
 Yes = Annotated[

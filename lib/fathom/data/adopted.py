@@ -21,7 +21,7 @@ from fathom.data.clean import has_invisible
 from fathom.data.fetch import require_unchanged
 from fathom.data.readers.parallel import texts
 from fathom.data.split import Pair, TaskText, usable
-from fathom.io.errors import FathomError
+from fathom.io.errors import FathomError, printable
 from fathom.io.files import require_file, sha256, write_text
 from fathom.io.records import identity, short
 
@@ -216,7 +216,7 @@ class AdoptedText:
         first, source = next(iter(text.splits["train"])), f"{self.name}_{task}"
         name, pairs = next((key[1][0], of) for key, of in self.pairs.items() if key[0] == source)
         sides = [side if len(side) <= _SHOWN else f"{side[:_SHOWN]}…" for side in first]
-        shown = f"{task} “{sides[0]}” = {self.card['pivot']} “{sides[1]}”"
+        shown = printable(f"{task} “{sides[0]}” = {self.card['pivot']} “{sides[1]}”")
         return f"{self._path(source, name)}:{pairs.index(first) + 1}: {shown}"
 
     def write(self) -> list[Path]:

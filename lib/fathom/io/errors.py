@@ -19,7 +19,7 @@ class FathomError(Exception):
     """
 
     def __init__(self, what: str, where: str, remedy: str):
-        what, where, remedy = (_printable(text) for text in (what, where, remedy))
+        what, where, remedy = (printable(without_secrets(text)) for text in (what, where, remedy))
         super().__init__(what, where, remedy)
         self.what, self.where, self.remedy = what, where, remedy
 
@@ -68,8 +68,9 @@ def without_secrets(text: str) -> str:
     return _QUERY.sub(r"\1…", _USER.sub("", text))
 
 
-def _printable(text: str) -> str:
-    text = _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], without_secrets(text))
+def printable(text: str) -> str:
+    """Return text as a terminal may be sent it: control characters spelt, and cut if it is long."""
+    text = _CONTROL.sub(lambda sign: repr(sign[0])[1:-1], text)
     return text if len(text) <= LETTERS else f"{text[:LETTERS]}…"
 
 
