@@ -14,6 +14,7 @@ from fathom.io.errors import FathomError, Findings
 from fathom.workflow import setup
 from fathom.workflow.start import title
 from tests.support.own_project import ROOT
+from tests.support.refused import refused
 from tests.support.scripts import python
 
 
@@ -35,6 +36,11 @@ def test_a_job_asks_for_the_same_files_as_the_process_that_the_user_started(monk
     job = setup.begin(ROOT, {"scale": "tiny"}, head=False)
     for target in ("compare", "latent_depth_table5", "latent_depth", "all"):
         assert head.files(target) == job.files(target)
+
+
+def test_a_clone_in_a_folder_with_braces_is_refused_in_one_line(tmp_path):
+    with refused("braces in a path", where="a{b}c", remedy="move the clone"):
+        setup.begin(tmp_path / "a{b}c", {}, head=True)
 
 
 SITE = """scale: paper

@@ -51,9 +51,12 @@ def begin(
         files: those that gave some of the changes.
 
     Raises:
-        FathomError: If no folder can be where results should be.
+        FathomError: If no folder can be where results should be, or the clone's has braces.
         Findings: what is wrong in config/ or after `--config`.
     """
+    if {*"{}"} & {*str(project)}:
+        what = "Snakemake takes braces in a path for wildcards"
+        raise FathomError(what, str(project), "move the clone to a folder without { and }")
     given = layers(project, Path.cwd(), changes, files)
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
     state = state_of(project, given) if head else ""
