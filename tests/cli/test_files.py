@@ -118,7 +118,8 @@ def test_a_run_of_other_settings_text_or_recipe_is_named(in_a_file, call, edit, 
     with monkeypatch.context() as patch:
         patch.setitem(RECIPE, "training", RECIPE["training"] + 1)
         line, last = call("verify", RUN).lines
-    assert "training.json: recipe 2 is older than 3; use the version of fathom that" in line
+    older = f"recipe {RECIPE['training']} is older than {RECIPE['training'] + 1}"
+    assert f"training.json: {older}; use the version of fathom that" in line
     assert last.endswith("1 do not fit")
     (text,) = in_a_file.glob("results/tensors/*/tensors.json")
     write_record(text, read_record(text) | {"unigram_nll": 1.0})

@@ -7,6 +7,7 @@ import pytest
 from fathom.io.errors import FathomError
 from fathom.io.records import identity
 from fathom.results.diff import compare
+from fathom.results.recipe import RECIPE
 from fathom.results.tree import artefacts
 from tests.support.small_trees import CSV, SPEC, edit, write_run, write_tree
 
@@ -148,7 +149,7 @@ ALL = {"bleu.test.plain.13a": BOS["bleu.test.plain.13a"] | {"all": {"value": 20.
 OTHER = {"chrf.test.plain": ALL["bleu.test.plain.13a"]}
 RUNS = {
     "outcome": ({"kind": "diverged"}, "outcome finished at update 5 in A, diverged at"),
-    "recipe": ({"recipe": 99}, "recipe of training 2 in A, 99 in B"),
+    "recipe": ({"recipe": 99}, f"recipe of training {RECIPE['training']} in A, 99 in B"),
     "a task": ({"scores": BOS}, "bleu.test.plain.13a: fra 21.0 in A, 1.0 in B"),
     "a metric": ({"scores": OTHER}, "bleu.test.plain.13a: only in A"),
 }
