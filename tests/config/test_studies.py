@@ -170,6 +170,17 @@ def test_a_run_that_equals_the_run_it_is_like_is_trained_once_as_that_run(read, 
         assert project.spec(name, "small").name == "deep/uneven"
 
 
+def test_two_studies_may_have_the_same_baseline(read, tmp_path):
+    """The second one stopped every command, also of the first."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "study.yaml").write_text(STUDY, encoding="utf-8")
+    project = read(papers=[str(tmp_path / name) for name in ("mine", "other")])
+    assert findings(project) == []
+    first, second = (project.spec(f"{study}/flat") for study in ("mine", "other"))
+    assert first.identity == second.identity
+    assert (first.name, second.name) == ("mine/flat", "other/flat")
+
+
 def test_runs_that_only_a_scale_makes_equal_are_the_studys_mistake(read):
     text = STUDY.replace("deep/static, training: {updates: 300}", "deep/uneven, layers: 2/4")
     with refused(

@@ -265,7 +265,8 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
     """Yield runs with equal settings: they would be trained twice under two names.
 
     A run of a study may be trained as the run that it is like, and one of its `for` may equal
-    another run at some scale: its row has its value at all.
+    another run at some scale: its row has its value at all. Two studies may have one baseline, each
+    in its own folder.
     """
     copies: set[str] = set()  # equal at the papers' own settings, and so at most scales
     # What equals a paper's run is the study's mistake.
@@ -281,6 +282,8 @@ def _equal_runs(project: Project) -> Iterator[FathomError]:
                     names[spec.identity, pattern].append(name)
         for first, *equal in names.values():
             for name in equal:
+                if _are_of_two_studies(project, name, first):
+                    continue
                 yield _copy(project, name, first, scale)
                 copies |= {name} if scale is None else set()
 
@@ -296,6 +299,11 @@ def _copy(project: Project, name: str, first: str, scale: str | None) -> FathomE
     if _is_of_study(project, name):
         remedy = f"write like: {first} and no more, and it is trained once, or delete this run"
     return FathomError(what, where, remedy)
+
+
+def _are_of_two_studies(project: Project, *runs: str) -> bool:
+    papers = {run.partition("/")[0] for run in runs}
+    return len(papers) > 1 and all(map(project.files.is_study, papers))
 
 
 def _is_of_study(project: Project, run: str) -> bool:
