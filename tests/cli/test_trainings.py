@@ -18,7 +18,7 @@ from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.records import read_record, write_record
 from fathom.io.screen import duration
 from fathom.results.run_state import State, write_state
-from fathom.workflow import starts
+from fathom.workflow import setup, starts
 from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
 from tests.support.refused import says
@@ -57,6 +57,16 @@ def test_a_table_and_a_device_can_be_named(project, call):
     assert most == pytest.approx(2 * best)
     lines = call("plan", "sample_table1", "--gpu", "a100").lines
     assert "jobs on GPUs, expected on a100, tf32; not measured:" in lines
+
+
+@pytest.mark.parametrize(
+    ("has_gpu", "words"), [(0, "cores, expected on cpu"), (1, "GPUs, expected on h200")]
+)
+def test_without_a_profile_the_plan_is_of_this_machine(project, call, monkeypatch, has_gpu, words):
+    """It had seconds of an H200 for minutes of a laptop."""
+    monkeypatch.setattr(setup, "gpus_for", lambda device, cluster: int(cluster) or has_gpu)
+    assert any(line.startswith(f"jobs on {words}, ") for line in call("plan").lines)
+    assert any("GPUs, expected on h200" in line for line in call("plan", "--gpu", "h200").lines)
 
 
 def test_a_file_that_a_user_must_put_is_named_with_its_steps(project, call):

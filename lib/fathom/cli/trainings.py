@@ -52,8 +52,8 @@ Gpu = Annotated[
     str | None,
     typer.Option(
         help="h200, h100, a100, l40s, v100, 4090, cpu (a core), or 10¹² operations/s. Of what was "
-        "measured, only trainings on this device then count. Default: the profile's; "
-        "without one h200, and all that was measured."
+        "measured, only trainings on this device then count. Default: the profile's; without "
+        "one h200 where this machine has a GPU, else cpu."
     ),
 ]
 ByTable = Annotated[bool, typer.Option("--table", help="Print a line for each table and figure.")]
@@ -91,14 +91,16 @@ def plan(
     # Of one paper where one is named, so that a mistake in another stops nothing.
     named = tuple(name for name in project.papers if f"{target}_".startswith(f"{name}_"))
     start = profile is not None
-    gpus = gpus_for(project.switches.device, True) if start else 1
+    gpus = gpus_for(project.switches.device, cluster=start or gpu not in (None, "cpu"))
     targets = Targets(
         project, paths.scale, paths, gpus=gpus, ready_only=start, papers=named or None
     )
     if target not in targets.names:
         raise targets.unknown(target)
-    if start:
-        gpu = gpu or (project.switches.site.gpu if gpus else "cpu")
+    if not gpus:
+        gpu = gpu or "cpu"
+    elif start:
+        gpu = gpu or project.switches.site.gpu
     sizes = Sizes(targets, on_cluster=True, gpu=gpu)
     plan, runs = sizes.plan, targets.names_of(target)
     trainings, others, downloads = plan.trainings(runs), plan.others(target), plan.downloads(runs)
@@ -316,7 +318,7 @@ def _lines(artefacts: Artefacts, targets: "Targets", ended: Ended) -> Iterator[s
     if scale.cuts_down:
         whole = next((name for name, each in project.scales.items() if not each.cuts_down), None)
         yield f"SCALE {artefacts.scale.upper()} shows that every step works, from text to cell."
-        further = f"; scale {whole} can: fathom plan --scale {whole}" if whole else ""
+        further = f"; scale {whole} can: fathom plan --scale {whole} --gpu h200" if whole else ""
         yield f"It cannot show whether a paper's numbers hold{further}"
     seconds = sum(record.totals.seconds for record in ended.values())
     yield f"time: {len(ended)} trainings took {duration(seconds)} in all"
