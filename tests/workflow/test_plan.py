@@ -216,6 +216,18 @@ def test_every_download_of_the_papers_has_a_size_or_an_estimate_of_it(tmp_path):
     assert unknown[0] not in [each.name for each in Plan(made, None).downloads(made.built)]
 
 
+def test_files_of_one_source_that_a_user_has_put_are_no_downloads(tmp_path):
+    """They lie in a folder of the source's name."""
+    made = targets(tmp_path, "paper_rebuilt")
+    source = made.project.sources["ted_multi"]
+    assert source in Plan(made, None).downloads(made.built)
+    for file in source.contents:
+        put = made.paths.by_hand / "ted_multi" / file
+        put.parent.mkdir(parents=True, exist_ok=True)
+        put.touch()
+    assert source not in Plan(made, None).downloads(made.built)
+
+
 def test_a_training_that_starts_from_another_one_has_that_one_too(tmp_path):
     plan = Plan(targets(tmp_path), "h200")
     adapters, base = "lamgd/domains_adapters", "lamgd/domains_transformer"

@@ -49,7 +49,9 @@ def fetch(
     """
     if isinstance(source, LocalFiles):
         for name, then in source.files.items():
-            require_unchanged(source.path(name), then.sha256, source.name.rpartition("_")[0])
+            require_unchanged(
+                source.place_by_hand(name, by_hand), then.sha256, source.name.rpartition("_")[0]
+            )
     if is_fetched(source, folder):
         size = sum((folder / name).stat().st_size for name in source.contents)
         return report(f"{source.name}: already fetched, {size:,} bytes, checksum right")
@@ -85,14 +87,6 @@ def is_fetched(source: Source, folder: Path) -> bool:
         fetched(source, folder)
         return True
     return False
-
-
-def place_by_hand(source: Source, name: str, by_hand: Path) -> Path:
-    """Return where a user may put a file of a source, or has it."""
-    if isinstance(source, LocalFiles):
-        return source.path(name)
-    several = isinstance(source, SeveralFiles)
-    return by_hand / source.name / name if several else by_hand / name
 
 
 def require_unchanged(path: Path, then: str, dataset: str) -> None:
@@ -234,7 +228,7 @@ class _Fetching:
     def _file(self, name: str, expected: _Expected) -> str:
         """Get one file into the folder, and return its checksum."""
         source, file = self.source, self.folder / name
-        put = place_by_hand(source, name, self.by_hand)
+        put = source.place_by_hand(name, self.by_hand)
         if put.exists():
             self.report(f"{source.name}: using {put}")
             checksum = expected.require(put, str(put), "put the right file there, or delete it")
@@ -297,7 +291,8 @@ class _Fetching:
         reasons = "; ".join(f"{error.where}: {error.what}" for error in failures)
         again = "run it again to resume" if part.exists() else "run it again"
         what = f"no address gave {name} ({reasons})"
-        remedy = f"{again}, or put the file at {place_by_hand(self.source, name, self.by_hand)}"
+        put = self.source.place_by_hand(name, self.by_hand)
+        remedy = f"{again}, or put the file at {put}"
         raise FathomError(what, f"source {source.name}", remedy)
 
     def _part(self, name: str) -> Path:

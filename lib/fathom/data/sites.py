@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from fathom.config.schema.source import ByHand, Source
 from fathom.data.download import ask
-from fathom.data.fetch import is_fetched, place_by_hand
+from fathom.data.fetch import is_fetched
 from fathom.io.errors import without_secrets
 
 # Addresses that are asked at the same time.
@@ -54,7 +54,7 @@ def look_up(
         by_hand: the folder of files that a user has put by hand.
     """
     files = [
-        (source, file, folder(source.name), place_by_hand(source, file, by_hand))
+        (source, file, folder(source.name), source.place_by_hand(file, by_hand))
         for source in sources
         for file in source.contents
         if source.addresses(file) or isinstance(source, ByHand)

@@ -237,7 +237,9 @@ class Plan:
             for source in sources_of(self.targets.project, self.targets.texts(*names))
             if not (paths.source(source.name) / "source.json").exists()
             and not isinstance(source, LocalFiles)
-            and not all((paths.by_hand / file).exists() for file in source.contents)
+            and not all(
+                source.place_by_hand(file, paths.by_hand).exists() for file in source.contents
+            )
         ]
 
     def fetched(self, names: Iterable[str]) -> Iterator[str]:

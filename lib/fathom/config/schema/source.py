@@ -66,6 +66,10 @@ class Source(Section, ABC):
         """Return where a file can be downloaded, in the order in which addresses are tried."""
         return ()
 
+    def place_by_hand(self, file: str, folder: Path) -> Path:
+        """Return where a user may put a file, or has it; `folder` is that of files by hand."""
+        return folder / file
+
     @abstractmethod
     def identity(self) -> dict[str, Any]:
         """Return what identifies the text; it is hashed into the names of corpora."""
@@ -170,6 +174,10 @@ class SeveralFiles(Source):
         folders = (self.address, *self.mirrors)
         return _https_first(f"{folder.rstrip('/')}/{file}" for folder in folders)
 
+    def place_by_hand(self, file: str, folder: Path) -> Path:
+        """Return the file in a folder of the source's name."""
+        return folder / self.name / file
+
     def identity(self) -> dict[str, Any]:
         """Return the address and the names: the revision fixes what the files are."""
         return {"address": self.address, "files": [*self.files]}
@@ -203,7 +211,7 @@ class LocalFiles(Source):
         """The files."""
         return {**self.files}
 
-    def path(self, file: str) -> Path:
+    def place_by_hand(self, file: str, folder: Path) -> Path:
         """Return where the user has a file."""
         return Path(os.path.normpath(self._folder / self.files[file].path))
 
