@@ -121,7 +121,7 @@ def test_text_of(wildcards):
     """Return the corpus that a run is tested on, and what references are joined by, if they are."""
     spec = run_of(wildcards)
     text = [ancient(PATHS.corpus(spec.data) / "corpus.json")]
-    if any(map(of_pieces, spec.scoring.tokenizers)):
+    if needs_pieces(spec):
         text.append(ancient(PATHS.subwords(spec.data) / "subwords.json"))
     return text
 

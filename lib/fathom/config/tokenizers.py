@@ -42,6 +42,11 @@ def of_pieces(word: str) -> bool:
     return word.endswith(f"_{PIECES}")
 
 
+def needs_pieces(spec: Spec) -> bool:
+    """Return whether BLEU of a run is counted against references that are joined from pieces."""
+    return any(map(of_pieces, spec.scoring.tokenizers))
+
+
 def part_of(word: str) -> str:
     """Return the part of the test set that a word names; empty for all of it."""
     return "" if of_pieces(word) else word.partition("_")[2]

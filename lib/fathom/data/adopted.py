@@ -16,7 +16,7 @@ from typing import Any
 
 from fathom.config.schema.dataset import SPLITS, ParallelDataset
 from fathom.config.yaml_values import as_yaml, read
-from fathom.data.archives import file_and_column, opened, text_of
+from fathom.data.archives import BEGINNINGS, file_and_column, opened, text_of
 from fathom.data.clean import has_invisible
 from fathom.data.fetch import require_unchanged
 from fathom.data.readers.parallel import texts
@@ -42,14 +42,8 @@ KINDS = {
     "both": "pairs of validation that are in test, too",
 }
 _REMEDY = "convert it to UTF-8, for example: iconv -f <its encoding> -t utf8"
-# First bytes of packed files, and the program that unpacks each.
-_PACKED = {
-    b"\xfd7zXZ": "unxz",
-    b"BZh": "bunzip2",
-    b"PK\3\4": "unzip",
-    b"\x28\xb5\x2f\xfd": "unzstd",
-}
-_GZIP, _FIRST_BYTES = b"\x1f\x8b", 5
+# Programs that unpack files of other kinds than .gz.
+_UNPACKS = {".xz": "unxz", ".bz2": "bunzip2", ".zip": "unzip", ".zst": "unzstd"}
 # The licence on the cards, until a user writes another.
 _TERMS = "private"
 _EDITABLE = ("title", "citation", "licence", "notice")
@@ -234,12 +228,12 @@ class AdoptedText:
 def _require_text(path: Path) -> None:
     """Refuse a packed file, but for one that ends in `.gz`."""
     with path.open("rb") as stream:
-        first = stream.read(_FIRST_BYTES)
-    for magic, program in _PACKED.items():
-        if first.startswith(magic):
+        first = stream.read(max(map(len, BEGINNINGS.values())))
+    for end, program in _UNPACKS.items():
+        if first.startswith(BEGINNINGS[end]):
             remedy = f"unpack it: {program} {shlex.quote(str(path))}"
             raise FathomError("a packed file, not text", str(path), remedy)
-    if first.startswith(_GZIP) and path.suffix.lower() != ".gz":
+    if first.startswith(BEGINNINGS[".gz"]) and path.suffix.lower() != ".gz":
         raise FathomError("packed by gzip", str(path), "give it a name that ends in .gz")
 
 

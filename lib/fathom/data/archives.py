@@ -33,7 +33,16 @@ FREE_BYTES = 1 << 20
 _ARCHIVES = (".zip", ".whl", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 _PACKED = ".gz"  # one packed file, unless it is a tar
 # A table of columns, which has no members.
-TABLE, _TABLE_MARK = ".parquet", b"PAR1"
+TABLE = ".parquet"
+# How files begin, by the end of their names.
+BEGINNINGS = {
+    _PACKED: b"\x1f\x8b",
+    ".zip": b"PK\3\4",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    TABLE: b"PAR1",
+}
 _ENCRYPTED = 1
 _COLUMN = re.compile(r"(.+):([1-9][0-9]{0,3})")
 _WILDCARDS = "*?"
@@ -89,9 +98,10 @@ def check(path: Path) -> None:
                 raise _refusal("it is empty", path)
     elif path.suffix == TABLE:
         with open(path, "rb") as stream:
-            first = stream.read(len(_TABLE_MARK))
-            stream.seek(-min(len(_TABLE_MARK), path.stat().st_size), os.SEEK_END)
-            if not first == stream.read() == _TABLE_MARK:
+            mark = BEGINNINGS[TABLE]
+            first = stream.read(len(mark))
+            stream.seek(-min(len(mark), path.stat().st_size), os.SEEK_END)
+            if not first == stream.read() == mark:
                 raise _refusal("it does not begin and end as a parquet file", path)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http.client import responses
 from itertools import chain, takewhile
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from fathom.config.schema.source import Checks
+from fathom.data.archives import BEGINNINGS
 from fathom.io.errors import FathomError, without_secrets
 from fathom.io.files import read_json, write_json
 
@@ -38,14 +39,8 @@ _NOT_ASKED = "the server answers with a part that was not asked for"
 _WEB_PAGE = "the server answers with a web page instead of the file"
 # Answers to a request for a part that a request for the whole file may not get.
 _REFUSES = tuple(f"the server answers {status}" for status in (400, 403, 405, 416, 501))
-# How files begin, by the ends of their names.
-_BEGINNINGS = {
-    (".gz", ".tgz"): b"\x1f\x8b",
-    (".zip", ".whl"): b"PK",
-    (".bz2",): b"BZh",
-    (".xz",): b"\xfd7zXZ",
-    (".parquet",): b"PAR1",
-}
+# Ends of names that are short for others.
+_SHORT_FOR = {".tgz": ".gz", ".whl": ".zip"}
 _OTHER = "try another address, or put the file by hand"
 # What requests and urllib3 raise; a redirect to no address is a ValueError.
 _FAILURES = (OSError, of_urllib3.HTTPError, ValueError)
@@ -188,9 +183,9 @@ def _not_the_file(file: str, response: Response, first: bytes) -> str:
     kind = response.headers.get("Content-Type", "")
     if _is_web_page(first) or kind.startswith("text/html"):
         return _WEB_PAGE
-    for ends, beginning in _BEGINNINGS.items():
-        if file.endswith(ends) and not first.startswith(beginning):
-            return f"its first bytes are not those of a file that ends in {ends[0]}"
+    end = PurePosixPath(file).suffix
+    if not first.startswith(BEGINNINGS.get(_SHORT_FOR.get(end, end), b"")):
+        return f"its first bytes are not those of a file that ends in {end}"
     return ""
 
 

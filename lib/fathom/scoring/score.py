@@ -112,13 +112,12 @@ def score(
 def held_out(spec: Spec, paths: Paths, split: str, task: str) -> HeldOut:
     """Return the text that hypotheses of a task are measured against."""
     corpus, (source, target) = paths.corpus(spec.data), sides(spec.data)
-    asks_for_pieces = any(map(tokenizers.of_pieces, spec.scoring.tokenizers))
     parts = spec.data.test_parts if split == "test" else ()
     return HeldOut(
         target.languages[task],
         target.sentences(corpus, task, split),
         source.sentences(corpus, task, split),
-        _printed(spec, paths, split, task) if asks_for_pieces else (),
+        _printed(spec, paths, split, task) if tokenizers.needs_pieces(spec) else (),
         {part: part_lines(corpus, task, part) for part in parts},
     )
 
