@@ -230,7 +230,7 @@ def test_a_start_on_a_cluster_ends_if_a_file_of_its_text_is_nowhere(
         with pytest.raises(FathomError, match=match):
             ready(workflow, made)
         assert not HEADS.exists()
-        site.put("/talks.zip", content=b"PK" + bytes(9))
+        site.put("/talks.zip", content=b"PK\3\4" + bytes(7))
         assert ready(workflow, made)[0] == "sources: files here: 0, found at 1 hosts: 1, missing: 0"
         before = len(site.requests)
         assert "sources:" not in str(ready(workflow, unchecked))
