@@ -51,7 +51,7 @@ console.log('FOUND ' + JSON.stringify(
 [edge('left', Math.min), edge('top', Math.min), edge('right', Math.max), edge('bottom', Math.max)]))
 }, 500))</script></body>"""
 # From which line on the picture has the log of `make reproduce`, and how it looks.
-_SHOWN = "== from text to table"
+_SHOWN = "== 12 trainings"
 _LOOK = "width:fit-content;white-space:pre-wrap;overflow-wrap:anywhere;font:14px/1.5 monospace"
 _FOUND = re.compile(r'"FOUND (.*)", source:')
 

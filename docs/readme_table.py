@@ -8,9 +8,9 @@ docs/results, and counts of text from results/, where they exist.
 
 import re
 from collections import Counter
-from decimal import Decimal
 from pathlib import Path
 
+from docs import first_result as first
 from docs.evidence import BASE, KEPT, PAPER, ROOT, RUNS, SCALE, TABLE, replaced, scores, tables
 from fathom.artefacts.artefacts import Artefacts
 from fathom.artefacts.judged import judged_today
@@ -20,6 +20,7 @@ from fathom.config.paths import Paths
 from fathom.config.project import Project
 from fathom.results.measurements import FINISHED
 from fathom.results.tree import rows
+from fathom.scoring.students_t import OUTSIDE, holm, p_value
 
 README, TUTORIAL, CLAIMS = PAGES = (
     ROOT / "README.md",
@@ -33,6 +34,7 @@ READINGS = {
 }
 SMALLEST, DEPTHS, AVERAGE = "tiny", "deep", "avg"
 AGAIN = "docs/results.md#your-own-results-compared-with-these"
+CONFIDENCE = round(100 * (1 - OUTSIDE))
 # Notes of printed cells whose run had no result.
 FAILED = ("failed", "diverged")
 # Tables and figures that the paper prints; those of our controls have no number.
@@ -82,35 +84,29 @@ def trained(project: Project, folder: Path = KEPT / DEPTHS) -> str:
     return found
 
 
+def first_result(project: Project, folder: Path = KEPT / first.SCALE) -> str:
+    """Return the table that `make reproduce` prints, of the kept results, as Markdown."""
+    found = list(first.gains(project, folder))
+    return f"{first.as_table(found)}\n{first.sentence(project, found)}"
+
+
 def gains(project: Project, folder: Path = KEPT / SCALE) -> str:
-    """Return the gain of each row over the base, the paper's beside ours, as Markdown."""
+    """Return how many rows of the paper differ from the base, with Holm's correction, as text."""
     cells = {(line["row"], line["column"]): line for line in rows(folder / PAPER / f"{TABLE}.csv")}
     less, _ = scores(folder, cells)
     reported = rows(project.papers[PAPER].reported(TABLE))
-    printed = {line["row"]: line for line in reported if line["column"] == AVERAGE}
-    seeds = cells[BASE, AVERAGE]["seeds"]
-    lines = [f"| difference from {BASE}, BLEU | paper | here, {seeds} seeds | 95 % interval |"]
-    lines.append("|---|--:|--:|--:|")
-    certain = {"better": 0, "worse": 0}
-    for row, paper in printed.items():
-        if row == BASE:
-            continue
-        gain = paper["note"].partition(",")[0]
-        if paper["value"]:
-            gain = f"{Decimal(paper['value']) - Decimal(printed[BASE]['value']):+}"
-        ours = cells[row, AVERAGE]["words"], ""
-        if cells[row, AVERAGE]["value"]:
-            gap = less(row, BASE)
-            low, high = gap.value - gap.half, gap.value + gap.half
-            ours = f"{gap.value:+.2f}", f"{low:+.2f} to {high:+.2f}"
-            certain["better"] += low > 0
-            certain["worse"] += high < 0
-        lines.append(f"| {' | '.join((row, gain, *ours))} |")
-    which = f"{project.papers[PAPER].about.title}, Table {TABLE.removeprefix('table')}"
-    words = f"{certain['better']} of {len(lines) - 2} rows are better than {BASE}, and "
-    words += f"{certain['worse']} are worse: their intervals leave out 0"
-    head = f"- {which}, with a quarter of the paper's depth ([one command]({AGAIN})): {words}."
-    return "\n".join((head, "", *lines, ""))
+    printed = dict.fromkeys(line["row"] for line in reported if line["column"] == AVERAGE)
+    trained = [row for row in printed if row != BASE and cells[row, AVERAGE]["value"]]
+    gaps = [less(row, BASE) for row in trained]
+    corrected = holm([p_value(gap.value, gap.parts) for gap in gaps])
+    certain = [gap.value for gap, p in zip(gaps, corrected, strict=True) if p < OUTSIDE]
+    better, worse = sum(value > 0 for value in certain), sum(value < 0 for value in certain)
+    title = f"{project.papers[PAPER].about.title}, Table {TABLE.removeprefix('table')}"
+    return (
+        f"- {title}, with a quarter of the paper's depth and {cells[BASE, AVERAGE]['seeds']} seeds "
+        f"([one command]({AGAIN})): {better} of {len(trained)} rows beat {BASE} by BLEU, "
+        f"{worse} are worse ({CONFIDENCE} %, Holm's correction for the rows).\n"
+    )
 
 
 def status(project: Project) -> str:
@@ -167,6 +163,7 @@ def claims(project: Project) -> str:
 def parts(project: Project) -> dict[tuple[Path, str], str]:
     """Return what config/ and docs/results alone give, by page and part."""
     return {
+        (README, "first result"): first_result(project),
         (README, "trained"): trained(project),
         (README, "gains"): gains(project),
         (README, "status"): status(project),

@@ -12,7 +12,7 @@ import yaml
 from PIL import Image
 from typer.main import get_group
 
-from docs import evidence, picture, readme_table, site
+from docs import evidence, first_result, picture, readme_table, site
 from docs.settings import page as settings_page
 from fathom.artefacts.check import beyond_config, findings
 from fathom.artefacts.rendering import write_csv
@@ -20,7 +20,7 @@ from fathom.cli.verbs import VERBS, build
 from fathom.config.load import load
 from fathom.config.yaml_values import from_plain
 from fathom.io.files import sha256
-from fathom.results.tree import rows
+from fathom.results.tree import SEEDS, rows
 from tests.cli.conftest import invoke
 from tests.house.tree import ROOT
 from tests.support.browser import measured, needs_chromium
@@ -47,8 +47,7 @@ def test_an_outcome_in_place_of_a_score_is_shown_among_gains_and_trainings(tmp_p
         if (line["row"], line["column"]) == ("LL-D, 12/24", "avg"):
             line |= {"value": "", "words": "diverged"}
     write_csv(table, list(lines[0]), lines)
-    gains = readme_table.gains(own_project, tmp_path / "long").split("\n")
-    assert "| LL-D, 12/24 | -0.10 | diverged |  |" in gains
+    assert "0 of 8 rows beat 12/12" in readme_table.gains(own_project, tmp_path / "long")
     shutil.copytree(evidence.KEPT / "deep", tmp_path / "deep")
     trainings = rows(tmp_path / "deep" / evidence.RUNS)
     for line in trainings:
@@ -59,6 +58,38 @@ def test_an_outcome_in_place_of_a_score_is_shown_among_gains_and_trainings(tmp_p
     assert (
         "38 of 39 trainings finished. Of 6 runs that failed in the paper, 5 train here" in trained
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"value": "", "words": "failed to train"}, "failed to train → 7.08 ±0.34 | | |"),
+        ({"value": "4.45", "stderr": ""}, "4.45 → 7.08 ±0.34 | +2.71 | one seed |"),
+    ],
+)
+def test_the_first_result_has_a_line_where_a_training_failed_or_has_one_seed(
+    tmp_path, own_project, changes, line
+):
+    table = tmp_path / first_result.PAPER / f"{first_result.TABLE}.csv"
+    shutil.copytree(evidence.KEPT / first_result.SCALE / first_result.PAPER, table.parent)
+    cells = rows(table)
+    next(cell for cell in cells if (cell["row"], cell["column"]) == ("baseline", "6")).update(
+        changes
+    )
+    write_csv(table, list(cells[0]), cells)
+    seeds = table.with_name(f"{first_result.TABLE}{SEEDS}")
+    numbers = rows(seeds)
+    one_seed = [
+        each
+        for each in numbers
+        if (each["column"], each["seed"]) in {("6", "1"), ("20", "1"), ("20", "2"), ("20", "3")}
+    ]
+    write_csv(seeds, list(numbers[0]), one_seed)
+    found = list(first_result.gains(own_project, tmp_path))
+    printed = " ".join(first_result.as_table(found).split())
+    assert f"27.26 → 27.52 | {line}" in printed
+    assert [gain.certain for gain in found] == [False, True]
+    assert "is certainly better at 20 layers alone" in first_result.sentence(own_project, found)
 
 
 @pytest.mark.slow

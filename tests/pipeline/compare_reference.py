@@ -1,4 +1,4 @@
-"""Whether the trainings of some results agree with the frozen numbers; part of `make reproduce`.
+"""Whether the trainings of some results agree with the frozen numbers.
 
     python -m tests.pipeline.compare_reference results
 
@@ -18,17 +18,19 @@ def agreement(reference: dict[str, Any], runs: list[RunResults]) -> str:
     """Return a sentence on trainings that have not moved."""
     apart = freeze.differences(reference, runs)
     largest = max(map(abs, apart.values()), default=0.0)
-    line = f"{len(apart)} of {len(reference['runs'])} frozen trainings are here, and agree"
+    line = f"{len(apart)} of {len(reference['runs'])} trainings match the reference run"
     if reference["machine"] == freeze.machine():
         return f"{line} to the digit."
-    why = f"seeds of a run spread by {reference['spread']['nats']:.3f}, and so do processors"
-    return f"{line}: the largest difference is {largest:.3f} nats; {why}."
+    seeds = f"two seeds differ by {reference['spread']['nats']:.3f}"
+    return f"{line}: at most {largest:.3f} nats apart ({seeds})."
 
 
 def problems(reference: dict[str, Any], runs: list[RunResults]) -> list[str]:
     """Return a sentence for each number that must not be as it is."""
     frozen = [run for run in runs if run.name in reference["runs"]]
-    missing = [] if frozen else ["none of the frozen trainings is here: make reproduce"]
+    missing = (
+        [] if frozen else ["none of the frozen trainings is here: fathom run latent_depth_table5"]
+    )
     return [*missing, *freeze.raised(reference), *freeze.moved(reference, frozen)]
 
 

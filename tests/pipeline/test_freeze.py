@@ -75,8 +75,8 @@ def test_on_the_machine_of_the_frozen_numbers_each_digit_counts(reference):
 @pytest.mark.parametrize(
     ("nats", "says"),
     [
-        (0.0, "1 of 1 frozen trainings are here, and agree: the largest difference is 0.000 nats"),
-        (0.04, "1 of 1 frozen trainings are here, and agree: the largest difference is 0.040 nats"),
+        (0.0, "1 of 1 trainings match the reference run: at most 0.000 nats apart"),
+        (0.04, "1 of 1 trainings match the reference run: at most 0.040 nats apart"),
         (0.5, "paper/run: validation NLL 5.000, frozen 4.500: raise RECIPE['training']"),
     ],
 )
@@ -95,7 +95,7 @@ def test_on_another_machine_trainings_agree_within_the_spread_of_seeds(
 
 def test_results_without_a_frozen_training_agree_with_nothing(reference):
     (line,) = compare_reference.problems(reference, [replace(run_of(), name="paper/other")])
-    assert line == "none of the frozen trainings is here: make reproduce"
+    assert line == "none of the frozen trainings is here: fathom run latent_depth_table5"
 
 
 def test_runs_that_are_all_a_little_apart_have_moved_together(reference):

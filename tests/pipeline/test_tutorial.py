@@ -10,7 +10,7 @@ from tests.pipeline.conftest import ROOT, Project
 pytestmark = pytest.mark.pipeline
 
 # They make what the shared project has.
-MADE = ("make reproduce", ". .venv/bin/activate")
+MADE = ("make reproduce", ". .venv/bin/activate", "fathom run latent_depth_table5")
 LEFT = (
     "results/tiny/latent_depth.html",
     "results/tiny/latent_depth/table5_curves.svg",
