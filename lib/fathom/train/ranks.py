@@ -133,7 +133,7 @@ class Bucket:
                 self._message.wait()
         sums = self._sums.split([parameter.numel() for parameter in self.parameters])
         for parameter, total in zip(self.parameters, sums, strict=True):
-            parameter.grad = total.view_as(parameter).clone() if next(used) else None
+            parameter.grad = total.view_as(parameter) if next(used) else None
         self._sums, self._message, self.waiting = torch.zeros(0), None, len(self.parameters)
 
 
