@@ -16,6 +16,7 @@ from fathom.train.batches.masking import (
     BlockSampler,
     blocks,
     collate_masked,
+    count_predicted,
     mask,
     predicted,
     texts,
@@ -246,6 +247,16 @@ def test_short_texts_have_their_share_on_average():
     counts = [predicted(mask(tokens, ENTRIES, MASKING, 4, draw)) for draw in range(4000)]
     assert set(counts) == {0, 1}
     assert np.mean(counts) == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / 4000))
+
+
+@pytest.mark.parametrize("length", [1, 2, 30, 300])
+@pytest.mark.parametrize("chosen", [0.15, 1.0])
+def test_what_is_predicted_of_a_text_is_counted_without_hiding_any(length, chosen):
+    masking = Masking(chosen=chosen, masked=0.8, random=0.1)
+    for draw in range(40):
+        tokens = np.array([0, 2, *text(length)])
+        hidden = mask(tokens, ENTRIES, masking, 4, draw)
+        assert count_predicted(tokens, masking, 4, draw) == predicted(hidden)
 
 
 def test_the_mask_symbol_follows_the_dictionary_as_fairseq_adds_it(loaded):

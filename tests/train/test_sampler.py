@@ -10,6 +10,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from fathom.config.schema.run import BatchSettings, Masking, Temperature
 from fathom.data.tensors import PAD, load
+from fathom.train.batches.masking import mask
 from fathom.train.batches.sampler import (
     Sampler,
     Stream,
@@ -315,12 +316,12 @@ def test_an_update_of_several_parts_is_the_parts_of_as_many_updates():
     assert many.passes(25) == one.passes(200)
 
 
-def made_of(tensors, ranks=None, tokens_per_device=100_000, seed=1, shares=None, per_update="all"):
+def made_of(tensors, ranks=None, shares=None, per_update="all", **settings):
     """Return the batches of a masked language model."""
     changes = {"batch": {"tokens": 2000}, "tasks_per_update": per_update}
     changes["shares"] = shares or {"temperature": 0.3}
     spec = masked(changes={"training": changes})
-    return update_batches(spec, tensors, ranks, tokens_per_device, seed)
+    return update_batches(spec, tensors, ranks, **({"tokens_per_device": 100_000} | settings))
 
 
 def pairs_of(tensors, ranks=None, **settings):
@@ -379,18 +380,30 @@ def test_a_batch_depends_on_seed_and_update_alone(tensors, kind, few):
 
 
 @pytest.mark.parametrize("world", [2, 8, 32])
-def test_a_process_has_the_micro_batches_that_it_would_have_among_fewer(tensors, world):
-    alone = update_batches(latent(), tensors, micro_batches=32).micro_batches(5)
+@pytest.mark.parametrize("kind", [pairs_of, made_of])
+def test_a_process_has_the_micro_batches_that_it_would_have_among_fewer(tensors, kind, world):
+    alone = kind(tensors, micro_batches=32).micro_batches(5)
     assert list(alone.numbers) == [*range(32)]
     by_number = {}
     for rank in range(world):
-        share = update_batches(latent(), tensors, Ranks(rank, world), micro_batches=32)
-        own = share.micro_batches(5)
+        own = kind(tensors, Ranks(rank, world), micro_batches=32).micro_batches(5)
         assert (own.tokens, len(own.numbers)) == (alone.tokens, 32 // world)
         by_number |= dict(zip(own.numbers, own.batches, strict=False))
     assert sorted(by_number) == [*range(len(alone.batches))]
     for number, batch in enumerate(alone.batches):
         assert torch.equal(batch.target, by_number[number].target)
+        assert torch.equal(batch.source, by_number[number].source)
+
+
+def test_a_process_hides_pieces_of_its_own_blocks_alone(tensors, monkeypatch):
+    """Losses need the number of tokens of all processes, and nothing else of theirs."""
+    hidden = []
+    monkeypatch.setattr(
+        "fathom.train.update_batches.mask",
+        lambda *given: hidden.append(given[-2:]) or mask(*given),
+    )
+    shares = [made_of(tensors, Ranks(rank, 2)).micro_batches(5) for rank in (0, 1)]
+    assert sorted(hidden) == sorted(row[:2] for share in shares for row in rows(share))
 
 
 def test_a_process_that_shares_nothing_draws_dropout_in_one_stream(tensors):

@@ -29,6 +29,7 @@ from fathom.train.batches.masking import (
     BlockSampler,
     Masked,
     collate_masked,
+    count_predicted,
     mask,
     predicted,
     texts,
@@ -148,17 +149,28 @@ class MaskedUpdateBatches(RunBatches):
     def _collated(
         self, update: int, members: list[Member], parts: list[list[Member]]
     ) -> tuple[int, list[Batch]]:
-        # Losses are divided by the predicted tokens of the update: every process masks all of it.
-        rows: dict[Member, Masked] = {}
-        for task, block in members:
-            where = (self.seed, _TRAINING, update, task, block)
-            text = self.texts[task].block(block)
-            rows[task, block] = mask(text, self.entries, self.masking, *where)
-        tokens = sum(predicted(rows[member]) for member in members)
+        rows = {member: self._masked(update, member) for part in parts for member in part}
+        # Losses are divided by the predicted tokens of the update, those of other processes too.
+        tokens = sum(
+            predicted(rows[member]) if member in rows else self._predicted(update, member)
+            for member in members
+        )
         if not tokens:
             what = f"nothing is predicted in update {update}"
             raise FathomError(what, "training.batch.tokens", "raise it")
         return tokens, [collate_masked([rows[member] for member in part], part) for part in parts]
+
+    def _masked(self, update: int, member: Member) -> Masked:
+        where = (self.seed, _TRAINING, update, *member)
+        return mask(self._block(member), self.entries, self.masking, *where)
+
+    def _predicted(self, update: int, member: Member) -> int:
+        where = (self.seed, _TRAINING, update, *member)
+        return count_predicted(self._block(member), self.masking, *where)
+
+    def _block(self, member: Member) -> np.ndarray:
+        task, block = member
+        return self.texts[task].block(block)
 
     @cached_property
     def unigram_nll(self) -> float:

@@ -128,11 +128,11 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
     symbol is the first id after the dictionary's entries, as in fairseq; `where` is the seed and
     the words that identify the draw, integers of at least 0.
     """
-    stream = np.random.PCG64(np.random.SeedSequence(where))
+    stream = _stream(where)
     first = len(SPECIAL)
     pieces = np.flatnonzero(tokens >= first)
     keys = _uniform(stream, len(pieces) + 1)
-    count = int(masking.chosen * len(pieces) + keys[-1])
+    count = _rounded(masking, len(pieces), keys[-1])
     chosen = pieces[np.argsort(keys[:-1], kind="stable")[:count]]
     fate, choice = _uniform(stream, count), _uniform(stream, count)
     hidden, target = tokens.astype(np.int64), np.full(len(tokens), PAD)
@@ -143,6 +143,16 @@ def mask(tokens: np.ndarray, entries: int, masking: Masking, *where: int) -> Mas
     random = first + (choice * (entries - first)).astype(np.int64)
     hidden[chosen[replaced]] = random[replaced]
     return hidden, target
+
+
+def count_predicted(tokens: np.ndarray, masking: Masking, *where: int) -> int:
+    """Return how many tokens are predicted of a text that `mask` hides with the same arguments.
+
+    It draws one random number, where `mask` draws one for each piece and more.
+    """
+    stream, pieces = _stream(where), int(np.count_nonzero(tokens >= len(SPECIAL)))
+    stream.advance(pieces)
+    return _rounded(masking, pieces, _uniform(stream, 1)[0])
 
 
 def collate_masked(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
@@ -167,6 +177,15 @@ def collate_masked(rows: Sequence[Masked], members: Sequence[Member]) -> Batch:
 def predicted(row: Masked) -> int:
     """Return how many tokens of a masked text are predicted."""
     return int((row[1] != PAD).sum())
+
+
+def _stream(where: Sequence[int]) -> np.random.PCG64:
+    return np.random.PCG64(np.random.SeedSequence(where))
+
+
+def _rounded(masking: Masking, pieces: int, draw: float) -> int:
+    """Return how many of a text's pieces are chosen: the share, rounded by a draw from [0, 1)."""
+    return int(masking.chosen * pieces + draw)
 
 
 def _uniform(stream: np.random.PCG64, count: int) -> np.ndarray:
