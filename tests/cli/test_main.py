@@ -62,14 +62,18 @@ def broken(monkeypatch):
     return broken
 
 
-def test_a_bug_shows_its_traceback_and_ends_in_70(project, call, broken, monkeypatch):
+def test_a_bug_shows_its_traceback_and_ends_in_70(project, edit, call, broken, monkeypatch):
+    """A mistake in config that the command did not need was blamed for it."""
     monkeypatch.setattr(plugins, "_registered", {})  # of other tests
+    edit("papers/sample/tables.yaml", "columns:", "colums:")
     broken(TypeError("unexpected"))
     answer = call("list")
     assert answer.code == 70
     assert "Traceback" in answer.err
     assert "TypeError" in answer.err
-    assert answer.err.endswith("this is a bug of fathom; please report it with the lines above\n")
+    assert "colums" not in answer.err
+    report = "please report it with the lines above, as CONTRIBUTING.md says"
+    assert answer.err.endswith(f"fathom: this is a bug of fathom; {report}\n")
 
 
 @pytest.mark.parametrize(

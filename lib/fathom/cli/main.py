@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from itertools import pairwise
 
-from fathom.io.errors import FathomError, Findings, printed
+from fathom.io.errors import FathomError, printed
 from fathom.io.machine import fault_of_machine
 from fathom.io.retired import OPTIONS
 from fathom.io.screen import say
@@ -70,11 +70,9 @@ def _run(signal: Pending) -> None:
             _refuse(error)
         _refuse_mistyped(bug)
         _refuse_plugin(bug)
-        _refuse_broken_config()
         say("".join(traceback.format_exception(bug)).removesuffix("\n"))
-        say(
-            f"fathom: this is a bug of fathom{_of_plugins()}; please report it with the lines above"
-        )
+        report = "please report it with the lines above, as CONTRIBUTING.md says"
+        say(f"fathom: this is a bug of fathom{_of_plugins()}; {report}")
         sys.exit(70)
 
 
@@ -146,17 +144,3 @@ def _of_plugins() -> str:
         f", or of {file}" + (f" (test its contracts: {_PAGES[kind]})" if kind in _PAGES else "")
         for (kind, _), file in imported().items()
     )
-
-
-def _refuse_broken_config() -> None:
-    """Exit as for a user's mistake where config/ is wrong: verbs do not check all of it."""
-    from fathom.artefacts.check import beyond_config
-    from fathom.cli.options import open_project
-
-    try:
-        open_project(check=beyond_config)
-    except Findings as error:
-        _refuse(error)
-    except Exception:
-        # No project here, or the bug itself.
-        return
