@@ -76,8 +76,14 @@ def test_arithmetic_binds_in_fp32_memory_in_bf16_and_launches_where_an_update_is
     assert 4 * demand.seconds_per_update(spec, 32_000, 16_384, device, tf32=True) < 1.4 * exact
     always = replace(spec, training=spec.training.model_copy(update={"matmul": "exact"}))
     assert demand.seconds_per_update(always, 32_000, 16_384, device, tf32=True) == exact
-    # Without bf16 of its own a device computes in fp32.
-    assert DEVICES["v100"].peak("bf16") == DEVICES["v100"].peak("fp32")
+
+
+def test_a_device_without_bf16_computes_it_in_fp32_and_may_have_fp16_of_its_own():
+    """NVIDIA's data sheet: 125 TFLOPS of the V100's tensor cores, for SXM2."""
+    old, new = DEVICES["v100"], DEVICES["h200"]
+    assert old.peak("bf16") == old.peak("fp32") == 15.7e12
+    assert old.peak("fp16") == 125e12
+    assert new.peak("fp16") == new.peak("bf16") == 989e12
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -52,13 +52,15 @@ class Device:
 
     fp32: float
     tf32: float | None = None
-    bf16: float | None = None  # of fp16, too
+    bf16: float | None = None
     bandwidth: float = inf
     launch: float = 5e-6
+    fp16: float | None = None  # where it is not that of bf16
 
     def peak(self, arithmetic: str) -> float:
         """Return the operations/s of an arithmetic; of fp32 where the device has no other."""
-        return 1e12 * (getattr(self, arithmetic.replace("fp16", "bf16")) or self.fp32)
+        given = getattr(self, arithmetic) or (self.bf16 if arithmetic == "fp16" else None)
+        return 1e12 * (given or self.fp32)
 
 
 # By the makers' data sheets, dense and for SXM boards: NVIDIA H200, H100, A100 80GB, L40S, V100;
@@ -69,7 +71,7 @@ DEVICES = {
     "h100": Device(67.0, 494.5, 989.0, 3.35),
     "a100": Device(19.5, 156.0, 312.0, 2.039),
     "l40s": Device(91.6, 183.0, 362.0, 0.864),
-    "v100": Device(15.7, bandwidth=0.9),
+    "v100": Device(15.7, bandwidth=0.9, fp16=125.0),
     "4090": Device(82.6, 82.6, 165.2, 1.008),
     "cpu": Device(0.093, launch=0.0),
 }
