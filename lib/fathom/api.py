@@ -21,7 +21,6 @@ from fathom.artefacts.table.sources import ResultSource
 from fathom.config import plugins
 from fathom.config.load import open_paths, open_project
 from fathom.config.measurement_keys import SCORES, ShownValue
-from fathom.config.paper import find
 from fathom.config.show import describe
 from fathom.config.switches import one_seed
 from fathom.decode import ready
@@ -100,7 +99,7 @@ class OpenProject:
 
         `interval` is half of the 95 % interval over test sentences; `words` replace a value.
         """
-        table = find(self._project.papers, target, "table")
+        table = self._project.find(target, "table")
         return _frame(judged_numbers(self._artefacts.compared(*table)))
 
     def claims(self, paper: str) -> "DataFrame":

@@ -19,10 +19,12 @@ from fathom.cli.options import data_named, open_project, open_scale
 from fathom.cli.verbs import VERBS, build
 from fathom.config import load, plugins
 from fathom.io.errors import FathomError
+from fathom.io.files import write_text
 from fathom.io.machine import fault_of_machine
 from fathom.io.signals import SIGNALS, Stopped
 from fathom.results.clean import KINDS
 from fathom.results.recipe import PACKAGE
+from tests.support.refused import says
 from tests.support.scripts import LIBRARY, python
 from tests.support.small_project import RUN
 from tests.support.specs import ROOT
@@ -151,6 +153,58 @@ def test_a_signal_is_heard_while_packages_are_imported(project, package, number)
     assert ended.returncode == Stopped(number).code
     [line] = ended.stderr.splitlines()
     assert f"stopped by {number.name}" in line
+
+
+@pytest.fixture
+def two_studies(project, tmp_path, edit, monkeypatch):
+    """A folder elsewhere, with a study of the name of one that the project's config.yaml names."""
+    edit("config.yaml", "device: cpu", "device: cpu\npapers: [depth, gone]")
+    away = tmp_path / "away"
+    for folder, title in ((project, "of the project"), (away, "of another folder")):
+        write_text(folder / "depth" / "study.yaml", f"title: {title}\n")
+    monkeypatch.setenv("FATHOM_PROJECT", str(project))
+    monkeypatch.chdir(away)
+    return project / "gone"
+
+
+def test_folders_of_papers_are_below_that_of_the_file_that_names_them(two_studies, call):
+    """In another folder than the clone every command failed."""
+    listed = call("list", "papers")
+    assert "of the project" in listed.out
+    place = f"fathom: config/config.yaml:3: papers {two_studies}: no such folder"
+    assert listed.err.startswith(place)
+    write_text(Path("config/config.yaml"), "papers: depth\n")
+    listed = call("list", "papers")
+    assert "of another folder" in listed.out
+    assert "no such folder" not in listed.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "show gone/flat",
+        "train gone/flat --seed 1",
+        "table gone_table1 --partial",
+        "figure gone_figure1 --partial",
+        "plan gone",
+        "plan gone_table1_row",
+        "claims gone",
+        "page gone",
+        "run gone -n",
+        "run gone_table1 -n",
+        "validate",
+    ],
+)
+def test_what_needs_a_folder_that_is_not_there_says_which_file_and_line_names_it(
+    two_studies, call, words
+):
+    answer = call(*words.split())
+    assert answer.code == 1
+    where = f"config/config.yaml:3: papers {two_studies}"
+    says("no such folder", where=where, remedy="correct the path").check(
+        answer.err.splitlines()[-1].removeprefix("fathom: ")
+    )
+    assert "goes on without it" not in answer.err.splitlines()[-1]
 
 
 def test_a_terminal_without_a_letter_shows_its_code(project, edit, call, monkeypatch):

@@ -59,12 +59,6 @@ def test_its_table_of_chrf_its_counts_and_its_claim_are_built(grown):
     assert "same seed" in grown.claims["outside_paper"]["rezero_sings_better"].note
 
 
-def test_a_folder_that_does_not_exist_is_one_finding(tmp_path):
-    where = f"papers {tmp_path / 'nowhere'}"
-    with refused("no such folder", where=where, error=Findings):
-        with_papers(tmp_path / "nowhere")
-
-
 def test_a_paper_whose_name_is_taken_is_one_finding(tmp_path):
     (tmp_path / "lamgd").mkdir()
     with refused("the name 'lamgd' is taken by", error=Findings):

@@ -11,10 +11,11 @@ import yaml
 from fathom.config.switches import VARIABLE
 from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError, Findings
+from fathom.io.files import write_text
 from fathom.workflow import setup
 from fathom.workflow.start import title
 from tests.support.own_project import ROOT
-from tests.support.refused import refused
+from tests.support.refused import refused, says
 from tests.support.scripts import python
 
 
@@ -25,6 +26,25 @@ def test_switches_reach_the_commands_of_rules():
     given = json.loads(os.environ[VARIABLE])
     assert (given["scale"], given["results"], given["seeds"]) == ("paper", "out", [2, 5])
     assert os.environ[setup.PROJECT_VARIABLE] == str(ROOT)
+
+
+def test_a_job_knows_a_study_by_the_folder_in_which_the_start_found_it(
+    tmp_path, monkeypatch, capsys
+):
+    """A job has no file that names a folder; the start says which one is not there."""
+    monkeypatch.setattr(setup, "is_checked", lambda *_: True)
+    monkeypatch.chdir(tmp_path)
+    write_text(tmp_path / "depth" / "study.yaml", "title: Depth\n")
+    write_text(tmp_path / "config" / "config.yaml", "papers: [depth, gone]\n")
+    made = setup.begin(ROOT, {"scale": "tiny"}, head=True)
+    assert "depth" in made.project.papers
+    assert json.loads(os.environ[VARIABLE])["papers"] == [str(tmp_path / "depth")]
+    [line] = capsys.readouterr().err.splitlines()
+    says("no such folder", where=f"config/config.yaml:1: papers {tmp_path / 'gone'}").check(line)
+    assert "papers" in made.unknown("gone_table1").where
+    (tmp_path / "config" / "config.yaml").unlink()
+    job = setup.begin(ROOT, {"scale": "tiny"}, head=False)
+    assert ("depth" in job.project.papers, capsys.readouterr().err) == (True, "")
 
 
 def test_a_job_asks_for_the_same_files_as_the_process_that_the_user_started(monkeypatch):

@@ -20,7 +20,7 @@ from fathom.cli.options import (
 from fathom.cli.terminal import answer, print_columns, print_lines, report, suggest, wrapped
 from fathom.config.paths import Paths
 from fathom.config.project import Project
-from fathom.io.errors import FathomError, nearest
+from fathom.io.errors import FathomError, nearest, refuse
 
 if TYPE_CHECKING:
     from fathom.artefacts.parameters import PrintedCount
@@ -195,6 +195,7 @@ def validate() -> None:
     from fathom.artefacts.check import beyond_config
 
     project = open_project(check=beyond_config)
+    refuse(project.files.missing.values())
     counts = {
         "papers": len(project.papers),
         "tables": sum(len(paper.tables) for paper in project.papers.values()),

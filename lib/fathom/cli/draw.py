@@ -57,10 +57,9 @@ def table(
     """
     from fathom.artefacts.table import formats
     from fathom.artefacts.table.view import view
-    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
-    paper, drawn = find(artefacts.project.papers, target, "table")
+    paper, drawn = artefacts.project.find(target, "table")
     if not partial:
         artefacts.require(paper, drawn)
     compared = artefacts.compared(paper, drawn)
@@ -122,13 +121,12 @@ def figure(
     Example: fathom figure latent_depth_figure4 --partial
     """
     from fathom.artefacts.figures import kinds
-    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     if curves:
         _draw_curves(artefacts, target)
         return
-    paper, spec = find(artefacts.project.papers, target, "figure")
+    paper, spec = artefacts.project.find(target, "figure")
     check_artefacts(artefacts.project, paper.name)
     if not partial:
         artefacts.require(paper, spec)
@@ -143,9 +141,8 @@ def figure(
 def _draw_curves(artefacts: "Artefacts", target: str) -> None:
     """Write the learning curves of a table's rows, and print how each of them ended."""
     from fathom.artefacts.curves import curve, run_labels, write
-    from fathom.config.paper import find
 
-    paper, table = find(artefacts.project.papers, target, "table")
+    paper, table = artefacts.project.find(target, "table")
     labels = run_labels(artefacts.cells(table))
     if not labels:
         remedy = f"draw it with `{artefacts.paths.command('table', target)}`"
@@ -188,11 +185,10 @@ def compare(
     from fathom.artefacts import deviations
     from fathom.artefacts.table.comparison import COLUMNS, counts, lines
     from fathom.artefacts.table.formats import average_lines
-    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     papers, path = artefacts.project.papers, artefacts.paths.compare
-    shown = [artefacts.compared(*find(papers, table, "table"))] if table else []
+    shown = [artefacts.compared(*artefacts.project.find(table, "table"))] if table else []
     if shown and artefacts.project.files.is_study(shown[0].table.paper):
         remedy = f"draw it with `{artefacts.paths.command('table', str(table))}`"
         raise FathomError("a study has no printed cells", str(table), remedy)
@@ -251,13 +247,12 @@ def claims(
     from fathom.artefacts.claims.judged import judged
     from fathom.artefacts.claims.view import COLUMNS, lines, not_run, printed, summary
     from fathom.artefacts.table.sources import NOT_RUN
-    from fathom.config.paper import find
 
     artefacts = open_artefacts(scale, results, seeds)
     papers, path = artefacts.project.papers, artefacts.paths.claims
     named = papers_named(artefacts.project, paper, "claims")
     if table:
-        of_table, _ = find(papers, table, "table")
+        of_table, _ = artefacts.project.find(table, "table")
         named = [name for name in named if name == of_table.name]
 
     def judge(name: str) -> "tuple[Judged, ...]":

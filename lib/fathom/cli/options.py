@@ -131,6 +131,8 @@ def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
     if name is None:
         return [*project.papers]
     if name not in project.papers:
+        if fault := project.files.missing_for(name):
+            raise fault
         raise FathomError(f"no paper '{name}'", verb, nearest(name, project.papers))
     return [name]
 

@@ -12,7 +12,7 @@ from fathom.config.project import Project
 from fathom.config.switches import VARIABLE, Switches, layers, merged, open_results
 from fathom.config.yaml_values import Value, read
 from fathom.io.commands import PROJECT_VARIABLE
-from fathom.io.errors import FathomError, refuse, unknown
+from fathom.io.errors import FathomError, printed, refuse, unknown
 from fathom.io.screen import say
 
 # Returns what is to be added to the findings of config/.
@@ -47,7 +47,29 @@ def open_project(here: Path, check: bool | Check = False, profile: str | None = 
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
     check = VARIABLE not in os.environ and check
     site = [] if profile is None else [read(_site(profile, root), root)]
-    return load(root, check, [*layers(root, here.resolve()), *site], here)
+    project = load(root, check, [*layers(root, here.resolve()), *site], here)
+    if not check:
+        say_missing(project)
+    return project
+
+
+def say_missing(project: Project) -> None:
+    """Print each folder of papers that is not there, which stops only what needs it."""
+    for fault in project.files.missing.values():
+        say(f"{printed(fault)}; the rest goes on without it")
+
+
+def paper_folders(
+    papers: Iterable[str], root: Path, here: Path, layers: Iterable[Value]
+) -> list[Path]:
+    """Return the folders that the switch `papers` names.
+
+    A relative path is below the folder whose config.yaml has it, and below the working folder where
+    a user types it. There it may also be the project's: `new` writes the names of both.
+    """
+    bases = (here, root) if any("papers" in layer.value for layer in layers) else (root,)
+    places = ([base / folder for base in bases] for folder in papers)
+    return [next(filter(Path.is_dir, each), each[0]).resolve() for each in places]
 
 
 def _site(profile: str, root: Path) -> Path:
@@ -82,6 +104,8 @@ def load(
 ) -> Project:
     """Read config/ under a folder.
 
+    A folder of `papers` that is not there stops nothing here: `project.files.missing` has it.
+
     With `check`, what is wrong in each file alone is found first, or else what is wrong between
     files. Without it, a part is checked when it is first asked for.
 
@@ -90,17 +114,15 @@ def load(
         check: whether to check everything: all papers, and all runs at all scales; or what checks
             even more, `artefacts.check.beyond_config`.
         layers: switches that come after config.yaml's (config/switches.py).
-        here: the working folder, below which relative `papers` are, or else below the project's.
+        here: the working folder.
     """
-    files = ConfigFiles(root)
+    files, layers = ConfigFiles(root), [*layers]
     findings = [*files.all("config").faults()]
     values = merged([*([] if findings else files.all("config").values()), *layers])
     switches, wrong = check_values(Switches, values)
     findings += wrong if not findings else []
     if switches is not None:
-        # What a clone's config.yaml names is below the clone, wherever a command is typed.
-        places = [(here / folder, root / folder) for folder in switches.papers]
-        folders = [next(filter(Path.is_dir, pair), pair[0]).resolve() for pair in places]
+        folders = paper_folders(switches.papers, root, here, layers)
         papers = ((folder.name, folder) for folder in folders)
         findings += files.include(plugins.installed().items(), plugins.GROUP)
         findings += files.include(papers, values.place("papers"))

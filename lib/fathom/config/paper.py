@@ -1,6 +1,6 @@
 """A paper: what it is, its tables and figures, and what it leaves open."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from fathom.config.schema.paper import PaperSettings, Parameters, StudySettings
 from fathom.config.schema.table import TableSettings
 from fathom.config.tables import Cell, Table
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, nearest, unknown
+from fathom.io.errors import FathomError, unknown
 
 
 @dataclass(frozen=True)
@@ -110,25 +110,3 @@ class Paper:
     def reported(self, table: str) -> Path:
         """Return the file of a table's reported cells."""
         return self.folder / "reported" / f"{table}.csv"
-
-
-def find(papers: Mapping[str, Paper], target: str, verb: str) -> tuple[Paper, Any]:
-    """Return the paper and the table or figure that a target `<paper>_<artefact>` names.
-
-    `verb` says which of the two it must be, "table" or "figure"; the user typed the target.
-    """
-    other = "figure" if verb == "table" else "table"
-    for name, paper in papers.items():
-        artefact = target.removeprefix(f"{name}_")
-        if artefact == target:
-            continue
-        if artefact in (artefacts := getattr(paper, f"{verb}s")):
-            return paper, artefacts[artefact]
-        if artefact in getattr(paper, f"{other}s"):
-            remedy = f"draw it with `fathom {other} {target}`"
-            raise FathomError(f"a {other}, not a {verb}", target, remedy)
-    names = [f"{name}_{each}" for name, of in papers.items() for each in getattr(of, f"{verb}s")]
-    remedy = nearest(target, names)
-    if Path(folder := target.rpartition("_")[0], "study.yaml").is_file() and folder not in papers:
-        remedy = "name its folder under `papers` in config/config.yaml"
-    raise FathomError(f"no {verb} '{target}'", "target", remedy)

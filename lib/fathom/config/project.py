@@ -5,13 +5,13 @@ from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fathom.config.files import ConfigFiles, Parts
 from fathom.config.inventory import Inventory, kept
 from fathom.config.switches import FILE, Switches
 from fathom.config.yaml_values import Value
-from fathom.io.errors import FathomError, shortened, unknown
+from fathom.io.errors import FathomError, nearest, shortened, unknown
 
 # Imported where it is used: a command on one run needs none of it, and it takes as long to import
 # as all that the command does need.
@@ -59,12 +59,11 @@ class Project(Inventory):
 
         A row is `<paper>_<table>: <row>`, or the row alone where this is clear.
         """
-        from fathom.config.paper import find
         from fathom.config.tables import runs_by_row
 
         target, colon, row = (part.strip() for part in text.partition(":"))
         if colon:
-            _, table = find(self.papers, target, "table")
+            _, table = self.find(target, "table")
             rows = runs_by_row(self.cells(table))
             if row not in rows:
                 raise unknown("row", row, target, rows)
@@ -77,12 +76,12 @@ class Project(Inventory):
             found, wrong = {} if is_run else dict(self._rows_called(text)), error
             if not found:
                 with suppress(FathomError):
-                    rows = runs_by_row(self.cells(find(self.papers, text, "table")[1]))
+                    rows = runs_by_row(self.cells(self.find(text, "table")[1]))
                     written = shortened(f"'{row}'" for row in rows)
                     remedy = f"write '{text}: <row>'; its rows: {written}"
                     wrong = FathomError("a table, not a run", text, remedy)
                 with suppress(FathomError):
-                    find(self.papers, text, "figure")
+                    self.find(text, "figure")
                     wrong = FathomError("a figure, not a run", text, "`fathom list runs` has runs")
                 raise wrong from None
         if len({*found.values()}) > 1:
@@ -90,6 +89,31 @@ class Project(Inventory):
             what = f"'{text}' is a row of {len(found)} tables ({tables})"
             raise FathomError(what, "run", f"write '{next(iter(found))}: {text}'")
         return next(iter(found.values()))
+
+    def find(self, target: str, verb: str) -> "tuple[Paper, Any]":
+        """Return the paper and the table or figure that a target `<paper>_<artefact>` names.
+
+        `verb` says which of the two it must be, "table" or "figure"; the user typed the target.
+        """
+        other = "figure" if verb == "table" else "table"
+        for name, paper in self.papers.items():
+            artefact = target.removeprefix(f"{name}_")
+            if artefact == target:
+                continue
+            if artefact in (artefacts := getattr(paper, f"{verb}s")):
+                return paper, artefacts[artefact]
+            if artefact in getattr(paper, f"{other}s"):
+                remedy = f"draw it with `fathom {other} {target}`"
+                raise FathomError(f"a {other}, not a {verb}", target, remedy)
+        if fault := self.files.missing_for(target):
+            raise fault
+        names = [
+            f"{name}_{each}" for name, of in self.papers.items() for each in getattr(of, f"{verb}s")
+        ]
+        remedy, folder = nearest(target, names), target.rpartition("_")[0]
+        if Path(folder, "study.yaml").is_file() and folder not in self.papers:
+            remedy = "name its folder under `papers` in config/config.yaml"
+        raise FathomError(f"no {verb} '{target}'", "target", remedy)
 
     def _rows_called(self, row: str) -> "Iterator[tuple[str, tuple[str, ...]]]":
         from fathom.config.tables import runs_by_row

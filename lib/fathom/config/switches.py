@@ -172,7 +172,7 @@ class Switches(Section):
     row: Annotated[Text | None, _Typed] = Doc("The row that `<table>_row` trains: 12/12.", None)
     run: Annotated[Text | None, _Typed] = Doc("Runs that `run` makes, with commas or *.", None)
     papers: Annotated[tuple[str, ...], BeforeValidator(one_or_several)] = Doc(
-        "Folders of papers outside config/papers, below the working folder, or else the project's.",
+        "Folders of papers outside config/papers, below that of the file that names them.",
         (),
     )
     gpu_hours: Count | None = Doc(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fathom.config.load import load
+from fathom.config.load import load, paper_folders, say_missing
 from fathom.config.paths import Paths
 from fathom.config.switches import FILE, VARIABLE, layers, merged, one_or_several, open_results
 from fathom.config.yaml_values import Value, read
@@ -66,8 +66,13 @@ def begin(
     loaded = load(project, check=check, layers=given)
     if check:
         write_text(CHECKED, state)
+    if head:
+        say_missing(loaded)
     switches = loaded.switches
-    set_environment(project, switches.model_dump(exclude_none=True))
+    # Jobs know nothing of the file that named a folder of papers.
+    folders = paper_folders(switches.papers, project, Path.cwd(), given)
+    papers = {"papers": [str(folder) for folder in folders if folder.is_dir()]}
+    set_environment(project, switches.model_dump(exclude_none=True) | papers)
     paths = Paths(open_results(switches.results), switches.scale)
     os.environ[JOBS_VARIABLE] = str(paths.cluster.absolute())
     if head and switches.retrain == "stale":
@@ -89,8 +94,8 @@ def state_of(project: Path, layers: Iterable[Value]) -> str:
     """
     layers = list(layers)
     given = merged([read(project / FILE, project), *layers])
-    papers = one_or_several(given.get("papers", default=()))
-    folders = [project / "config", *(Path(str(folder)) for folder in papers)]
+    papers = map(str, one_or_several(given.get("papers", default=())))
+    folders = [project / "config", *paper_folders(papers, project, Path.cwd(), layers)]
     switches = [layer.plain for layer in layers]
     return identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE), switches])
 

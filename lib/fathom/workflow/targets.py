@@ -69,7 +69,8 @@ class Targets(Needs):
 
     def unknown(self, target: str) -> FathomError:
         """Return the message about a mistyped target."""
-        return unknown("target", target, "command line", self.names)
+        missing = self.project.files.missing_for(target)
+        return missing or unknown("target", target, "command line", self.names)
 
     def artefact(self, target: str) -> Artefact:
         """Return a table or figure that can be made."""
