@@ -102,9 +102,17 @@ def test_what_is_left_out_is_said_again_at_the_end(tmp_path, capsys):
     printed = capsys.readouterr().err.strip().split("\n")
     lines = [*left_out(made, "latent_depth")]
     assert [line.removeprefix("fathom: ") for line in printed] == lines
-    assert printed[0] == "fathom: 100 trainings are left out:"
+    command = "`snakemake latent_depth --config scale=paper_rebuilt`"
+    way = f"{command} fetches text for 78 of them"
+    assert printed[0] == f"fathom: 78 trainings are left out; {way}:"
     assert printed[1].startswith("  34: put wmt16_en_de.tar.gz into ")
-    assert printed[2].startswith("  66: put ted_orig.zip into ")
+    assert printed[2].startswith("  44: put ted_orig.zip into ")
+    assert next(left_out(made, "all")) == (
+        "126 trainings are left out; `snakemake all --config scale=paper_rebuilt` fetches text for "
+        "94 of them:"
+    )
+    there = replace(targets(tmp_path, "paper_rebuilt"), ready_only=True)
+    assert next(left_out(there, "all")) == "32 trainings are left out:"
 
 
 def job(name, **resources):

@@ -10,6 +10,7 @@ from fathom.io.errors import FathomError
 from fathom.io.files import write_text
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
+from fathom.workflow.plan import Plan
 from fathom.workflow.targets import ALL, CLAIMS, COMPARE, PAGE, RUN, STATISTICS
 from tests.support.own_project import (
     DATASET,
@@ -261,6 +262,29 @@ def test_trainings_that_are_built_and_those_that_are_not_are_186_together(tmp_pa
     made = targets(tmp_path, "paper")
     names = [name for name in (*made.built, *made.runs_not_built) if name.split("/")[0] in PAPERS]
     assert sum(len(made.seeds(name)) for name in names) == 186
+
+
+def test_controls_are_made_where_they_are_named_and_are_no_part_of_all_or_of_their_paper(tmp_path):
+    made = targets(tmp_path, "paper")
+    controls = ("latent_depth_controls", "latent_depth_float16", "latent_depth_rates")
+    assert [name for name, item in made.artefacts.items() if item.is_control] == [*controls]
+    assert sum(len(made.seeds(name)) for name in made.of_controls) == 25
+    post, shared = "latent_depth/m2o_diverse_24_24_post", "latent_depth/m2o_diverse_24_24"
+    for target in ("all", "latent_depth"):
+        assert not made.of_controls & {*made.names_of(target)}
+        assert shared in made.names_of(target)
+        wanted = {*made.files(target)}
+        assert not wanted & {*made.artefact_files(made.artefacts[controls[0]])}
+        assert not wanted & {made.paths.training(made.spec(post), 1)}
+    assert {post, shared} <= {*made.names_of(controls[0])}
+    assert {*made.artefact_files(made.artefacts[controls[0]])} <= {*made.files(controls[0])}
+    # Rows of ours in a table of the paper are made with it.
+    assert "latent_depth/o2m_diverse_24_12" in made.names_of("latent_depth")
+    files = {*made.all_results, *made.page_results("latent_depth")}
+    assert not any(made.paths.run(made.spec(post), 1) in path.parents for path in files)
+    groups = Plan(made, None).groups("all", by_table=True)
+    assert not {*controls} & {*groups}
+    assert {*Plan(made, None).groups(controls[0], by_table=True)} == {controls[0]}
 
 
 def test_the_file_of_all_decodings_has_another_name_where_config_asks_for_others(made):

@@ -4,7 +4,7 @@
 for paper in TARGETS.project.papers:
 
     rule:
-        """Make all tables and figures of this paper."""
+        """Make all tables and figures of this paper but controls of ours."""
         name:
             paper
         input:

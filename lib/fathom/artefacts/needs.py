@@ -40,6 +40,11 @@ class Artefact:
         return "table" if isinstance(self.spec, Table) else "figure"
 
     @property
+    def is_control(self) -> bool:
+        """Whether it is no table of the paper, and is made only where it is asked for by name."""
+        return isinstance(self.spec, Table) and self.spec.settings.control
+
+    @property
     def series(self) -> tuple[str, ...]:
         """The full names of the runs of which a figure draws what training recorded."""
         runs = self.spec.settings.runs if isinstance(self.spec, Figure) else ()

@@ -17,7 +17,7 @@ from fathom.config.switches import Site
 from fathom.io.errors import FathomError
 from fathom.results.run_state import read_state
 from fathom.workflow.plan import DEFAULT, RULES, TRAIN, DeviceJob, Plan
-from fathom.workflow.targets import ALL, Targets
+from fathom.workflow.targets import Targets
 
 # A limit is this many times the longest expected time, and so many minutes more.
 _MARGIN, _BEFORE = 1.5, 30
@@ -207,7 +207,7 @@ class Sizes:
             name: hours_of(self.missing(name).values())
             for name in self.targets.tables
             if name not in self.targets.artefacts_not_built
-            and target in (ALL, self.targets.artefacts[name].paper.name)
+            and self.targets.has_part(target, self.targets.artefacts[name])
         }
         allowed = {name: hours for name, hours in costs.items() if 0 < hours[1] <= self.limit}
         if not allowed:

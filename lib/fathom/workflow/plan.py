@@ -23,7 +23,7 @@ from fathom.config.spec import Spec
 from fathom.io.errors import FathomError
 from fathom.results import training_record
 from fathom.results.run_state import RunState, run_state, series
-from fathom.workflow.targets import ALL, ROW, Targets
+from fathom.workflow.targets import ROW, Targets
 
 DEFAULT = "h200"
 TRAIN, TRANSLATE = "train_run", "translate_run"
@@ -225,7 +225,8 @@ class Plan:
             return groups
         for title, artefact in self.targets.artefacts.items():
             shown = [name for name in artefact.runs if name in names]
-            if shown and target in (ALL, artefact.paper.name, title, f"{title}{ROW}"):
+            named = target in (title, f"{title}{ROW}")
+            if shown and (named or self.targets.has_part(target, artefact)):
                 groups[title] = shown
         return groups
 

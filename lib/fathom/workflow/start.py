@@ -100,15 +100,25 @@ def left_out(targets: Targets, target: str) -> Iterator[str]:
     """
     papers = [name for name in targets.project.papers if target in (ALL, name)]
     reasons: Counter[str] = Counter()
+    fetched: Counter[str] = Counter()
     for name, reason in targets.runs_not_built.items():
-        if name.partition("/")[0] in papers:
+        if name.partition("/")[0] in papers and name not in targets.of_controls:
             of_text = reason if name in targets.waiting else reason.split("; ")[0]
             reasons[of_text] += len(targets.seeds(name))
+            if scale := targets.fetched_at.get(name):
+                fetched[scale] += len(targets.seeds(name))
     if reasons:
-        yield f"{reasons.total()} trainings are left out:"
+        ways = (
+            f"; `snakemake {target} --config scale={scale}` fetches text for {count} of them"
+            for scale, count in fetched.items()
+        )
+        yield f"{reasons.total()} trainings are left out{''.join(ways)}:"
     yield from (f"  {count}: {reason}" for reason, count in reasons.items())
-    of_papers = [each for each in targets.artefacts.values() if each.paper.name in papers]
-    without = [each.target for each in of_papers if each.target in targets.artefacts_not_built]
+    without = [
+        name
+        for name, artefact in targets.artefacts.items()
+        if targets.has_part(target, artefact) and name in targets.artefacts_not_built
+    ]
     if without:
         yield f"tables and figures that are left out: {', '.join(without)}"
 

@@ -100,12 +100,16 @@ class Targets(Needs):
             item
             for name, item in self.artefacts.items()
             if name not in self.artefacts_not_built
-            and (target in (ALL, item.paper.name) or (target == STATISTICS and not item.runs))
+            and (self.has_part(target, item) or (target == STATISTICS and not item.runs))
         ]
         if target in self.project.papers and not built:
             what = "none of its tables and figures is built yet"
             raise FathomError(what, target, "`fathom list artefacts` shows what each waits for")
         return built
+
+    def has_part(self, target: str, item: Artefact) -> bool:
+        """Return whether a target is `all`, or a paper, of which a table or figure is a part."""
+        return target in (ALL, item.paper.name) and not item.is_control
 
     def names_of(self, target: str) -> list[str]:
         """Return the full names of the runs that a target needs, those that are built."""
@@ -117,7 +121,7 @@ class Targets(Needs):
                 remedy = f"write {target}{ROW}" if by_row else "delete it"
                 raise FathomError(f"{each}={value} has no effect", target, remedy)
         if target == ALL:
-            return list(self.built)
+            return [name for name in self.built if name not in self.of_controls]
         if target in (*READING, STATISTICS):
             return []
         if target in self.project.papers:
@@ -145,7 +149,7 @@ class Targets(Needs):
         return rows[text]
 
     def _runs_of_paper(self, paper: str) -> list[str]:
-        items = [item for item in self.artefacts.values() if item.paper.name == paper]
+        items = [item for item in self.artefacts.values() if self.has_part(paper, item)]
         runs = dict.fromkeys(run for item in items for run in item.runs)
         return [run for run in runs if run in self.built]
 
@@ -184,6 +188,24 @@ class Targets(Needs):
         steps = {name: self._step(self.texts(name)) for name in self.runs}
         return {name: step for name, step in steps.items() if step}
 
+    @cached_property
+    def fetched_at(self) -> dict[str, str]:
+        """The scale that has text to download for a run that waits, by the run's full name.
+
+        Such a scale differs from this one in the data sets that it puts in place of others.
+        """
+        here = self.project.scale(self.scale)
+        scales: dict[str, str] = {}
+        for name, scale in self.project.scales.items() if self.waiting else ():
+            names = {"title": here.title, "like": here.like, "datasets": here.datasets}
+            if scale.model_copy(update=names) != here:
+                continue
+            for run in self.waiting:
+                texts = [scale.datasets.get(text, text) for text in self.texts(run)]
+                if not self._step(texts):
+                    scales[run] = name
+        return scales
+
     def _step(self, datasets: Iterable[str]) -> str:
         """Return what the user must do before data sets can be made, for a start."""
         file = by_hand(self.project, self.paths, datasets) if self.ready_only else None
@@ -198,6 +220,14 @@ class Targets(Needs):
     def built(self) -> tuple[str, ...]:
         """The full names of the runs that can be trained."""
         return tuple(name for name in self.runs if name not in self.runs_not_built)
+
+    @cached_property
+    def of_controls(self) -> frozenset[str]:
+        """The full names of the runs that controls show, and no other table or figure."""
+        shown: dict[bool, set[str]] = {True: set(), False: set()}
+        for item in self.artefacts.values():
+            shown[item.is_control].update(item.runs)
+        return frozenset(shown[True] - shown[False])
 
     def _require_built(self, name: str) -> None:
         if name in self.runs_not_built:
@@ -242,8 +272,8 @@ class Targets(Needs):
 
     @cached_property
     def all_results(self) -> list[Path]:
-        """The last files of all runs that are built."""
-        return [path for name in self.built for path in self.results(name)]
+        """The last files of the runs of `all`."""
+        return [path for name in self.names_of(ALL) for path in self.results(name)]
 
     @cached_property
     def all_results_hash(self) -> str:
@@ -364,7 +394,8 @@ class Targets(Needs):
             for name, artefact in self.artefacts.items()
         }
         drawn[(COMPARE,)] = [self.paths.compare], self.all_results
-        drawn[(CLAIMS,)] = [self.paths.claims], self.all_results
+        controls = [path for name in self.of_controls for path in self.results(name)]
+        drawn[(CLAIMS,)] = [self.paths.claims], [*self.all_results, *controls]
         for paper in self.project.papers:
             drawn[PAGE, paper] = [self.paths.page(paper)], self.page_results(paper)
         for words, (files, shown) in drawn.items():
@@ -397,7 +428,7 @@ class Targets(Needs):
         """Return the files of results that a paper's page is made of, those that are built."""
         files = [path for name in self._runs_of_paper(paper) for path in self.results(name)]
         for name, artefact in self.artefacts.items():
-            if artefact.paper.name == paper and name not in self.artefacts_not_built:
+            if self.has_part(paper, artefact) and name not in self.artefacts_not_built:
                 files += self.measured(artefact)
         return list(dict.fromkeys(files))
 

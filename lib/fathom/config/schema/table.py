@@ -105,6 +105,10 @@ class TableSettings(BlockSettings):
     blocks: dict[str, BlockSettings] = Doc("Parts of the table, by heading.", {})
     labels: dict[Id, str] = Doc("What rows and columns are called, by id.", {})
     ours: Ours = Doc("What is printed next to the paper's cells.", Ours())
+    control: bool = Doc(
+        "Not of the paper: `all` and the paper's target leave it and its own runs out.",
+        False,
+    )
     marks: Marks | None = Doc("What marks mean; default: the paper's.", None)
     against: Id | None = Doc("A row or run: adds the difference to it, 95 % interval and p.", None)
     less: dict[Id, Id] = Doc("Columns that show differences, and the row that is subtracted.", {})
