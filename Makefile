@@ -37,6 +37,12 @@ say = @printf '\n== %s\n' '$(1)'
 logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
 	echo "environment: could not install $(1); the reason is above, all of it in $(LOG)$(if $(UV),; with pip: make UV= environment)" >&2; exit 1; }
 
+# Makes an environment that sees the packages of .venv.
+define beside
+@$(BIN)/python -m venv $(1)
+@$(BIN)/python $(SITE) >"$$($(1)/bin/python $(SITE))/fathom.pth"
+endef
+
 .PHONY: help
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,11 +80,11 @@ fast: environment ctranslate2 transformers ## the quick tests: all but the chain
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not pipeline and not slow and not slurm'
 
 .PHONY: test-slurm
-test-slurm: environment ## jobs on a real Slurm, which the tests start: needs root, slurm-wlm and munge (minutes)
+test-slurm: environment .venv-slurm_official/.complete ## jobs on a real Slurm, which the tests start: needs root, slurm-wlm and munge (minutes)
 	$(BIN)/pytest -rs -m 'slurm and not slow' tests/slurm
 
 .PHONY: test-slurm-all
-test-slurm-all: environment ## the same with preemption, a node that goes down, two nodes, accounting
+test-slurm-all: environment .venv-slurm_official/.complete ## the same with preemption, a node that goes down, two nodes, accounting
 	$(BIN)/pytest -rs -m slurm tests/slurm
 
 .PHONY: lint
@@ -99,9 +105,14 @@ docs: .venv-docs/.complete ## build the site of docs/ in site/, which needs no n
 
 # Its own packages, and those of .venv.
 .venv-docs/.complete: envs/docs.lock .venv/.complete
-	@$(BIN)/python -m venv .venv-docs
-	@$(BIN)/python $(SITE) >"$$(.venv-docs/bin/python $(SITE))/fathom.pth"
+	$(call beside,.venv-docs)
 	@$(call INTO,.venv-docs/bin/python) $(LOCKED) -r envs/docs.lock $(call logged,the packages of docs)
+	@touch $@
+
+# The official executor for Slurm, beside which nothing else must change.
+.venv-slurm_official/.complete: envs/slurm_official.lock .venv/.complete
+	$(call beside,.venv-slurm_official)
+	@$(call INTO,.venv-slurm_official/bin/python) $(LOCKED) -r envs/slurm_official.lock $(call logged,the official executor)
 	@touch $@
 
 .PHONY: freeze

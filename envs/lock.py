@@ -7,9 +7,9 @@
 
 torch.lock holds torch and what it needs on a CPU; cuda.lock what a build with CUDA needs as well;
 fairseq.lock the one package that is built here; requirements.lock all else. ctranslate2.lock,
-transformers.lock and docs.lock come from lists of their own: what `make ctranslate2`, `make
-transformers` and `make docs` add. Each pin has the SHA-256 of every file of its release that this
-Python can use, on any platform; pip accepts no other file.
+transformers.lock, docs.lock and slurm_official.lock come from lists of their own: what `make
+ctranslate2`, `make transformers`, `make docs` and `make test-slurm` add. Each pin has the SHA-256
+of every file of its release that this Python can use, on any platform; pip accepts no other file.
 
 torch has several builds of one version. `torch==2.13.0` means them all, and the hashes say which
 are accepted: those of the default index, which need CUDA on Linux, those of `--index`, and the one
@@ -40,7 +40,7 @@ CUDA = re.compile(r"(nvidia|cuda)-|triton$")
 NAME = re.compile(r"[\w.-]+")
 LOCKS = ("torch.lock", "cuda.lock", "requirements.lock", "fairseq.lock")
 # What fathom can also use, by the name of its list and its lock.
-OPTIONAL = ("ctranslate2", "docs", "transformers")
+OPTIONAL = ("ctranslate2", "docs", "slurm_official", "transformers")
 # pip names the file that this machine takes; uv names all files of a release.
 UV = "uv==0.13.9"
 PYTHON = "3.11"

@@ -35,6 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVS = ROOT / "envs"
 # Listed though nothing imports them: builders, commands, plugins, and what pandas writes with.
 COMMANDS = {"setuptools", "wheel", "pyright", "pytest-xdist", "ruff", "snakefmt"}
+# Locks of CUDA alone, and of environments beside .venv.
+ELSEWHERE = ("cuda.lock", "docs.lock", "slurm_official.lock")
 DERIVED = {"fathom.yaml": conda_file, "fathom.post-deploy.sh": post_deploy}
 LISTS = lists()
 
@@ -154,7 +156,7 @@ def test_torch_its_packages_and_fairseq_have_locks_of_their_own(locks):
 def test_the_environment_is_what_the_locks_say():
     wanted = {
         name: line.split("==")[1]
-        for lock in (text(name) for name in LISTS if name not in ("cuda.lock", "docs.lock"))
+        for lock in (text(name) for name in LISTS if name not in ELSEWHERE)
         for name, line in pins(lock).items()
     }
     found = {name: version(name).split("+")[0] for name in wanted}

@@ -102,15 +102,22 @@ class Case:
         output = {"TRIAL_OUTPUT": str(self.run / "training.json")}
         return self.cluster.environment | library | output | self.variables
 
-    def start(self, *words: str, log: str = "head.log", limit: int = LONGEST) -> subprocess.Popen:
+    def start(
+        self,
+        *words: str,
+        log: str = "head.log",
+        limit: int = LONGEST,
+        python: str = sys.executable,
+    ) -> subprocess.Popen:
         """Start a head.
 
         Args:
             words: for Snakemake; `--config` with its switches last.
             log: the file of what it prints, appended to.
             limit: seconds after which it is killed.
+            python: of the environment whose Snakemake it is.
         """
-        limited = ("timeout", "-s", "KILL", str(limit), sys.executable, "-m", "snakemake")
+        limited = ("timeout", "-s", "KILL", str(limit), python, "-m", "snakemake")
         with open(self.folder / log, "a") as stream:
             head = subprocess.Popen(
                 [*limited, "--profile", "slurm", *QUICK, *words],
