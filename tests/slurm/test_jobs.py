@@ -140,3 +140,21 @@ def test_a_held_job_is_reported_with_what_frees_it(case):
     case.cluster.hurry(number)
     case.end(head)
     assert case.attempts()[-1] == "to 80 finished"
+
+
+def test_a_job_says_that_config_has_changed_while_it_waited(case):
+    """Its run had another folder then: `no run of scale tiny has this folder`."""
+    case.cluster.call("scontrol", "update", "nodename=n1,n2", "state=drain", "reason=test")
+    try:
+        head = case.train()
+        case.wait(lambda: "submitted as job" in case.printed(), "submitted")
+        scale = case.folder / "config" / "scales" / "tiny.yaml"
+        text = scale.read_text(encoding="utf-8")
+        scale.write_text(text.replace("tokens: 128, ", "tokens: 120, "), encoding="utf-8")
+    finally:
+        case.cluster.call("scontrol", "update", "nodename=n1,n2", "state=resume")
+    case.end(head, 1)
+    [lines] = (case.folder / "results" / "cluster").glob("sa-train_run*/*.out")
+    said = lines.read_text(encoding="utf-8")
+    says("no run of scale tiny has this folder").check(said)
+    says("config/ or lib/ has changed since this job was submitted: start again").check(said)

@@ -14,6 +14,7 @@ OURS = (
     setup.JOBS_VARIABLE,
     setup.PROJECT_VARIABLE,
     setup.PYTHON_VARIABLE,
+    setup.STATE_VARIABLE,
     *setup.ALLOCATOR,
 )
 

@@ -244,12 +244,31 @@ def switches(**values):
 
 
 def test_other_switches_and_an_edited_file_are_another_state(project):
-    states = {setup.state_of(project, switches(scale=scale)) for scale in ("tiny", "paper")}
+    states = {setup.states_of(project, switches(scale=scale))[1] for scale in ("tiny", "paper")}
     for name in ("columns.yaml", "papers/lamgd/reported/table2.csv"):
         path = project / "config" / name
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        states.add(setup.state_of(project, switches(scale="tiny")))
+        states.add(setup.states_of(project, switches(scale="tiny"))[1])
     assert len(states) == 4
+
+
+@pytest.mark.parametrize("edited", ["config/scales/tiny.yaml", None])
+def test_a_job_that_is_refused_says_whether_config_has_changed_since_it_was_submitted(
+    project, monkeypatch, edited
+):
+    """Its run had no folder any more, and nothing said that an edit had moved it."""
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(setup, "is_checked", lambda *_: True)
+    setup.begin(project, {"scale": "tiny"}, head=True)
+    if edited:
+        text = (project / edited).read_text(encoding="utf-8")
+        (project / edited).write_text(f"{text}\n# a comment\n", encoding="utf-8")
+    job = setup.begin(project, {"scale": "tiny"}, head=False)
+    with pytest.raises(SystemExit) as ended:
+        setup.ask(job.run, "latent_depth/m2o_diverse_6_6-00000000")
+    [refusal, *changed] = str(ended.value).split("\n")
+    assert "has this folder" in refusal
+    assert [("start again" in line) for line in changed] == ([True] if edited else [])
 
 
 @pytest.mark.slow

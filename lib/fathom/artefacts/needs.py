@@ -41,7 +41,7 @@ class Artefact:
 
     @property
     def is_control(self) -> bool:
-        """Whether it is no table of the paper, and is made only where it is asked for by name."""
+        """Whether it is a table of ours, which is made only where it is asked for by name."""
         return isinstance(self.spec, Table) and self.spec.settings.control
 
     @property

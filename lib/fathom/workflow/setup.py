@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +29,8 @@ JOBS_VARIABLE = "SLURM_ATTACH_FOLDER"
 # glibc returns large freed blocks to the system and takes them again at the next update; a process
 # reads these bounds when it starts.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
+# The state of config/ and lib/ of a start, for the jobs that it submits.
+STATE_VARIABLE = "FATHOM_STATE"
 # What the driver of an NVIDIA GPU leaves on a machine; no need to import torch.
 DRIVER = Path("/proc/driver/nvidia/version")
 # The state of config/ that an earlier start in this working folder has checked.
@@ -58,8 +61,10 @@ def begin(
         what = "Snakemake takes braces in a path for wildcards"
         raise FathomError(what, str(project), "move the clone to a folder without { and }")
     given = layers(project, Path.cwd(), changes, files)
+    state = ""
     # The jobs of a start need no state: hashing all of config/ for each would be wasted.
-    state = state_of(project, given) if head else ""
+    if head:
+        os.environ[STATE_VARIABLE], state = states_of(project, given)
     check = head and not is_checked(state)
     if check:
         from fathom.artefacts.check import beyond_config as check
@@ -87,8 +92,8 @@ def begin(
     )
 
 
-def state_of(project: Path, layers: Iterable[Value]) -> str:
-    """Return one hash of config/, papers outside it, the switches and the code that checks them.
+def states_of(project: Path, layers: Iterable[Value]) -> tuple[str, str]:
+    """Return one hash of config/, papers outside it and the code, and one with the switches too.
 
     `layers` are switches that come after config.yaml's.
     """
@@ -96,8 +101,25 @@ def state_of(project: Path, layers: Iterable[Value]) -> str:
     given = merged([read(project / FILE, project), *layers])
     papers = map(str, one_or_several(given.get("papers", default=())))
     folders = [project / "config", *paper_folders(papers, project, Path.cwd(), layers)]
-    switches = [layer.plain for layer in layers]
-    return identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE), switches])
+    files = identity([[hashed(folder, "*") for folder in folders], hashed(PACKAGE)])
+    return files, identity([files, [layer.plain for layer in layers]])
+
+
+def since_submitted() -> str:
+    """Return what to do where config/ or lib/ has changed since the start submitted this job.
+
+    A job that waits reads both when it begins. Empty where nothing has changed, and outside of
+    jobs.
+    """
+    state, project = os.environ.get(STATE_VARIABLE), os.environ.get(PROJECT_VARIABLE)
+    if state and project:
+        root = Path(project)
+        # A file that cannot be read now could be read then.
+        with suppress(FathomError):
+            if states_of(root, layers(root, Path.cwd()))[0] == state:
+                return ""
+        return "\nfathom: config/ or lib/ has changed since this job was submitted: start again"
+    return ""
 
 
 def is_checked(state: str) -> bool:
@@ -149,7 +171,7 @@ def ask(look_up: Callable[..., T], *values: Any) -> T:
     try:
         return look_up(*values)
     except FathomError as error:
-        sys.exit(printed(error))
+        sys.exit(printed(error) + since_submitted())
     except OSError as refusal:
         if error := fault_of_machine(refusal):
             sys.exit(printed(error))
