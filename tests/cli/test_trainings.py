@@ -18,7 +18,7 @@ from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.records import read_record, write_record
 from fathom.io.screen import duration
 from fathom.results.run_state import State, write_state
-from fathom.workflow import setup, starts
+from fathom.workflow import job_sizes, setup, starts
 from snakemake_executor_plugin_slurm_attach.desk import Desk
 from tests.cli.conftest import invoke
 from tests.support.refused import says
@@ -133,6 +133,7 @@ def test_before_anything_is_made_nothing_has_started(project, call):
 def test_a_plan_says_which_start_is_refused_and_what_to_begin_with(call, monkeypatch, tmp_path):
     """It named the start that asks for too many hours."""
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(job_sizes, "free_space", lambda _: 1 << 50)
     results = ("--profile", "slurm", "--results", str(tmp_path))
     write_lines(tmp_path / "sources" / "by_hand" / "ted_orig.zip", [])
     refused = call("plan", "all", *results).err

@@ -9,6 +9,7 @@ from fathom.config.yaml_values import from_plain
 from fathom.io.errors import FathomError
 from fathom.io.records import write_record
 from fathom.results.run_state import State, write_state
+from fathom.workflow import job_sizes
 from fathom.workflow.job_sizes import Sizes, between, hours_of, request
 from fathom.workflow.plan import LIKELIHOOD, TRAIN, TRANSLATE, WINDOW
 from tests.support.own_project import TABLE, put_talks, targets
@@ -202,6 +203,37 @@ def test_the_targets_of_a_start_are_added_up_without_what_they_share(tmp_path):
         made.refuse_hours(TABLE)
     with pytest.raises(FathomError, match="latent_depth asks for"):
         made.refuse_hours("latent_depth")
+
+
+def test_a_start_that_writes_more_than_the_disk_has_free_is_refused(tmp_path, monkeypatch):
+    """2,398 GB for 79 that were free was a remark."""
+    needed = sizes(tmp_path).plan.written(sizes(tmp_path).targets.names_of(TABLE)).total()
+    monkeypatch.setattr(job_sizes, "free_space", lambda _: needed - 1)
+    message = (
+        rf"{tmp_path}: the trainings of {TABLE} write .* GB, and .* GB are free; latent_depth/"
+    )
+    with pytest.raises(FathomError, match=f"{message}.* alone takes .*check_disk=false"):
+        sizes(tmp_path).refuse_disk(TABLE)
+    sizes(tmp_path, check_disk=False).refuse_disk(TABLE)
+    Sizes(sizes(tmp_path).targets, on_cluster=False).refuse_disk(TABLE)
+    monkeypatch.setattr(job_sizes, "free_space", lambda _: needed)
+    made = sizes(tmp_path)
+    made.refuse_disk(TABLE)
+    # The targets of one start are added up.
+    with pytest.raises(FathomError, match="are free; "):
+        made.refuse_disk("transparent_attention")
+
+
+def test_what_a_training_has_saved_already_needs_no_further_room(tmp_path):
+    """A start was refused again and again that had written half of what it needs."""
+    made = sizes(tmp_path)
+    before = made.plan.written([RUN])[RUN]
+    save(made, RUN, update=100, updates=1000, micro_batches=1)
+    state = made.targets.paths.run(made.targets.spec(RUN), 1) / "checkpoints" / "last.pt"
+    state.parent.mkdir()
+    state.write_bytes(bytes(1000))
+    after = sizes(tmp_path).plan.written([RUN])[RUN]
+    assert 1000 <= before - after < 2000
 
 
 @pytest.mark.parametrize(

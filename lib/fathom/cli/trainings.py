@@ -150,6 +150,7 @@ def _suggest_start(sizes: "Sizes", profile: str, target: str) -> None:
     """Name the start with a profile, or say why it would be refused."""
     try:
         sizes.refuse_hours(target)
+        sizes.refuse_disk(target)
     except FathomError as refusal:
         report(f"a start is refused: {refusal}")
     else:

@@ -182,6 +182,9 @@ class Switches(Section):
     check_sources: bool = Doc(
         "A start on a cluster looks first whether sites have the files of its text.", True
     )
+    check_disk: bool = Doc(
+        "A start on a cluster ends if its trainings write more than the disk has free.", True
+    )
     retrain: Literal["stale"] | None = Doc("stale: train runs of an older recipe again.", None)
     tokens_per_device: Count | Literal["auto"] = Doc(
         "Most target tokens of a micro-batch: memory, not results. auto: 16,384 on a CPU, on a GPU "

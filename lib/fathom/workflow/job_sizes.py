@@ -16,7 +16,15 @@ from fathom.config.spec import Spec
 from fathom.config.switches import Site
 from fathom.io.errors import FathomError
 from fathom.results.run_state import read_state
-from fathom.workflow.plan import DEFAULT, RULES, TRAIN, DeviceJob, Plan
+from fathom.workflow.plan import (
+    DEFAULT,
+    RULES,
+    TRAIN,
+    DeviceJob,
+    Plan,
+    free_space,
+    gigabytes,
+)
 from fathom.workflow.targets import Targets
 
 # A limit is this many times the longest expected time, and so many minutes more.
@@ -80,8 +88,9 @@ class Sizes:
     targets: Targets
     on_cluster: bool
     gpu: str | None = None  # of which times are expected, as of `Plan`
-    # What the targets of this start lack, by file.
+    # What the targets of this start lack, by file, and the runs of them.
     begun: dict[Path, DeviceJob] = field(default_factory=dict, compare=False)
+    begun_runs: set[str] = field(default_factory=set, compare=False)
 
     @property
     def site(self) -> Site:
@@ -185,6 +194,28 @@ class Sizes:
         what = f"{target} asks for {asked}, more than {self.limit}"
         remedy = f"write {self._key(hours)}{self._smaller(target)}"
         raise FathomError(what, "gpu_hours", remedy)
+
+    def refuse_disk(self, target: str) -> None:
+        """Refuse a start on a cluster whose targets write more than the disk has free.
+
+        Raises:
+            FathomError: If they do; it names what takes most, and how to go on.
+        """
+        if not (self.on_cluster and self.targets.project.switches.check_disk):
+            return
+        self.begun_runs.update(self.targets.names_of(target))
+        sizes, results = self.plan.written(self.begun_runs), self.targets.paths.results
+        free = free_space(results)
+        if sizes.total() <= free:
+            return
+        [(most, of_it)] = sizes.most_common(1)
+        what = (
+            f"the trainings of {target} write {gigabytes(sizes.total())}, and {gigabytes(free)} "
+            f"are free; {most} alone takes {gigabytes(of_it)}"
+        )
+        remedy = "make room (`fathom clean` lists what can go), or name a folder on another disk as"
+        remedy += " `results`; without this check: --config check_disk=false"
+        raise FathomError(what, str(results), remedy)
 
     @property
     def _unit(self) -> str:

@@ -22,6 +22,7 @@ from fathom.config.schema.source import ByHand, LocalFiles, Source
 from fathom.config.spec import Spec
 from fathom.io.errors import FathomError
 from fathom.results import training_record
+from fathom.results.clean import size
 from fathom.results.run_state import RunState, run_state, series
 from fathom.workflow.targets import ROW, Targets
 
@@ -264,18 +265,26 @@ class Plan:
             of_steps.setdefault(each.steps, []).append(each.file)
         yield from (f"  {', '.join(files)}: {steps}" for steps, files in of_steps.items())
 
+    def written(self, names: Iterable[str]) -> Counter[str]:
+        """Return the bytes that trainings still write, by run; checkpoints are most of it."""
+        sizes: Counter[str] = Counter()
+        for (run, seed), each in self.trainings(names).items():
+            if not each.state.ended:
+                spec = self.targets.spec(run)
+                there = size(self.targets.paths.run(spec, seed)) if each.state.update else 0
+                sizes[run] += max(each.cost.disk - there, 0)
+        return sizes
+
     def disk(self, names: Iterable[str]) -> str:
         """Return what trainings still write, the run that writes most, and the room for it."""
-        sizes: Counter[str] = Counter()
-        for (run, _), each in self.trainings(names).items():
-            sizes[run] += 0 if each.state.ended else each.cost.disk
+        sizes = self.written(names)
         if not sizes.total():
             return "disk: nothing more"
-        [(most, size)] = sizes.most_common(1)
+        [(most, of_it)] = sizes.most_common(1)
         free, results = free_space(self.targets.paths.results), self.targets.paths.results
         room = "" if sizes.total() < free else "; not enough"
         return (
-            f"disk: {gigabytes(sizes.total())}, of which {most} takes most ({gigabytes(size)}); "
+            f"disk: {gigabytes(sizes.total())}, of which {most} takes most ({gigabytes(of_it)}); "
             f"{gigabytes(free)} free in {results}{room}"
         )
 

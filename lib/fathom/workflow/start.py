@@ -147,13 +147,14 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
     `workflow` is Snakemake's, after it has chosen how jobs run.
 
     Raises:
-        FathomError: If what is missing takes more hours than the user allows, or jobs ask for
-            GPUs that their torch cannot use.
+        FathomError: If what is missing takes more hours than the user allows or more disk than is
+            free, or jobs ask for GPUs that their torch cannot use.
     """
     if workflow.executor_plugin is None or workflow.dryrun or workflow.touch:
         return []
     targets = sizes.targets
     sizes.refuse_hours(target)
+    sizes.refuse_disk(target)
     if sizes.begun and targets.gpus:
         require_cuda()
     missing = {
