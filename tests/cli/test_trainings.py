@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ import torch
 from fathom.cli.options import open_project
 from fathom.cli.terminal import print_columns
 from fathom.config.paths import Paths
+from fathom.config.switches import VARIABLE
 from fathom.io.files import write_lines
 from fathom.io.locks import HOLDER, Holder, write_holder
 from fathom.io.records import read_record, write_record
@@ -157,6 +159,31 @@ def test_trainings_of_a_start_at_another_scale_are_counted(project, call):
     assert call("status").lines[-1].startswith("trainings of starts that run, not counted above: 1")
     made.touch()
     assert "starts that run" not in call("status").out
+
+
+@pytest.mark.parametrize("by_variable", [False, True])
+def test_status_has_the_scale_and_results_of_the_profile_of_a_start(
+    project, call, monkeypatch, by_variable
+):
+    """They came from config.yaml: a start with a profile was not there."""
+    scales, profile = project / "config" / "scales", project / "workflow" / "profiles" / "ours"
+    shutil.copy(scales / "small.yaml", scales / "half.yaml")
+    profile.mkdir(parents=True)
+    (profile / "site.yaml").write_text("scale: half\nresults: there\n", encoding="utf-8")
+    if by_variable:
+        monkeypatch.setenv("SNAKEMAKE_PROFILE", "ours")
+    words = () if by_variable else ("--profile", "ours")
+    assert "there/half yet" in call("status", *words).err
+    Path("here").mkdir()
+    # What is typed comes after it, and what a start gives to its jobs is complete.
+    assert "here/small yet" in call("status", *words, "--scale", "small", "--results", "here").err
+    monkeypatch.setenv(VARIABLE, json.dumps({"scale": "small", "results": "ours"}))
+    assert "ours/small yet" in call("status", *words).err
+
+
+def test_a_profile_of_the_shell_that_has_no_site_is_for_other_workflows(project, call, monkeypatch):
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", "somewhere/else")
+    assert "results/small yet" in call("status").err
 
 
 def test_a_job_that_will_not_start_is_printed_with_what_frees_it(project, call):

@@ -36,6 +36,13 @@ Scale = Annotated[
     str | None, typer.Option(help="A scale of config/scales. Default: config.yaml's.")
 ]
 Results = Annotated[str | None, typer.Option(help="The folder of results. Default: config.yaml's.")]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        help="slurm, or the folder of a profile: scale, results and site are those of its "
+        "site.yaml. Default: the profile in SNAKEMAKE_PROFILE, or none."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="The training's seed.", parser=one_seed, metavar="INTEGER")]
 Seeds = Annotated[
     str | None,
@@ -99,11 +106,13 @@ def open_scale(
     return project, paths
 
 
-def open_artefacts(scale: str | None, results: str | None, seeds: str | None) -> "Artefacts":
+def open_artefacts(
+    scale: str | None, results: str | None, seeds: str | None, profile: str | None = None
+) -> "Artefacts":
     """Return the tables and figures at a scale; a folder of results that is named must exist."""
     from fathom.artefacts.artefacts import Artefacts
 
-    project, paths = open_scale(scale, results, of_results=True)
+    project, paths = open_scale(scale, results, of_results=True, profile=profile)
     if seeds == "all":
         return Artefacts(project, paths, seeds)
     return Artefacts(project, paths, seed_list(seeds) if seeds else None)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from fathom.cli.options import NewSeeds, Results, Scale, open_scale
+from fathom.config.load import PROFILE_VARIABLE
 from fathom.config.project import Project
 from fathom.io.errors import FathomError, closest, unknown
 from fathom.io.screen import say
@@ -35,7 +36,10 @@ Set = Annotated[
         help="Override a key of config/config.yaml, such as device=cpu. May be given repeatedly.",
     ),
 ]
-Profile = Annotated[str | None, typer.Option(help="A profile of Snakemake, such as slurm.")]
+Profile = Annotated[
+    str | None,
+    typer.Option(envvar=PROFILE_VARIABLE, help="A profile of Snakemake, such as slurm."),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("-j", "--jobs", "-c", "--cores", min=1, help="Cores here, or jobs on a cluster."),

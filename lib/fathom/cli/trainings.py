@@ -13,6 +13,7 @@ from fathom.cli.options import (
     Json,
     NewSeeds,
     Paper,
+    Profile,
     Results,
     Scale,
     Seeds,
@@ -41,13 +42,6 @@ _HEADINGS = (
 _HOUR, _GIGABYTE, _PETA = 3600, 1e9, 1e15
 
 Target = Annotated[str, typer.Argument(help="A target of Snakemake: all, a paper, a table, …")]
-Profile = Annotated[
-    str | None,
-    typer.Option(
-        help="slurm, or the folder of a profile: what a start with it asks for. Scale, results and "
-        "site are those of its site.yaml, and what waits for a file by hand is left out."
-    ),
-]
 Gpu = Annotated[
     str | None,
     typer.Option(
@@ -75,7 +69,8 @@ def plan(
     its bandwidth, 5 µs per kernel at least, recurrent networks at 10 % of the peak;
     and at most twice as long. Trainings that have made 200 updates replace it for
     networks of the same kind. Translations, best windows and likelihoods are counted
-    too. With --profile it is what a start asks of the cluster.
+    too. With --profile it is what a start asks of the cluster, and what waits for a
+    file by hand is left out.
 
     Example: fathom plan latent_depth_table5 --profile slurm
     """
@@ -196,6 +191,7 @@ def status(
     scale: Scale = None,
     results: Results = None,
     seeds: Seeds = None,
+    profile: Profile = None,
     runs: Runs = False,
     as_json: Json = False,
 ) -> None:
@@ -221,7 +217,7 @@ def status(
     """
     from fathom.workflow.progress import Overview
 
-    artefacts = open_artefacts(scale, results, seeds)
+    artefacts = open_artefacts(scale, results, seeds, profile)
     names = papers_named(artefacts.project, paper, "status")
     now = Overview(artefacts, names)
     ended = _ended(artefacts, now.targets)

@@ -15,6 +15,8 @@ from fathom.io.commands import PROJECT_VARIABLE
 from fathom.io.errors import FathomError, printed, refuse, unknown
 from fathom.io.screen import say
 
+# Snakemake's own, for the profile of starts that name none.
+PROFILE_VARIABLE = "SNAKEMAKE_PROFILE"
 # Returns what is to be added to the findings of config/.
 Check = Callable[[Project, list[FathomError]], Iterable[FathomError]]
 # The folder whose config/ is part of the package; in a clone a link to the clone's.
@@ -36,8 +38,9 @@ def open_project(here: Path, check: bool | Check = False, profile: str | None = 
     """Return the project of a working folder, with its switches and those of a workflow around it.
 
     `check` also reads the runs and papers that are not asked for; a workflow has done so before its
-    jobs. `profile` is one of Snakemake's, by its name or folder, whose site.yaml comes last. Raises
-    FathomError where there is no project or profile, and Findings of config/.
+    jobs. `profile` is one of Snakemake's, by its name or folder, whose site.yaml comes last; None
+    is that of starts in this shell, by Snakemake's variable. Raises FathomError where there is no
+    project or profile, and Findings of config/.
     """
     root = project_root(here)
     code, package = root / "lib" / "fathom", Path(__file__).parents[1]
@@ -45,12 +48,27 @@ def open_project(here: Path, check: bool | Check = False, profile: str | None = 
         # The environment of a clone that was copied or moved still has the code of the old one.
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
-    check = VARIABLE not in os.environ and check
-    site = [] if profile is None else [read(_site(profile, root), root)]
-    project = load(root, check, [*layers(root, here.resolve()), *site], here)
+    if VARIABLE in os.environ:
+        # The start has checked config/, and its switches are complete.
+        project, check = load(root, False, layers(root, here.resolve()), here), False
+    else:
+        switches = [*layers(root, here.resolve()), *_site(profile, root)]
+        project = load(root, check, switches, here)
     if not check:
         say_missing(project)
     return project
+
+
+def _site(profile: str | None, root: Path) -> list[Value]:
+    """Return the switches of a profile, by its name or folder or by Snakemake's variable."""
+    profiles = {each.parent.name: each for each in root.glob("workflow/profiles/*/site.yaml")}
+    name = profile or os.environ.get(PROFILE_VARIABLE, "")
+    places = (Path(name) / "site.yaml", profiles.get(name, root))
+    site = [read(place, root) for place in places if name and place.is_file()][:1]
+    # A profile of the shell need not be for this project.
+    if profile and not site:
+        raise unknown("profile with a site.yaml", profile, "--profile", profiles)
+    return site
 
 
 def say_missing(project: Project) -> None:
@@ -70,14 +88,6 @@ def paper_folders(
     bases = (here, root) if any("papers" in layer.value for layer in layers) else (root,)
     places = ([base / folder for base in bases] for folder in papers)
     return [next(filter(Path.is_dir, each), each[0]).resolve() for each in places]
-
-
-def _site(profile: str, root: Path) -> Path:
-    profiles = {each.parent.name: each for each in root.glob("workflow/profiles/*/site.yaml")}
-    for place in (Path(profile) / "site.yaml", profiles.get(profile, root)):
-        if place.is_file():
-            return place
-    raise unknown("profile with a site.yaml", profile, "--profile", profiles)
 
 
 def open_paths(
