@@ -124,7 +124,7 @@ class LogHandler(LogHandlerBase):
             return self.format(record)
         from fathom.workflow.starts import whose_lock
 
-        return f"the folder is locked: {whose_lock()}"
+        return f"the folder is locked: {whose_lock(_known())}"
 
     def _begin(self, said: Any) -> None:
         """Keep what a job is, and the folder of a training.
@@ -219,7 +219,7 @@ class LogHandler(LogHandlerBase):
         """Return the time of all trainings that are left, by the speed of their kind of network."""
         from fathom.workflow import starts
 
-        added = starts.trainings_of_this(Path(os.environ.get(JOBS, "")))
+        added = starts.trainings_of_this(_known())
         kinds = {Path(name).parent: what for name, what in added.items()}
         to_come, lefts = {folder: kinds[folder] for folder in kinds.keys() - self.done}, []
         for job, each in progresses.items():
@@ -273,6 +273,11 @@ class LogHandler(LogHandlerBase):
         self.screen.write(text + "".join(f"{line[:width]}\n" for line in lines if line))
         self.screen.flush()
         self._painted = sum(map(bool, lines))
+
+
+def _known() -> Path:
+    """Return the folder of what is known of jobs and starts."""
+    return Path(os.environ.get(JOBS, ""))
 
 
 def _goes(progress: Any) -> str:

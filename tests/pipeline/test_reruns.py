@@ -153,7 +153,7 @@ def test_a_start_that_was_killed_locks_nobody_out(project, edited):
     deadline = time.monotonic() + 300
     while not waits.exists() and head.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
-    heads = [*project.folder.glob(".snakemake/fathom_heads/*.json")]
+    heads = [*project.folder.glob("results/cluster/starts/*.json")]
     assert len(heads) == 1
     head.kill()
     head.wait()

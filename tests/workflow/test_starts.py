@@ -22,12 +22,11 @@ from fathom.io.files import write_json
 from fathom.io.locks import started
 from fathom.io.records import write_record
 from fathom.results.recipe import RECIPE
-from fathom.workflow import start
+from fathom.workflow import start, starts
 from fathom.workflow.job_sizes import Sizes
 from fathom.workflow.setup import ask
 from fathom.workflow.start import found, left_out, set_back, title
 from fathom.workflow.starts import (
-    HEADS,
     LOCKS,
     STARTS,
     add_trainings,
@@ -42,6 +41,7 @@ from tests.support.small_disk import small_disk
 
 RUN = "latent_depth/m2o_diverse_6_6"
 ROW = f"{TABLE}_row"
+ABOVE = Path("results") / "cluster"
 GONE = "the lock of an earlier start, which is gone, is removed"
 FOREIGN = "another workflow may run in this folder; if none does, add --unlock once"
 
@@ -165,7 +165,7 @@ def test_a_start_prints_how_to_stop_it_once_and_records_itself_and_what_it_train
     workflow.executor_plugin.name = plugin
     assert stops in ready(workflow, made)[0]
     assert ready(workflow, made) == []
-    assert len(list(HEADS.iterdir())) == 1
+    assert len(list((made.paths.cluster / STARTS).iterdir())) == 1
     [name] = made.names_of(ROW)
     assert trainings_of_all(made.paths.cluster) == {
         made.paths.training(made.spec(name), 1).absolute()
@@ -176,14 +176,13 @@ def test_a_start_prints_how_to_stop_it_once_and_records_itself_and_what_it_train
 def test_a_dry_run_prints_and_records_nothing(workflow, made, changed):
     vars(workflow).update(changed)
     assert ready(workflow, made) == []
-    assert not HEADS.exists()
     assert not made.paths.cluster.exists()
 
 
 def test_what_reads_submits_and_trains_nothing(workflow, tmp_path):
     made = targets(tmp_path / "results")
     assert [line for target in READING for line in ready(workflow, made, target)] == []
-    assert not made.paths.cluster.exists()
+    assert trainings_of_all(made.paths.cluster) == set()
 
 
 def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitted(
@@ -192,7 +191,7 @@ def test_more_gpu_hours_than_the_user_allows_are_refused_before_a_job_is_submitt
     made = targets(tmp_path / "results", "paper", gpu_hours=3)
     with pytest.raises(FathomError, match="gpu_hours: latent_depth asks for"):
         ready(workflow, replace(made, gpus=1), "latent_depth")
-    assert not HEADS.exists()
+    assert not made.paths.cluster.exists()
 
 
 FOR_CPUS, FOR_CUDA = "2.13.0+cpu", "2.13.0"
@@ -255,7 +254,7 @@ def test_a_start_on_a_cluster_ends_if_a_file_of_its_text_is_nowhere(
         match = r"no address has talks\.zip \(.*404 Not Found\); put the file at .*check_sources"
         with pytest.raises(FathomError, match=match):
             ready(workflow, made)
-        assert not HEADS.exists()
+        assert not made.paths.cluster.exists()
         site.put("/talks.zip", content=b"PK\3\4" + bytes(7))
         assert ready(workflow, made)[0] == "sources: files here: 0, found at 1 hosts: 1, missing: 0"
         before = len(site.requests)
@@ -369,7 +368,7 @@ def lock(tmp_path, monkeypatch):
     """Snakemake's lock in a working folder."""
     monkeypatch.chdir(tmp_path)
     LOCKS.mkdir(parents=True)
-    HEADS.mkdir()
+    (ABOVE / STARTS).mkdir(parents=True)
     path = LOCKS / "0.input.lock"
     path.write_text("x")
     return path
@@ -384,13 +383,13 @@ def test_a_start_that_cannot_be_recorded_is_one_message(tmp_path, lock):
 
 
 def version(path):
-    return [path.name, path.stat().st_ino, path.stat().st_mtime_ns]
+    return [str(path.absolute()), path.stat().st_ino, path.stat().st_mtime_ns]
 
 
 def head(pid, start, *locks, host=None):
     host = host or platform.node()
     record = {"host": host, "pid": pid, "start": start, "locks": [version(path) for path in locks]}
-    write_json(HEADS / f"{host}.{pid}.json", record)
+    write_json(ABOVE / STARTS / f"{host}.{pid}.json", record)
 
 
 def dead():
@@ -405,7 +404,7 @@ def test_the_lock_of_a_start_that_is_gone_is_removed(lock):
     for pid in (dead(), os.getppid()):
         lock.write_text("x")
         head(pid, "1", lock)
-        assert enter() == [GONE]
+        assert enter(ABOVE) == [GONE]
         assert list(LOCKS.iterdir()) == []
 
 
@@ -414,53 +413,44 @@ def test_exactly_the_locks_of_dead_starts_are_removed(lock):
     second = LOCKS / "1.input.lock"
     second.write_text("y")
     head(dead(), "1", second)
-    assert enter() == [GONE, FOREIGN]
+    assert enter(ABOVE) == [GONE, FOREIGN]
     # A later lock of the same name is another one.
     head(dead(), "1", lock)
     os.utime(lock, ns=(1, 1))
-    assert enter() == [FOREIGN]
+    assert enter(ABOVE) == [FOREIGN]
     assert list(LOCKS.iterdir()) == [lock]
 
 
 def test_a_lock_of_a_start_that_may_live_stays_and_its_process_is_named(lock):
-    assert enter() == []
+    assert enter(ABOVE) == []
     head(os.getppid(), started(os.getppid()), lock)
     head(dead(), "1")
-    [line] = enter()
+    [line] = enter(ABOVE)
     assert line.startswith(f"process {os.getppid()} runs the workflow here, too")
-    for path in HEADS.iterdir():
+    for path in (ABOVE / STARTS).iterdir():
         path.unlink()
     head(1, "1", lock, host="another")
-    [line] = enter()
+    [line] = enter(ABOVE)
     assert line.startswith("a start on another may still run here; if it is gone, add --unlock")
     assert lock.exists()
 
 
-def test_a_start_records_its_locks_and_leaves_no_record(lock):
-    code = (
-        "from fathom.workflow.starts import *; from fathom.workflow.starts import HEADS, LOCKS\n"
-        "enter(); hold(LOCKS.iterdir())\n"
-        "print(*(path.read_text() for path in HEADS.iterdir()))"
-    )
-    assert json.loads(python(code).stdout)["locks"] == [version(lock)]
-    assert list(HEADS.iterdir()) == []
-
-
-def test_a_start_adds_what_it_trains_and_leaves_no_record(tmp_path):
+def test_a_start_records_its_locks_and_trainings_and_leaves_no_record(lock):
     code = (
         "import sys; from pathlib import Path; from fathom.workflow.starts import *\n"
-        "above = Path(sys.argv[1])\n"
-        "add_trainings(above, {Path('/a'): ()}); add_trainings(above, {Path('/b'): ()})\n"
-        "print(*sorted(trainings_of_all(above)))"
+        "above = Path(sys.argv[1]); enter(above)\n"
+        "add_trainings(above, {Path('/a'): ()}); hold(above, LOCKS.iterdir())\n"
+        "add_trainings(above, {Path('/b'): ()}); print(*sorted(trainings_of_all(above)))\n"
+        "print(*(path.read_text() for path in (above / STARTS).iterdir()))"
     )
-    printed = python(code, tmp_path)
-    assert printed.stdout == "/a /b\n", printed.stderr
-    assert list((tmp_path / STARTS).iterdir()) == []
+    printed = python(code, ABOVE)
+    trainings, _, record = printed.stdout.partition("\n")
+    assert trainings == "/a /b", printed.stderr
+    assert json.loads(record)["locks"] == [version(lock)]
+    assert list((ABOVE / STARTS).iterdir()) == []
 
 
 def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path):
-    add_trainings(tmp_path / "cluster", {})
-    assert not (tmp_path / "cluster").exists()
     old, there = (tmp_path / STARTS / f"{name}.json" for name in ("old", "there"))
     gone = {"host": platform.node(), "pid": dead(), "start": 1, "trainings": {"/a": []}}
     write_json(old, gone)
@@ -470,5 +460,5 @@ def test_a_start_that_is_gone_trains_nothing_and_is_deleted_by_the_next(tmp_path
         record = {key: value for key, value in gone.items() if key != missing}
         write_json(tmp_path / STARTS / f"without_{missing}.json", record)
     assert [str(path) for path in trainings_of_all(tmp_path)] == ["/b"]
-    add_trainings(tmp_path, {})
-    assert [*(tmp_path / STARTS).iterdir()] == [there]
+    enter(tmp_path)
+    assert {*(tmp_path / STARTS).iterdir()} - {starts._mine(tmp_path)} == {there}

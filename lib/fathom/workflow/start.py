@@ -172,10 +172,10 @@ def ready(workflow: Any, sizes: Sizes, target: str) -> list[str]:
             f"to leave them running: kill -KILL {os.getpid()}; the next start takes them over",
         )
     sites = look_up_sites(targets, target) if sizes.on_cluster else []
-    starts.add_trainings(targets.paths.cluster, missing)
     is_first = _enter.cache_info().currsize == 0
     # Also of a start without a cluster, so that the next start knows whose its lock was.
-    entered = _enter()
+    entered = _enter(targets.paths.cluster)
+    starts.add_trainings(targets.paths.cluster, missing)
     return [*sites, *stop, *entered] if is_first else sites
 
 
@@ -225,9 +225,9 @@ _HOW_TO_STOP_HERE = (
 
 
 @cache
-def _enter() -> tuple[str, ...]:
+def _enter(above: Path) -> tuple[str, ...]:
     """Record this process once, and return what is printed of other starts."""
-    return tuple(starts.enter())
+    return tuple(starts.enter(above))
 
 
 def require_even_devices(workflow: Any, targets: Targets) -> None:

@@ -1,7 +1,7 @@
 """The starts of a user: which live, which locks of Snakemake they hold, and what they will train.
 
-A start is one running `snakemake`. It records itself in a file that is deleted when its process
-ends; a record whose process is gone is of a start that was killed.
+A start is one running `snakemake`. It records itself in one file of the results, which is deleted
+when its process ends; a record whose process is gone is of a start that was killed.
 """
 
 import atexit
@@ -17,14 +17,16 @@ from fathom.io.errors import FathomError
 from fathom.io.files import read_json, write_json
 from fathom.io.locks import started
 
+# Where Snakemake keeps the locks of a working folder.
 LOCKS = Path(".snakemake") / "locks"
-T = TypeVar("T", dict, list)
-HEADS = Path(".snakemake") / "fathom_heads"
 STARTS = "starts"
+T = TypeVar("T", dict, list)
+
+# Everywhere, `above` is the folder of what is known of jobs.
 
 
-def enter() -> list[str]:
-    """Record this start in the working folder, and remove the locks of starts that were killed.
+def enter(above: Path) -> list[str]:
+    """Record this start, and delete the records and the locks of starts that were killed.
 
     Snakemake's lock outlives a killed process. A lock that no dead start has recorded stays: it may
     be of a Snakemake that lives, or of another workflow.
@@ -32,44 +34,53 @@ def enter() -> list[str]:
     Returns:
         Lines for the user.
     """
-    read = {path: read_or_empty(path) for path in HEADS.glob("*.json")}
-    records = {path: record for path, record in read.items() if not _is_ours(record)}
-    dead = [path for path in records if _is_gone(path)]
-    left = [lock for path in dead for lock in _part(records[path], "locks", list)]
-    freed = [path for path in _locks() if [*_version(path)] in left]
-    for path in freed:
-        path.unlink(missing_ok=True)
-    lines = ["the lock of an earlier start, which is gone, is removed"] if freed else []
-    if records and _locks():
-        lines.append(whose_lock())
+    others = {path: record for path, record in _records(above).items() if not _is_ours(record)}
+    dead = {path: record for path, record in others.items() if _is_gone(record)}
+    left = [lock for record in dead.values() for lock in _locks_of(record)]
+    freed = [lock for lock in left if lock == _version(Path(lock[0]))]
+    for path, *_ in freed:
+        Path(path).unlink(missing_ok=True)
     for path in dead:
-        path.unlink(missing_ok=True)
-    hold(())
-    return lines
+        with suppress(OSError):
+            path.unlink()
+    _record(above)
+    lines = ["the lock of an earlier start, which is gone, is removed"] if freed else []
+    return [*lines, whose_lock(above)] if others and _is_locked() else lines
 
 
-def hold(locks: Iterable[str | Path]) -> None:
-    """Record this start in the working folder, with Snakemake's locks that it holds."""
-    _record(_mine(HEADS), {"locks": [list(_version(Path(lock))) for lock in locks]})
+def hold(above: Path, locks: Iterable[str | Path]) -> None:
+    """Record Snakemake's locks that this start holds."""
+    _record(above, locks=[_version(Path(lock).absolute()) for lock in locks])
 
 
-def _locks() -> list[Path]:
-    return [*LOCKS.iterdir()] if LOCKS.is_dir() else []
+def _is_locked() -> bool:
+    """Return whether somebody holds a lock of the working folder."""
+    return LOCKS.is_dir() and any(LOCKS.iterdir())
 
 
-def _version(lock: Path) -> tuple[Any, ...]:
-    """Return what another lock of the same name does not have in common with this one."""
+def _version(lock: Path) -> list[Any]:
+    """Return the full name of a lock, and what another one of this name has not in common."""
     try:
         status = lock.stat()
     except OSError:
-        return (lock.name,)
-    return lock.name, status.st_ino, status.st_mtime_ns
+        return [str(lock)]
+    return [str(lock), status.st_ino, status.st_mtime_ns]
 
 
-def whose_lock() -> str:
+def _locks_of(record: dict[str, Any]) -> list[list[Any]]:
+    """Return the locks that a start holds, each as `_version`."""
+    locks = _part(record, "locks", list)
+    return [lock for lock in locks if isinstance(lock, list) and lock and isinstance(lock[0], str)]
+
+
+def whose_lock(above: Path) -> str:
     """Return whose a lock of Snakemake in the working folder may be, by the records of starts."""
-    paths = (path for path in HEADS.glob("*.json") if not _is_gone(path))
-    alive = [record for record in map(read_or_empty, paths) if not _is_ours(record)]
+    alive = [
+        record
+        for record in _records(above).values()
+        if not (_is_ours(record) or _is_gone(record))
+        and any(Path(lock[0]).parent == LOCKS.absolute() for lock in _locks_of(record))
+    ]
     far = sorted({str(record["host"]) for record in alive} - {platform.node()})
     if far:
         return f"a start on {', '.join(far)} may still run here; if it is gone, add --unlock once"
@@ -80,37 +91,36 @@ def whose_lock() -> str:
 
 
 def add_trainings(above: Path, trainings: Mapping[Path, Sequence[Any]]) -> None:
-    """Add trainings to what this start will make; delete the records of starts that were killed.
+    """Add trainings to what this start will make.
 
     Args:
         above: the folder of what is known of jobs.
         trainings: by their training.json the kind of network, and the updates if these are known.
     """
-    for path in (above / STARTS).glob("*.json"):
-        if _is_gone(path):
-            with suppress(OSError):
-                path.unlink()
-    if trainings:
-        made = {str(path.absolute()): what for path, what in trainings.items()}
-        _record(_mine(above / STARTS), {"trainings": trainings_of_this(above) | made})
+    made = {str(path.absolute()): what for path, what in trainings.items()}
+    _record(above, trainings=trainings_of_this(above) | made)
 
 
 def trainings_of_this(above: Path) -> dict[str, Any]:
     """Return what this start has added, by the full paths of training.json."""
-    record = read_or_empty(_mine(above / STARTS))
+    record = read_or_empty(_mine(above))
     return _part(record, "trainings", dict) if _is_ours(record) else {}
 
 
 def trainings_of_all(above: Path) -> set[Path]:
     """Return the trainings that all starts will make which live, or may live."""
-    live = [path for path in (above / STARTS).glob("*.json") if not _is_gone(path)]
-    records = map(read_or_empty, live)
+    records = (record for record in _records(above).values() if not _is_gone(record))
     return {Path(name) for record in records for name in _part(record, "trainings", dict)}
 
 
-def _mine(folder: Path) -> Path:
+def _records(above: Path) -> dict[Path, dict[str, Any]]:
+    """Return the records of all starts."""
+    return {path: read_or_empty(path) for path in (above / STARTS).glob("*.json")}
+
+
+def _mine(above: Path) -> Path:
     """Return the place of this process's record."""
-    return folder / f"{platform.node()}.{os.getpid()}.json"
+    return above / STARTS / f"{platform.node()}.{os.getpid()}.json"
 
 
 def _process() -> dict[str, Any]:
@@ -121,9 +131,8 @@ def _is_ours(record: dict[str, Any]) -> bool:
     return {key: record.get(key) for key in _process()} == _process()
 
 
-def _is_gone(path: Path) -> bool:
+def _is_gone(record: dict[str, Any]) -> bool:
     """Return whether the process of a record has ended; of another host, nothing is known."""
-    record = read_or_empty(path)
     # A record is written whole. One without these keys was edited or damaged, and as it names no
     # process, it could never be removed if it counted as one that may live.
     if not {*_process()} <= {*record}:
@@ -133,9 +142,11 @@ def _is_gone(path: Path) -> bool:
     return not isinstance(pid := record["pid"], int) or started(pid) != record["start"]
 
 
-def _record(path: Path, content: dict[str, Any]) -> None:
-    """Write a record of this process for as long as it runs."""
-    write_json(path, _process() | content)
+def _record(above: Path, **said: Any) -> None:
+    """Write what is said of this process into its record, for as long as it runs."""
+    path = _mine(above)
+    before = read_or_empty(path)
+    write_json(path, (before if _is_ours(before) else _process()) | said)
     _delete_at_exit(path, os.getpid())
 
 
