@@ -35,7 +35,7 @@ from fathom.workflow.starts import (
 )
 from fathom.workflow.targets import READING
 from tests.data.server import Site
-from tests.support.own_project import NOT_BUILT, ROOT, TABLE, own_project, planned, targets
+from tests.support.own_project import NOT_BUILT, TABLE, own_project, planned, targets
 from tests.support.scripts import python
 from tests.support.small_disk import small_disk
 
@@ -311,56 +311,6 @@ def test_a_broken_link_has_no_date(tmp_path):
     assert list(set_back(tmp_path / "results")) == []
     (line,) = set_back(tmp_path)
     assert line.startswith(f"{future}: dated 60.0 minutes in the future")
-
-
-SNAKEFILE = """
-import sys
-sys.path.insert(0, {lib!r})
-from fathom.workflow.start import look_only_when_jobs_end
-
-
-rule both:
-    input: "a", "b"
-
-
-rule one:
-    output: "{{name}}"
-    shell: "touch {{output}}"
-
-
-onstart:
-    look_only_when_jobs_end(workflow)
-    print("limited" if workflow.scheduler.job_rate_limiter else "free", file=sys.stderr)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [([], "free"), (["--max-jobs-per-timespan", "50/1s"], "limited")],
-)
-def test_only_a_limit_that_was_asked_for_stays(tmp_path, options, word):
-    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(lib=str(ROOT / "lib")))
-    snakemake = Path(sys.executable).parent / "snakemake"
-    ended = subprocess.run(
-        [str(snakemake), "both", "--cores", "1", *options],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert word in ended.stderr.split("\n")
-    assert (tmp_path / "a").exists()
-    assert (tmp_path / "b").exists()
-    text = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
-    assert "onstart:\n    start.look_only_when_jobs_end(workflow)\n" in text
-
-
-def test_jobs_elsewhere_may_ask_for_more_than_this_machine_has():
-    """Of 8 GPUs, `resources: {gpu: 1}` left one, and of 16 cores the login node's two."""
-    limits = {"_cores": 2, "gpu": 1, "login": 2}
-    start.lift_limits_of_this_machine(SimpleNamespace(global_resources=limits))
-    assert limits == {"_cores": None, "gpu": None, "login": 2}
 
 
 @pytest.fixture

@@ -1,7 +1,4 @@
-"""What a start finds, checks, records and prints before it runs or submits anything.
-
-And what Snakemake is kept from: jobs that run at every start, and looks for jobs without end.
-"""
+"""What a start finds, checks, records and prints before it runs or submits anything."""
 
 import os
 import re
@@ -39,8 +36,6 @@ _MADE = (
     "runs/*/*/*/measurements/*.json",
 )
 _SECONDS = 2
-# Jobs and seconds of Snakemake's own limit, where a user gives none.
-_DEFAULT_LIMIT = (100, 1)
 
 
 def title(targets: Targets) -> str:
@@ -272,41 +267,3 @@ def set_back(results: Path) -> Iterator[str]:
                 os.utime(path)
             minutes = (date - now) / 60
             yield f"{path}: dated {minutes:.1f} minutes in the future, dated now"
-
-
-def lift_limits_of_this_machine(workflow: Any) -> None:
-    """Let jobs that run elsewhere ask for more cores and GPUs than this machine has.
-
-    Snakemake takes `cores: all` and `resources: {gpu: 1}` of profiles/default, which say what runs
-    here at a time, for the most that any job asks for: of 8 GPUs one was left.
-
-    `workflow` is Snakemake's, before it asks what jobs need.
-    """
-    workflow.global_resources["_cores"] = None
-    workflow.global_resources["gpu"] = None
-
-
-def show_rules(workflow: Any) -> None:
-    """Print jobs and their failures where any will run: `quiet` is for the lists of dry runs.
-
-    Snakemake counts the message of a job that failed among what `quiet: rules` leaves out.
-
-    `workflow` is Snakemake's, before it runs anything.
-    """
-    quiet = workflow.output_settings.quiet  # None in a job
-    if quiet and not workflow.output_settings.dryrun:
-        quiet -= {each for each in quiet if each.name == "RULES"}
-
-
-def look_only_when_jobs_end(workflow: Any) -> None:
-    """Let Snakemake look for jobs when one has ended, and not once a second for each that has.
-
-    While its limit of jobs per second is on, every look sets a clock for the next one, and every
-    job that ends looks too: after 500 jobs there are 500 looks per second, which take half a core
-    from the trainings. The limit is dropped where nobody asked for it.
-
-    `workflow` is Snakemake's, when its scheduler is there and has not begun.
-    """
-    limit = workflow.scheduler.job_rate_limiter
-    if limit is not None and (limit.max_jobs, limit.timespan) == _DEFAULT_LIMIT:
-        workflow.scheduler.job_rate_limiter = None
