@@ -48,12 +48,11 @@ def open_project(here: Path, check: bool | Check = False, profile: str | None = 
         # The environment of a clone that was copied or moved still has the code of the old one.
         remedy = f"delete {root / '.venv'} and run `make environment` in {root}"
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
-    if VARIABLE in os.environ:
-        # The start has checked config/, and its switches are complete.
-        project, check = load(root, False, layers(root, here.resolve()), here), False
-    else:
-        switches = [*layers(root, here.resolve()), *_site(profile, root)]
-        project = load(root, check, switches, here)
+    # In a job the start has checked config/, and its switches are complete.
+    in_job = VARIABLE in os.environ
+    check = check and not in_job
+    site = [] if in_job else _site(profile, root)
+    project = load(root, check, [*layers(root, here.resolve()), *site], here)
     if not check:
         say_missing(project)
     return project
