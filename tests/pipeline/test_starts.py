@@ -120,7 +120,7 @@ def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
 
 
 PROFILE = ("snakemake", "--profile", "slurm")
-MORE = ("jobs on GPUs, expected on h200, fp16, fp32, tf32; not measured", "disk", "downloads")
+MORE = ("jobs on GPUs, expected on h200, fp32, tf32; not measured", "disk", "downloads")
 LOUD = ("--quiet", "host", "reason")
 ROW = (f"{TABLE}_row", "--config", "row=12/12")
 SITE = "site={max_gpus: 8, gpus_per_node: 4, training_hours: 1, cores_per_gpu: 3}"
