@@ -205,10 +205,10 @@ def test_a_number_among_those_that_it_is_compared_with_is_not_above_itself():
     for one, strict, loose, among in cases:
         truth = compare(Intervals(world.interval), one, strict, among)
         assert (truth.answer, len(truth.evidence)) == ("fails", 1)
-        assert truth.evidence[0].text.endswith(f"a 30 {strict} itself")
+        assert truth.evidence[0].text.endswith(f"a 30, must be {strict} itself")
         assert compare(Intervals(world.interval), one, loose, among).answer == "holds"
     (fact,) = compare(Intervals(world.interval), Largest(1, (best, other)), ">=", best).evidence
-    assert (fact.text, fact.answer) == ("a 30 >= itself", "holds")
+    assert (fact.text, fact.answer) == ("a 30, must be >= itself", "holds")
 
 
 def test_runs_that_all_diverged_are_not_close_to_each_other():
@@ -235,15 +235,17 @@ def test_runs_without_a_result_cancel_whatever_rounding_adds_to_their_weights():
 def test_the_evidence_is_what_decides_and_reads_as_the_claim():
     (fact,) = answer("A > B", A=[1.0, 4.0, 2.0], B=[0.0, 5.0, 1.0]).evidence
     assert fact.difference == -1.0
-    assert fact.text == "A1 4 - B1 5 = -1 > 0"
+    assert fact.text == "A1 4 - B1 5 = -1, must be > 0"
     (fact,) = answer("0.7 <= A - B <= 9", A=(3.0, 0.5), B=1.0).evidence[:1]
     assert (fact.low, fact.high, fact.basis) == (1.5, 2.5, "95 % given")
-    assert fact.text == "A 3 - B 1 = 2 [1.5, 2.5] >= 0.7"
+    assert fact.text == "A 3 - B 1 = 2 [1.5, 2.5], must be >= 0.7"
     (fact,) = answer("0.5 * A - B > 1e-3", A=3.0, B="diverged (5 of 5 seeds)").evidence
-    assert fact.text == "0.5 × A 3 - B diverged (5 of 5 seeds) > 0.001"
+    assert fact.text == "0.5 × A 3 - B diverged (5 of 5 seeds), must be > 0.001"
     assert (fact.difference, fact.low, fact.high) == (None, None, None)
     doubtful = Sum({Term("a", 3.0, mark="‡"): 1.0})
-    assert answer("A > 0", A=doubtful).evidence[0].text == "a 3‡ > 0"
+    assert answer("A > 0", A=doubtful).evidence[0].text == "a 3‡, must be > 0"
+    # What is denied must be the opposite.
+    assert answer("not A > B", A=3.0, B=1.0).evidence[0].text == "A 3 - B 1 = 2, must be <= 0"
 
 
 @pytest.mark.parametrize(

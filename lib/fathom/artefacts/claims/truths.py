@@ -28,6 +28,7 @@ TO_THE_WORST = "to the worst value where some seeds have no result"
 _OPPOSITE: Mapping[Answer, Answer] = {HOLDS: FAILS, FAILS: HOLDS}
 _ABOVE = (">", ">=")
 _MIRRORED: Mapping[Operator, Operator] = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_NEGATED: Mapping[str, Operator] = {">": "<=", "<": ">=", ">=": "<", "<=": ">"}
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,27 @@ class Intervals:
 class Evidence:
     """One comparison of numbers, or one outcome, that decides an answer."""
 
-    text: str  # the comparison in a line
+    measured: str  # what is compared, with its number; or the outcome
     answer: Answer
     difference: float | None = None  # what is compared
     # Its interval; None without one, and on a side where it has no end.
     low: float | None = None
     high: float | None = None
     basis: str = ""  # what the interval is, or why there is none
+    required: tuple[Operator, str] | None = None  # how it must compare; None for an outcome
+
+    @property
+    def text(self) -> str:
+        """The comparison in a line."""
+        if self.required is None:
+            return self.measured
+        return f"{self.measured}, must be {' '.join(self.required)}"
+
+    def __invert__(self) -> "Evidence":
+        if self.required is None:
+            return self
+        operator, bound = self.required
+        return replace(self, required=(_NEGATED[operator], bound))
 
 
 @dataclass(frozen=True)
@@ -91,7 +106,8 @@ class Truth:
 
     def __invert__(self) -> "Truth":
         alone = ~self.alone if self.alone else None
-        return Truth(_OPPOSITE.get(self.answer, self.answer), self.evidence, alone)
+        evidence = tuple(~fact for fact in self.evidence)
+        return Truth(_OPPOSITE.get(self.answer, self.answer), evidence, alone)
 
 
 def every(truths: Iterable[Truth]) -> Truth:
@@ -140,7 +156,7 @@ def compare(intervals: Intervals, left: Any, operator: Operator, right: Any) -> 
     same = [pair for pair, each in zip(pairs, truths, strict=True) if each == truth]
     sums = [number for pair in same for number in pair if isinstance(number, Sum)]
     names = dict.fromkeys(sum_text(number.weights) for number in sums if number.weights)
-    facts = (Evidence(f"{name} {operator} itself", truth.answer) for name in names)
+    facts = (Evidence(name, truth.answer, required=(operator, "itself")) for name in names)
     return Truth(truth.answer, tuple(facts))
 
 
@@ -214,12 +230,13 @@ def _judged(
             low, high = _bounds(difference, size, half)
             text += f" [{low:.3g}, {high:.3g}]"
     fact = Evidence(
-        text=f"{text} {relation} {margin:g}",
+        measured=text,
         answer=answer,
         difference=size,
         low=low if low is not None and math.isfinite(low) else None,
         high=high if high is not None and math.isfinite(high) else None,
         basis="; ".join(filter(None, (basis, TO_THE_WORST if lost else ""))),
+        required=(relation, f"{margin:g}"),
     )
     return Truth(answer, (fact,))
 
