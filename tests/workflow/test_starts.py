@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -56,9 +57,9 @@ def test_a_target_says_how_many_trainings_are_missing(tmp_path):
     made = targets(tmp_path)
     assert title(made).startswith("SCALE TINY (config/config.yaml): an eighth")
     count = len(made.artefact(TABLE).runs)
-    assert found(made, TABLE) == [f"{TABLE}: 0 of {count} trainings found, {count} to train"]
+    assert found(made, TABLE)[0] == f"{TABLE}: 0 of {count} trainings found, {count} to train"
     finish(made, RUN)
-    assert found(made, TABLE) == [f"{TABLE}: 1 of {count} trainings found, {count - 1} to train"]
+    assert found(made, TABLE)[0] == f"{TABLE}: 1 of {count} trainings found, {count - 1} to train"
     for target in ("compare", "claims"):
         assert "nothing will be trained" in found(made, target)[0]
     assert found(targets(tmp_path, seeds=15, row="12/12"), ROW)[0].endswith("15 to train")
@@ -68,16 +69,32 @@ def test_a_run_brings_the_training_that_it_starts_from(tmp_path):
     made = targets(tmp_path)
     name = next(name for name in made.built if made.spec(name).start)
     alone = replace(made, project=made.project.with_switches(Switches(scale="tiny", run=name)))
-    assert found(alone, "run") == ["run: 0 of 2 trainings found, 2 to train"]
+    assert found(alone, "run")[0] == "run: 0 of 2 trainings found, 2 to train"
+
+
+def test_a_start_names_the_text_of_its_runs_and_the_time_that_they_are_expected_to_take(tmp_path):
+    """It spoke of the papers' text to whoever trained on text of their own."""
+    made, messages = targets(tmp_path), "Software messages, diverse languages: the translations"
+    assert "text" not in title(made)
+    assert found(made, TABLE)[1:] == [
+        f"text: {messages} inside four Python packages (in place of ted8_diverse)"
+    ]
+    assert "; and 5 more data sets (in place of " in found(made, "all")[1]
+    assert found(targets(tmp_path, "paper"), TABLE)[1:] == [
+        "text: TED8, diverse languages: TED talks with English"
+    ]
+    (line,) = Sizes(made, on_cluster=False, gpu="cpu").hours(TABLE)
+    assert re.fullmatch(r"expected: \S+ to \S+ core-hours on cpu, .*not measured", line)
+    assert [*Sizes(made, on_cluster=False, gpu="cpu").hours("compare")] == []
 
 
 def test_a_run_of_an_older_recipe_is_named_stale(tmp_path):
     made = targets(tmp_path)
     finish(made, RUN, recipe=0)
     older = "1 trainings of an older recipe"
-    assert found(made, TABLE)[1] == f"{older}: kept; --config retrain=stale"
+    assert found(made, TABLE)[2] == f"{older}: kept; --config retrain=stale"
     again = targets(tmp_path, retrain="stale")
-    assert found(again, TABLE)[1] == f"{older}: trained again from nothing"
+    assert found(again, TABLE)[2] == f"{older}: trained again from nothing"
 
 
 def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
@@ -89,7 +106,7 @@ def test_all_lists_what_is_not_built_with_the_reason(tmp_path):
         assert reason.split("; ")[0] in printed
     for target in made.artefacts_not_built:
         assert target in printed
-    assert [*left_out(made, "all")] == found(made, "all")[1:]
+    assert [*left_out(made, "all")] == found(made, "all")[2:]
     assert [*left_out(made, TABLE)] == []
     of_one_paper = "\n".join(found(made, "latent_depth"))
     assert NOT_BUILT in of_one_paper

@@ -5,6 +5,7 @@ GPU. Of a time that is a range, the longest counts: it is the safe choice until 
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
@@ -177,6 +178,13 @@ class Sizes:
         if runs := self.targets.names_of(target):
             yield self.plan.disk(runs)
             yield from self.plan.fetched(runs)
+
+    def hours(self, target: str) -> Iterator[str]:
+        """Yield how long a start on this machine is expected to compute, where that is known."""
+        with suppress(FathomError):  # updates in epochs of a text that nobody has counted
+            if jobs := [job for job in self.plan.jobs(target) if job.left]:
+                spent = between(hours_of(jobs))
+                yield f"expected: {spent} {self._unit}-hours on {self._expected_on(jobs)}"
 
     def refuse_hours(self, target: str) -> None:
         """Refuse a start whose targets lack more hours than the user allows.

@@ -36,15 +36,33 @@ _MADE = (
     "runs/*/*/*/measurements/*.json",
 )
 _SECONDS = 2
+# Data sets whose titles a start prints.
+_NAMED = 2
 
 
 def title(targets: Targets) -> str:
-    """Return the first line of every start: its scale, and where that is written."""
+    """Return the first line of every start: its scale, and where that is written.
+
+    What a scale's title says of the text, after a semicolon, holds for the papers' runs alone: see
+    `text`.
+    """
     scale, place = targets.project.scale(targets.scale), targets.project.given.at(("scale",)).file
     name = targets.scale
     # Whoever meant the papers' trainings shall see it before hours have passed.
     shown = f"SCALE {name.upper()}" if scale.cuts_down else f"scale {name}"
-    return f"{shown} ({place}): {scale.title.removeprefix(f'{name}: ')}"
+    return f"{shown} ({place}): {scale.title.removeprefix(f'{name}: ').partition('; ')[0]}"
+
+
+def text(targets: Targets, target: str) -> str:
+    """Return the text of a target's runs: the titles of data sets, and what they replace."""
+    project, names = targets.project, targets.names_of(target)
+    used = dict.fromkeys(targets.spec(name).data.dataset for name in names)
+    own = dict.fromkeys(project.spec(name).data.dataset for name in names)
+    titles = "; ".join(project.datasets[name].title for name in [*used][:_NAMED])
+    more = f"; and {len(used) - _NAMED} more data sets" if len(used) > _NAMED else ""
+    replaced = [name for name in own if name not in used]
+    instead = f" (in place of {', '.join(replaced)})" if replaced else ""
+    return f"text: {titles}{more}{instead}"
 
 
 def found(targets: Targets, target: str) -> list[str]:
@@ -61,7 +79,7 @@ def found(targets: Targets, target: str) -> list[str]:
     missing = sum(not path.exists() for path in trainings)
     ended = len(trainings) - missing
     line = f"{target}: {ended} of {len(trainings)} trainings found, {missing} to train"
-    return [line, *_stale(targets, target), *left_out(targets, target)]
+    return [line, text(targets, target), *_stale(targets, target), *left_out(targets, target)]
 
 
 def _trainings(targets: Targets, target: str) -> dict[Path, Spec]:
@@ -132,7 +150,7 @@ def say_left_out(targets: Targets, asked: Iterable[str]) -> None:
 def announce(workflow: Any, sizes: Sizes, target: str) -> None:
     """Print what a target finds and what a start asks for, before it is refused or begins."""
     say(found(sizes.targets, target))
-    say(sizes.lines(target) if sizes.on_cluster else ())
+    say(sizes.lines(target) if sizes.on_cluster else sizes.hours(target))
     say(ready(workflow, sizes, target))
 
 
