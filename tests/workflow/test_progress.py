@@ -5,6 +5,7 @@ import json
 import logging
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -260,7 +261,9 @@ def test_the_last_line_says_which_rules_took_the_time(handler, monkeypatch):
 
 
 def test_a_start_that_is_locked_out_is_told_by_whom_and_not_to_unlock(handler, monkeypatch):
-    monkeypatch.setattr("fathom.workflow.starts.whose_lock", lambda: "process 7 runs here")
+    monkeypatch.setenv("SLURM_ATTACH_FOLDER", "known")
+    whose = {Path("known"): "process 7 runs here"}
+    monkeypatch.setattr("fathom.workflow.starts.whose_lock", whose.__getitem__)
     fields = {"exception": "LockException", "level": logging.ERROR}
     tell(handler, LogEvent.ERROR, "It can be removed with the --unlock argument.", **fields)
     assert handler.screen.getvalue() == "the folder is locked: process 7 runs here\n"
