@@ -4,19 +4,21 @@
 .DELETE_ON_ERROR:
 SHELL := /bin/sh
 
-# Python 3.11 by any of its names. Another one: make PYTHON=/path/to/python3.11 …
-TRIED := $(shell for each in python3.11 python3 python; do \
-	$$each -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
+# The Pythons of pyproject.toml, by any of their names: that of .venv, or the first of these that is here.
+# Another one: make PYTHON=/path/to/python …
+PYTHONS := $(shell sed -n 's/.*"Programming Language :: Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml)
+TRIED := $(shell for each in .venv/bin/python $(PYTHONS:%=python%) python3 python; do \
+	$$each -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())' 2>/dev/null \
 	&& echo $$each && break; done)
 PYTHON ?= $(or $(TRIED),python3)
-# uv installs where there is one, and gets Python 3.11 where there is none. With pip: make UV= …
+# uv installs where there is one, and gets Python where there is none of these. With pip: make UV= …
 UV ?= $(shell command -v uv 2>/dev/null)
-FOR_UV := $(if $(filter file,$(origin PYTHON)),$(or $(TRIED),3.11),$(PYTHON))
+FOR_UV := $(if $(filter file,$(origin PYTHON)),$(or $(TRIED),$(firstword $(PYTHONS))),$(PYTHON))
 START := $(if $(UV),$(UV) run --quiet --no-project --python $(FOR_UV) python,$(PYTHON))
 # A package may be in several indexes, as with pip.
 export UV_INDEX_STRATEGY ?= unsafe-best-match
-# Another package index for torch, for example PyTorch's own for a CPU build. For a build whose hash is
-# not in envs/torch.lock: make lock TORCH_INDEX=<address>, then make environment TORCH_INDEX=<address>.
+# Another package index for torch, for example PyTorch's own for a CPU build: envs/torch_build.lock is of
+# that one. For a further one: make lock TORCH_INDEX=<address>, then make environment TORCH_INDEX=<address>.
 TORCH_INDEX ?=
 
 BIN := .venv/bin
@@ -27,11 +29,13 @@ PIP := $(call INTO,$(BIN)/python)
 INDEX := $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 # Nothing but the listed files, whatever an index has under their names.
 LOCKED := --no-deps --require-hashes
-LOCKS := envs/torch.lock envs/cuda.lock envs/requirements.lock envs/fairseq.lock
+LOCKS := envs/torch.lock envs/torch_build.lock envs/requirements.lock envs/fairseq.lock
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 LOG := .venv/install.log
 
+COMMA := ,
+SPACE := $(subst x,,x x)
 say = @printf '\n== %s\n' '$(1)'
 # What installs writes to a log; where it fails, the end of the log says why.
 logged = >$(LOG) 2>&1 || { tail -n 20 $(LOG) >&2; \
@@ -145,18 +149,17 @@ mutants: environment ## break each equation, and list the test that notices in b
 .PHONY: environment
 environment: .venv/.complete ## build .venv from the locks in envs/
 
-# torch comes first, so that no other package chooses its version. The locks list every requirement, so
-# pip resolves nothing. READTHEDOCS makes fairseq build without a compiler.
+# torch comes first, so that no other package chooses its version, and from the lock that has the file which
+# pip takes here: a build for CPUs brings no package of CUDA. The locks list every requirement, so pip
+# resolves nothing. READTHEDOCS makes fairseq build without a compiler.
 .venv/.complete: $(LOCKS) pyproject.toml
 	$(call say,environment 1/5: Python and disk)
-	@test -n "$(UV)" || command -v $(PYTHON) >/dev/null || { echo "environment: no Python here; install Python 3.11 or uv, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@$(START) -c '' || { echo "environment: '$(PYTHON)' is no Python; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@command -v $(or $(UV),$(PYTHON)) >/dev/null && $(START) -c '' || { echo "environment: no Python starts as $(or $(UV),$(PYTHON)); install Python $(subst $(SPACE),$(COMMA) ,$(PYTHONS)) (Debian, Ubuntu: python3-venv) or uv, or name one: make PYTHON=/path/to/python" >&2; exit 1; }
 	@$(START) envs/doctor.py machine
 	@$(if $(UV),$(UV) venv --quiet --seed --allow-existing --python $(FOR_UV) .venv,$(PYTHON) -m venv .venv)
-	@$(BIN)/python envs/doctor.py network $(INDEX)
+	@$(BIN)/python envs/doctor.py torch $(INDEX) >.venv/torch
 	$(call say,environment 2/5: torch)
-	@$(PIP) $(LOCKED) $(INDEX) -r .venv/torch.lock $(call logged,torch)
-	@! $(BIN)/python envs/doctor.py cuda || { $(PIP) $(LOCKED) -r envs/cuda.lock $(call logged,CUDA's packages); }
+	@$(PIP) $(LOCKED) $(INDEX) -r "$$(cat .venv/torch)" $(call logged,torch)
 	$(call say,environment 3/5: the other packages)
 	@$(PIP) $(LOCKED) --no-build-isolation -r envs/requirements.lock $(call logged,the other packages)
 	$(call say,environment 4/5: fairseq)
@@ -184,8 +187,22 @@ transformers: .venv/.transformers ## install Hugging Face's transformers, for wh
 
 .PHONY: bundle
 bundle: environment ctranslate2 transformers ## write fathom-bundle.tar, for ./install-offline on a machine without a network
-	@$(BIN)/python envs/bundle.py
+	@$(BIN)/python envs/bundle.py $(INDEX)
 
+# What a lock has already stays, unless a list says otherwise; for newer versions, delete the lock first.
+# One uv for everyone, so that everyone's locks are the same.
+COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version $(firstword $(PYTHONS)) \
+	--generate-hashes --annotation-style line --custom-compile-command 'make lock'
+ADDED := ctranslate2 transformers docs
 .PHONY: lock
-lock: ## resolve the lists in envs/ and write the locks, with the hashes of all files
-	$(START) envs/lock.py --index '$(TORCH_INDEX)'
+lock: .venv-lock/bin/uv ## resolve the lists in envs/ for all Pythons, and write the locks, with the hashes of all files
+	$(COMPILE) envs/torch.txt -o envs/torch.lock
+	$(if $(TORCH_INDEX),$(COMPILE) -c envs/torch.lock --index '$(TORCH_INDEX)' envs/torch.txt -o envs/torch_build.lock)
+	$(COMPILE) -c envs/torch.lock envs/requirements.txt -o envs/requirements.lock
+	$(foreach list,fairseq slurm_official,$(COMPILE) --no-deps envs/$(list).txt -o envs/$(list).lock &&) true
+	$(foreach list,$(ADDED),$(COMPILE) -c envs/torch.lock -c envs/requirements.lock envs/$(list).txt -o envs/$(list).lock &&) true
+	@sed "s/^# Locks: .*/# Locks: $$(cat $(LOCKS) | cksum)/" envs/fathom.post-deploy.sh >.venv-lock/script
+	@cat .venv-lock/script >envs/fathom.post-deploy.sh
+
+.venv-lock/bin/uv:
+	@$(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv==0.13.9

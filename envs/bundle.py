@@ -22,28 +22,31 @@ TOP = "fathom"
 WHEELS = "wheels"
 # Where `fathom fetch` looks for a file before it asks an address.
 BY_HAND = "results/sources/by_hand"
-# The lock of torch as the environment has it: of one build.
-LOCKS = (".venv/torch.lock", "envs/requirements.lock", "envs/fairseq.lock")
-LOCKS += ("envs/ctranslate2.lock", "envs/transformers.lock")
-# As well, where torch is a build for CUDA.
-CUDA_LOCK = "envs/cuda.lock"
+LOCKS = ("envs/requirements.lock", "envs/fairseq.lock", "envs/ctranslate2.lock")
+LOCKS += ("envs/transformers.lock",)
+# Some packages have files for one Python alone.
+PYTHON = "{}.{}".format(*sys.version_info)
 # Built here without a compiler, and so packed as its source.
 AS_SOURCE = "fairseq-fixed"
 
 
-def locks() -> tuple[str, ...]:
-    """Return the locks of the environment that runs this."""
-    asked = [sys.executable, str(ROOT / "envs" / "doctor.py"), "cuda"]
-    needs_cuda = subprocess.run(asked, check=False).returncode == 0
-    return (*LOCKS, CUDA_LOCK) if needs_cuda else LOCKS
+def locks(index_options: list[str]) -> tuple[str, ...]:
+    """Return the locks of this machine's environment.
+
+    Args:
+        index_options: options of pip that name a further index.
+    """
+    asked = [sys.executable, str(ROOT / "envs" / "doctor.py"), "torch", *index_options]
+    torch = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return (torch, *LOCKS)
 
 
-def packages(folder: Path) -> None:
+def packages(folder: Path, index_options: list[str]) -> None:
     """Download the packages of the locks."""
-    for lock in locks():
+    for lock in locks(index_options):
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--require-hashes", "--no-build-isolation", "--no-binary", AS_SOURCE]
-        command += ["--dest", str(folder), "-r", str(ROOT / lock)]
+        command += ["--dest", str(folder), *index_options, "-r", str(ROOT / lock)]
         subprocess.run(command, check=True, env=os.environ | {"READTHEDOCS": "1"})
 
 
@@ -77,12 +80,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("fathom-bundle.tar"), help="the file")
     parser.add_argument("--without-sources", action="store_true", help="pack no text")
+    parser.add_argument("--extra-index-url", metavar="ADDRESS", help="a further index, as of pip")
     given = parser.parse_args()
+    further = given.extra_index_url
     with tempfile.TemporaryDirectory(dir=given.out.resolve().parent) as made:
         folder = Path(made)
         wheels = folder / WHEELS
         wheels.mkdir()
-        packages(wheels)
+        packages(wheels, ["--extra-index-url", further] if further else [])
+        (wheels / "python").write_text(PYTHON, encoding="utf-8")
         part = folder / given.out.name
         with tarfile.open(part, "w") as bundle:
             for name in code():
@@ -93,7 +99,7 @@ def main() -> None:
                 bundle.add(path, f"{TOP}/{BY_HAND}/{path.name}")
         part.replace(given.out)
     size = given.out.stat().st_size / 1e6
-    there = f"tar xf {given.out.name}, cd {TOP}, ./install-offline"
+    there = f"Python {PYTHON}, tar xf {given.out.name}, cd {TOP}, ./install-offline"
     sys.stdout.write(f"{given.out}: {size:.0f} MB; there: {there}\n")
 
 

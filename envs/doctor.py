@@ -1,46 +1,55 @@
 """Say in one line what this machine lacks for the environment; the Makefile asks before it builds.
 
     python3 envs/doctor.py machine           Python's version, its venv module, free disk
-    .venv/bin/python envs/doctor.py network  whether pip reaches the packages, and room for them;
-                                             .venv/torch.lock gets the build of torch that pip takes
-    .venv/bin/python envs/doctor.py cuda     status 0 if the installed torch needs CUDA's packages
+    .venv/bin/python envs/doctor.py torch    the lock of the build of torch that pip takes here;
+                                             whether pip reaches the packages, and room for them
 
 Standard library only, and older Pythons can read it, since it refuses them.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENVIRONMENT = os.path.join(ROOT, ".venv")
-TRIED = (3, 11)
+# One of PyPI, and one of the index that `make lock` was given: of PyTorch, for CPUs.
+TORCH_LOCKS = ("envs/torch.lock", "envs/torch_build.lock")
 # Measured: 2.0 GB with a CPU build of torch, and pip unpacks each package before it moves it.
 GIGABYTES = 4
 # Estimated, with the packages of a CUDA build of torch.
 GIGABYTES_CUDA = 12
 
 
+def read(*names):
+    """Return the content of a file of the project, or of .venv."""
+    with open(os.path.join(ROOT, *names)) as stream:
+        return stream.read()
+
+
 def lacking_python():
     """Return what is wrong with this Python, or None."""
-    if sys.version_info[:2] != TRIED:
-        tried, this = (".".join(map(str, version)) for version in (TRIED, sys.version_info[:2]))
-        remedy = (
-            f"install Python {tried}, or name it: make PYTHON=/path/to/python{tried}, "
-            "or install with pip (docs/installation.md)"
+    supported = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', read("pyproject.toml"))
+    this = "{}.{}".format(*sys.version_info)
+    if this not in supported:
+        return (
+            f"fathom runs on Python {', '.join(supported)}, and {sys.executable} is {this}; "
+            f"install one of them or uv, or name it: make PYTHON=/path/to/python{supported[-1]}"
         )
-        if sys.executable.startswith(ENVIRONMENT):
-            remedy = f"delete {ENVIRONMENT} and run again"
-        return f"envs/ has locks for Python {tried}, and {sys.executable} is {this}; {remedy}"
+    if os.path.exists(os.path.join(ENVIRONMENT, "pyvenv.cfg")):
+        made = re.search(r"version\w* = (\d+\.\d+)", read(ENVIRONMENT, "pyvenv.cfg"))
+        if made and made[1] != this:
+            return f"{ENVIRONMENT} has Python {made[1]}, not {this}; delete it and run again"
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
         return (
             f"{sys.executable} cannot make an environment (no venv or ensurepip); "
-            "install your system's package for it (Debian: python3.11-venv)"
+            f"install your system's package for it (Debian, Ubuntu: python{this}-venv)"
         )
     return None
 
@@ -61,67 +70,57 @@ def lacking_disk(gigabytes):
     return f"{free:.1f} GB are free at {ROOT}, {needed:.1f} GB are needed; make room there"
 
 
-def lacking_network(index_options):
-    """Return what keeps pip from the packages, or None.
+def torch_lock(index_options):
+    """Return the lock that has the file which pip takes for torch here.
+
+    One version has several builds, and pip may know of some by an index or folder that it was told.
+    It is asked without hashes: with them it prefers a file whose hash an index says, and so a build
+    for CUDA in an index to one for CPUs in a folder.
 
     Args:
         index_options: options of pip that name a further index.
     """
-    lock = os.path.join(ROOT, "envs", "torch.lock")
+    [pin] = re.findall("^torch==.*", read("envs", "torch.txt"), re.MULTILINE)
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--report", "-"]
-    command += ["--retries", "1", "--timeout", "15", *index_options]
-    # Without hashes, for which pip would download every file.
-    with open(lock) as stream:
-        text = stream.read()
-    command += [line.split()[0] for line in text.split("\n") if "==" in line]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command += ["--ignore-installed", "--no-deps", "--retries", "1", "--timeout", "15"]
+    done = subprocess.run([*command, *index_options, pin], capture_output=True, text=True)
     if done.returncode:
         words = [line[7:] for line in done.stderr.split("\n") if line.startswith("ERROR: ")]
-        return (
-            f"pip finds no packages ({words[-1] if words else 'it gave no reason'}); connect this "
-            "machine, or tell pip where they are (PIP_INDEX_URL, PIP_FIND_LINKS)"
+        sys.exit(
+            f"environment: pip finds no packages ({words[-1] if words else 'it gave no reason'}); "
+            "connect this machine, or tell pip where they are (PIP_INDEX_URL, PIP_FIND_LINKS)"
         )
-    coming = [package["metadata"] for package in json.loads(done.stdout)["install"]]
-    builds = [one["version"] for one in coming if one["name"] == "torch"]
-    with open(os.path.join(ENVIRONMENT, "torch.lock"), "w") as stream:
-        stream.write(of_one_build(text, builds))
-    if any(one["name"].startswith("nvidia") for one in coming):
-        return lacking_disk(GIGABYTES_CUDA)
-    return None
+    [coming] = json.loads(done.stdout)["install"]
+    needs = coming["metadata"].get("requires_dist", [])
+    if sys.platform == "linux" and any(need.startswith("nvidia-") for need in needs):
+        missing = lacking_disk(GIGABYTES_CUDA)
+        if missing:
+            sys.exit(f"environment: {missing}")
+    return lock_of(coming["download_info"])
 
 
-def of_one_build(lock, versions):
-    """Return a lock that accepts one build of torch.
-
-    Where pip knows the hash of a file in advance, as of an index, it prefers that to a file of a
-    folder, and would take another build than without hashes: CUDA's in place of one for a CPU.
+def lock_of(file):
+    """Return the lock that has a file of torch.
 
     Args:
-        lock: the content of torch.lock.
-        versions: the version of torch that pip takes, such as 2.13.0+cpu; none where it has it.
+        file: its address and its hashes, as pip reports them.
     """
-    for version in versions:
-        public = version.split("+")[0]
-        lock = lock.replace(f"\ntorch=={public} ", f"\ntorch=={version} ")
-    return lock
-
-
-def needs_cuda():
-    """Return whether the torch that is installed is a build for CUDA, on a system that has it."""
-    from importlib.metadata import requires
-
-    return sys.platform == "linux" and any(need.startswith("nvidia-") for need in requires("torch"))
+    [digest] = set(re.findall(r"\b[0-9a-f]{64}\b", json.dumps(file["archive_info"])))
+    for lock in TORCH_LOCKS:
+        if digest in read(lock):
+            return lock
+    sys.exit(
+        f"environment: no lock has {file['url']}; for the build of another index: "
+        "make lock TORCH_INDEX=<its address>, then make environment TORCH_INDEX=<its address>"
+    )
 
 
 def main():
     """Run one group of checks; the first thing that is missing ends the command."""
-    if sys.argv[1] == "cuda":
-        sys.exit(not needs_cuda())
-    missing = lacking_python()
-    if sys.argv[1] == "machine":
-        missing = missing or lacking_disk(GIGABYTES)
-    else:
-        missing = missing or lacking_network(sys.argv[2:])
+    if sys.argv[1] == "torch":
+        sys.stdout.write(torch_lock(sys.argv[2:]) + "\n")
+        return
+    missing = lacking_python() or lacking_disk(GIGABYTES)
     if missing:
         sys.exit(f"environment: {missing}")
 

@@ -1,5 +1,10 @@
 #!/bin/sh
-# Made by `make lock` from versions.txt (pins e1770215da0d5339). Not edited by hand.
+# Snakemake runs this in a new conda environment, and makes a new one where this file or the yaml changed.
+# Locks: 2224169302 280491
 set -eu
-READTHEDOCS=1 python -m pip install --no-cache-dir --no-deps --no-build-isolation --require-hashes --no-binary fairseq-fixed -r envs/fairseq.lock
+locked="python -m pip install --no-deps --require-hashes --no-build-isolation"
+torch=$(python envs/doctor.py torch)
+$locked -r "$torch"
+$locked -r envs/requirements.lock
+READTHEDOCS=1 $locked --no-cache-dir --no-binary fairseq-fixed -r envs/fairseq.lock
 python -m pip install --no-deps --no-build-isolation --editable .

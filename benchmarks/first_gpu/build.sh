@@ -17,7 +17,7 @@ mkdir -p "$folder/wheels"
 chosen=$(mktemp -d)
 trap 'rm -rf "$chosen"' EXIT
 
-# The listed packages in the versions of the locks, whose hashes are those of another Python's wheels.
+# The listed packages in the versions of the locks.
 awk -v folder="$chosen" 'FILENAME ~ /packages.txt$/ { listed[$1]; next }
 	split($1, name, "==") == 2 && name[1] in listed {
 		print $1 > (folder (name[1] ~ /^(antlr4|fairseq)/ ? "/sources" : "/wheels"))

@@ -4,19 +4,18 @@ They are small enough for every test run; tests/pipeline/freeze.py has those of 
 """
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from envs.lock import PYTHON, pins
 from fathom.config.paths import Paths
 from fathom.decode.translate import split_lines
 from fathom.results.recipe import RECIPE
 from fathom.scoring.bootstrap import draws, interval
 from fathom.scoring.metrics import HeldOut, measure, metrics_of
 from tests.scoring.conftest import ENGLISH, OTHER
+from tests.support.locks import locked, text
 from tests.support.small_runs import latent, masked, specification, train_run
 from tests.support.trained import trained_spec, write_text, write_trained
 
@@ -28,17 +27,15 @@ TRAINED = {
     "masked": masked(),
     "group_dropout": specification("group_dropout", ("encoder", "decoder"), groups=4, active=2),
 }
-# The only versions whose numbers are frozen.
-LOCK = Path(__file__).parents[2] / "envs" / "torch.lock"
-LOCKED = f"Python {PYTHON}, {pins(LOCK.read_text(encoding='utf-8'))['torch']}"
+# The only version whose numbers are frozen.
+LOCKED = f"torch=={locked(text('envs/torch.lock'))['torch']}"
 # Other processors round otherwise: by 1e-6 nats after so few updates, and seldom another piece.
 NATS, LINES = 1e-4, 0.9
 
 
 def versions() -> str:
-    """Return the versions of Python and torch here, written as LOCKED."""
-    python = ".".join(map(str, sys.version_info[:2]))
-    return f"Python {python}, torch=={torch.__version__.split('+')[0]}"
+    """Return the version of torch here, written as LOCKED."""
+    return f"torch=={torch.__version__.split('+')[0]}"
 
 
 def processor() -> str:

@@ -89,11 +89,16 @@ def test_the_installed_command_writes_into_the_working_folder(fathom):
 # One file for a machine without a network
 
 
-@pytest.mark.parametrize("needs_cuda", [True, False])
-def test_the_packages_of_cuda_come_where_torch_is_a_build_for_it(monkeypatch, needs_cuda):
-    monkeypatch.setattr(sys, "executable", shutil.which("true" if needs_cuda else "false"))
-    assert ("envs/cuda.lock" in bundle.locks()) == needs_cuda
-    assert all((ROOT / lock).is_file() for lock in bundle.locks() if not lock.startswith("."))
+def test_the_build_of_torch_is_that_of_the_index_that_was_named(tmp_path, monkeypatch):
+    asked = tmp_path / "asked"
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "$@" >{asked}\necho envs/torch_build.lock\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    torch, *others = bundle.locks(["--extra-index-url", "http://here"])
+    assert torch == "envs/torch_build.lock"
+    assert asked.read_text().endswith("doctor.py torch --extra-index-url http://here\n")
+    assert all((ROOT / lock).is_file() for lock in (torch, *others))
 
 
 def test_it_has_the_files_of_the_commit_packages_and_sources(tmp_path, monkeypatch):
@@ -103,7 +108,7 @@ def test_it_has_the_files_of_the_commit_packages_and_sources(tmp_path, monkeypat
         path.write_text("text")
         yield path
 
-    monkeypatch.setattr(bundle, "packages", lambda folder: (folder / "one.whl").touch())
+    monkeypatch.setattr(bundle, "packages", lambda folder, options: (folder / "one.whl").touch())
     monkeypatch.setattr(bundle, "sources", source)
     out = tmp_path / "bundle.tar"
     monkeypatch.setattr(sys, "argv", ["bundle.py", "--out", str(out)])
@@ -113,6 +118,7 @@ def test_it_has_the_files_of_the_commit_packages_and_sources(tmp_path, monkeypat
         names = {member.name for member in written}
         script = written.getmember("fathom/install-offline")
     assert {"fathom/wheels/one.whl", "fathom/results/sources/by_hand/text.tar"} < names
+    assert "fathom/wheels/python" in names
     assert {f"fathom/{name}" for name in bundle.code()} < names
     assert script.mode & 0o100
 

@@ -1,49 +1,29 @@
-"""One list of versions: the locks, the conda file and the environment itself follow from it."""
+"""The lists of envs/ and their locks, the package's ranges and the environment itself agree."""
 
 import ast
 import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import packages_distributions, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
-from envs.lock import (
-    CUDA,
-    FAIRSEQ,
-    LOCKS,
-    SOURCE,
-    TORCH,
-    USABLE,
-    canonical,
-    conda_file,
-    hashes,
-    header,
-    list_of,
-    lists,
-    locked,
-    pins,
-    post_deploy,
-)
+from tests.support.locks import ENVS, ROOT, locked, pythons, requirements, text
 
-ROOT = Path(__file__).resolve().parents[2]
-ENVS = ROOT / "envs"
 # Listed though nothing imports them: builders, commands, plugins, and what pandas writes with.
 COMMANDS = {"setuptools", "wheel", "pyright", "pytest-xdist", "ruff", "snakefmt"}
-# Locks of CUDA alone, and of environments beside .venv.
-ELSEWHERE = ("cuda.lock", "docs.lock", "slurm_official.lock")
-DERIVED = {"fathom.yaml": conda_file, "fathom.post-deploy.sh": post_deploy}
-LISTS = lists()
-
-
-def text(name: str) -> str:
-    """Return the content of a file of envs/."""
-    return (ENVS / name).read_text(encoding="utf-8")
+LISTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ENVS.glob("*.txt"))}
+LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ENVS.glob("*.lock"))}
+# The lock of another build of torch, from the same list.
+BUILD = "torch_build"
+CUDA = re.compile(r"(nvidia|cuda)-|triton$")
 
 
 def project() -> dict:
@@ -51,123 +31,115 @@ def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-@pytest.fixture
-def versions() -> str:
-    return text("versions.txt")
+def names(lines: list[Requirement]) -> set[str]:
+    """Return the packages' canonical names."""
+    return {canonicalize_name(line.name) for line in lines}
 
 
-@pytest.fixture
-def locks() -> dict[str, str]:
-    return {name: text(name) for name in LOCKS}
+def listed() -> dict[str, str]:
+    """Return the version of each package in the lists."""
+    lines = [line for content in LISTS.values() for line in requirements(content)]
+    return {canonicalize_name(line.name): str(line.specifier)[2:] for line in lines}
 
 
-def exact(line: str) -> str:
-    """Return a pin without extras, as locks have it."""
-    return re.sub(r"\[.*\]", "", line)
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_has_the_versions_of_its_list_and_names_no_index(name):
+    own = requirements(LISTS[name.removesuffix("_build")])
+    pinned = locked(LOCKS[name])
+    for line in own:
+        assert line.specifier.contains(pinned[canonicalize_name(line.name)]), "run make lock"
+    # uv says below each package who asked for it.
+    asked = re.findall(r"^([\w.-]+)==(?:.*\\\n)*.*\n    # via .*-r ", LOCKS[name], re.MULTILINE)
+    assert set(asked) == names(own), "run make lock"
+    assert "//" not in LOCKS[name], "an index is the user's choice"
 
 
-@pytest.mark.parametrize("name", [*LISTS, *DERIVED])
-def test_each_generated_file_follows_from_its_list_and_names_no_index(versions, locks, name):
-    first = header(LISTS.get(name, versions), list_of(name) if name in LISTS else "versions.txt")
-    assert first in text(name), f"envs/{name} is older than its list; run make lock"
-    assert "//" not in text(name).replace("#!/", ""), "an index is the user's choice"
-    if name in DERIVED:
-        assert text(name) == DERIVED[name](versions, locks), f"envs/{name} is stale; run make lock"
+def test_every_list_has_a_lock():
+    assert {*LOCKS} - {BUILD} == {*LISTS}
 
 
-def test_every_listed_version_stands_in_exactly_one_lock(versions, locks):
-    for name, line in pins(versions).items():
-        found = [pins(lock)[name] for lock in locks.values() if name in pins(lock)]
-        assert found == [exact(line)]
+def test_locks_agree_on_the_version_of_a_package():
+    """In whichever order they are installed, the last one changes nothing."""
+    found = {}
+    for content in LOCKS.values():
+        for name, pinned in locked(content).items():
+            found.setdefault(name, set()).add(pinned.split("+")[0])
+    assert not {name: versions for name, versions in found.items() if len(versions) > 1}
 
 
-def test_an_optional_lock_adds_its_list_to_the_environment(locks):
-    for name, listed in LISTS.items():
-        if name not in LOCKS:
-            added = pins(text(name))
-            assert {exact(line) for line in pins(listed).values()} <= set(added.values())
-            assert not set(added) & {package for lock in locks.values() for package in pins(lock)}
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_python_gets_the_same_versions(name):
+    """So that no number moves with Python."""
+    first, *others = (locked(LOCKS[name], python) for python in pythons())
+    assert first
+    assert all(other == first for other in others)
 
 
-def test_locks_hold_exact_versions_and_share_no_package(locks):
-    names = [name for lock in locks.values() for name in pins(lock)]
-    assert len(names) == len(set(names))
-    for lock in locks.values():
-        for line in pins(lock).values():
-            assert re.fullmatch(r"[\w.-]+==[\w.]+", line)
+def test_the_pythons_are_those_that_pip_takes():
+    """The Makefile, its check of the machine and the locks have them of the classifiers."""
+    supported = SpecifierSet(project()["requires-python"])
+    minors = [f"3.{minor}" for minor in range(8, 20)]
+    assert [minor for minor in minors if supported.contains(f"{minor}.9")] == pythons()
 
 
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("name", LOCKS)
 def test_every_requirement_has_the_hashes_of_its_files(name):
     """Without them pip installs what an index has under a name."""
-    lock = text(name)
-    found = hashes(lock)
-    assert list(found) == list(pins(lock))
-    for package, digests in found.items():
-        assert digests, package
-        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
-    assert lock == header(LISTS[name], list_of(name)) + locked(pins(lock).values(), found)
+    entries = re.findall(r"^[\w.-]+==.*(?:\n +--hash.*)*", LOCKS[name], re.MULTILINE)
+    assert len(entries) == len(requirements(LOCKS[name]))
+    for entry in entries:
+        pin, *digests = entry.split(" \\\n")
+        assert re.match(r"[\w.-]+==[\w.+]+( ;|$)", pin)
+        assert digests, pin
+        assert all(re.fullmatch(" *--hash=sha256:[0-9a-f]{64}", digest) for digest in digests)
 
 
 def test_pip_is_asked_for_hashes_wherever_a_lock_is_installed():
-    """Also by the script for conda, which has the locks' own source of fairseq."""
-    commands = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ").split("\n")
-    commands = [line.replace("$(LOCKED)", "--require-hashes") for line in commands]
-    commands += text("fathom.post-deploy.sh").split("\n")
-    installing = [line for line in commands if re.search(r"-r (envs|\.venv)/\w+\.lock", line)]
-    named = {Path(lock).name for line in installing for lock in re.findall(r"-r (\S+)", line)}
-    assert named == {lock.name for lock in (ROOT / "envs").glob("*.lock")}
+    """Also by the script for conda."""
+    commands = text("Makefile").replace("\\\n", " ").replace("$(LOCKED)", "--require-hashes")
+    script = text("envs/fathom.post-deploy.sh")
+    [words] = re.findall('^locked="(.*)"$', script, re.MULTILINE)
+    lines = (commands + script.replace("$locked", words)).split("\n")
+    chosen = r"\$\$\(cat \.venv/torch\)|\$torch"
+    installing = [line for line in lines if re.search(rf'-r (envs/\w+\.lock|"({chosen})")', line)]
+    named = {name for line in installing for name in re.findall(r"-r envs/(\w+)\.lock", line)}
+    assert named == {*LOCKS} - {"torch", BUILD}
+    assert len([line for line in installing if re.search(chosen, line)]) == 2
     assert not [line for line in installing if "--require-hashes" not in line]
 
 
-WHEELS = {
-    "numpy-2.4.6-cp311-cp311-win32.whl": True,
-    "a-1-py2.py3-none-any.whl": True,
-    "a-1-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl": True,
-    "a-1-cp39-abi3-macosx_11_0_arm64.whl": True,
-    "a-1-cp310-abi3-macosx_11_0_arm64.whl": True,
-    "a-1-cp310.cp311-none-any.whl": True,
-    "a-1.tar.gz": True,
-    "numpy-2.4.6-cp312-cp312-win32.whl": False,
-    "a-1-cp312-abi3-win32.whl": False,
-    "a-1-cp314-cp314t-win32.whl": False,
-    "a-1-pp311-pypy311_pp73-win_amd64.whl": False,
-}
+def test_snakemake_makes_another_conda_environment_where_a_lock_changed():
+    """It compares the yaml file and the script beside it, and reads nothing else."""
+    [files] = re.findall("^LOCKS := (.*)$", text("Makefile"), re.MULTILINE)
+    content = b"".join((ROOT / file).read_bytes() for file in files.split())
+    summed = subprocess.run(["cksum"], input=content, capture_output=True, check=True)
+    assert f"# Locks: {summed.stdout.decode().strip()}\n" in text("envs/fathom.post-deploy.sh")
 
 
-@pytest.mark.parametrize(("name", "usable"), WHEELS.items())
-def test_a_file_is_kept_if_this_python_can_use_it(name, usable):
-    assert bool(USABLE.search(f"x/{name}")) is usable
-    assert bool(SOURCE.search(name)) is name.endswith(".gz")
-
-
-def test_torch_its_packages_and_fairseq_have_locks_of_their_own(locks):
+def test_torch_its_packages_and_fairseq_have_locks_of_their_own():
     """A build of torch without CUDA gets none of its packages; fairseq comes as Python alone."""
-    others = set(pins(locks["requirements.lock"]))
-    assert not {name for name in others if re.match(r"torch|nvidia|cuda|triton", name)}
-    assert TORCH in pins(locks["torch.lock"])
-    assert "nvidia-nccl-cu13" in pins(locks["cuda.lock"])
-    assert all(CUDA.match(name) for name in pins(locks["cuda.lock"]))
-    assert set(pins(locks["fairseq.lock"])) == {FAIRSEQ}
+    assert any(CUDA.match(name) for name in locked(LOCKS["torch"], system="linux"))
+    for name in {*LOCKS} - {"torch"}:
+        assert not [package for package in locked(LOCKS[name]) if CUDA.match(package)], name
+    assert {name for name in LOCKS if "torch" in locked(LOCKS[name])} == {"torch", BUILD}
+    assert set(locked(LOCKS["fairseq"])) == {"fairseq-fixed"}
     [folder] = find_spec("fairseq").submodule_search_locations
     assert not list(Path(folder).rglob("*.so"))
 
 
 def test_the_environment_is_what_the_locks_say():
-    wanted = {
-        name: line.split("==")[1]
-        for lock in (text(name) for name in LISTS if name not in ELSEWHERE)
-        for name, line in pins(lock).items()
-    }
-    found = {name: version(name).split("+")[0] for name in wanted}
-    assert found == wanted, "run make environment ctranslate2 transformers"
+    torch = BUILD if "+" in version("torch") else "torch"
+    for name in {*LOCKS} - {"torch", BUILD, "docs", "slurm_official"} | {torch}:
+        wanted = locked(LOCKS[name])
+        found = {package: version(package) for package in wanted}
+        assert found == wanted, "run make environment ctranslate2 transformers"
 
 
 @pytest.mark.slow
 def test_pip_misses_torchaudio_and_nothing_else():
     command = [sys.executable, "-m", "pip", "check", "--disable-pip-version-check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    fairseq = pins(text("fairseq.lock"))[FAIRSEQ].replace("==", " ")
+    fairseq = f"fairseq-fixed {listed()['fairseq-fixed']}"
     assert done.stdout.strip() == f"{fairseq} requires torchaudio, which is not installed."
 
 
@@ -182,40 +154,47 @@ def imported(*folders: str) -> dict[str, set[str]]:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules = [node.module]
             for module in {module.split(".")[0] for module in modules}:
-                packages = {canonical(package) for package in providers.get(module, [])}
+                packages = {canonicalize_name(package) for package in providers.get(module, [])}
                 places[f"{path.relative_to(ROOT)}:{node.lineno}: {module}"] = packages - {"fathom"}
     return places
 
 
 @pytest.mark.slow
 def test_every_package_that_the_library_imports_is_listed():
-    listed = {package for name in LISTS.values() for package in pins(name)}
+    known = {*listed()}
     unlisted = {
-        place for place, packages in imported("lib").items() if packages and not packages & listed
+        place for place, packages in imported("lib").items() if packages and not packages & known
     }
-    assert not unlisted, "add them to envs/versions.txt and run make lock"
+    assert not unlisted, "add them to envs/requirements.txt and run make lock"
 
 
 @pytest.mark.slow
-def test_every_listed_package_is_imported_or_a_command(versions):
-    used = set().union(*imported("lib", "tests").values())
-    assert set(pins(versions)) - used == COMMANDS, "delete the others, and run make lock"
+def test_every_listed_package_is_imported_or_a_command_or_one_that_fairseq_asks_for():
+    environment = {name for lock in ("torch", "requirements") for name in locked(LOCKS[lock])}
+    used = set().union(*imported("lib", "tests").values()) | fairseq_asks_for()
+    assert ({*listed()} & environment) - used == COMMANDS, "delete the others, and run make lock"
+
+
+def fairseq_asks_for() -> set[str]:
+    """Return the packages that fairseq names, without those of its extras."""
+    lines = [Requirement(line) for line in requires("fairseq-fixed")]
+    return names([line for line in lines if not line.marker])
 
 
 def ranges(lines: list[str]) -> dict[str, Requirement]:
     """Return requirements by their package's canonical name."""
-    return {canonical(one.name): one for one in map(Requirement, lines)}
+    return {canonicalize_name(one.name): one for one in map(Requirement, lines)}
 
 
 def test_the_locked_versions_are_within_the_ranges_of_the_package():
     """`pip install .` takes ranges, and what is tested is one version of each."""
     extras = project()["optional-dependencies"]
     optional = [line for lines in extras.values() for line in lines]
-    listed = {name: line for one in LISTS.values() for name, line in pins(one).items()}
     asked = ranges([*project()["dependencies"], *optional])
-    assert {*asked} == {*listed} - {"setuptools", "wheel"}
+    assert {*asked} <= {*listed()}
+    assert {*listed()} - {*asked} <= {"setuptools", "wheel"} | fairseq_asks_for()
     for name, requirement in asked.items():
-        assert requirement.specifier.contains(listed[name].split("==")[1]), name
+        assert requirement.specifier.contains(listed()[name]), name
         assert "==" not in str(requirement.specifier), f"{name}: a pin belongs to envs/"
 
 
