@@ -1,6 +1,6 @@
 #!/bin/sh
 # Snakemake runs this in a new conda environment, and makes a new one where this file or the yaml changed.
-# Locks: 2224169302 280491
+# Locks: 34894260 280517
 set -eu
 locked="python -m pip install --no-deps --require-hashes --no-build-isolation"
 torch=$(python envs/doctor.py torch)

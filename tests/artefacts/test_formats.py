@@ -89,6 +89,30 @@ def test_tex_escapes_text_and_has_balanced_braces(small):
     assert ". a b}" in tex(replace(small, caption="a\n\nb"))
 
 
+TEX = {
+    "λ, τ → ∞": r"$\lambda$, $\tau$ $\rightarrow$ $\infty$",
+    "✓ ± † ≤ ⇒ ∈": r"$\checkmark$ $\pm$ $^{\dagger}$ $\leq$ $\Rightarrow$ $\in$",
+    "ΑΩο": r"$\mathrm{A}$$\Omega$$\mathrm{o}$",
+    "ðı Übung e\u0301 “a” — 5 °": "ðı Übung é “a” — 5 °",  # T1 has these letters and marks
+}
+
+
+@pytest.mark.parametrize(("text", "written"), TEX.items())
+def test_pdflatex_takes_greek_letters_arrows_and_relations(small, text, written):
+    row = replace(small.blocks[0].rows[0], label=text)
+    made = tex(replace(small, blocks=(replace(small.blocks[0], rows=(row,)),)))
+    assert f"\n{written} & " in made
+    assert made.startswith("% Needs ")
+
+
+@pytest.mark.parametrize("text", ["字 汉", "ह", "Ж", "Ħ", "ή", "∛", "✗", "\u200b"])
+def test_a_table_with_letters_that_pdflatex_lacks_names_xelatex(small, text):
+    first, second = tex(replace(small, caption=text)).split("\n")[:2]
+    named = text if text.isprintable() else "U+200B"
+    assert first.startswith(f"% pdfLaTeX has no {named}: this table needs XeLaTeX")
+    assert second.startswith("% Needs ")
+
+
 def block(*rows, columns=("Avg.", "bos", "fra")):
     """Return a block of rows, each a label and cells; text alone is a cell."""
     views = [

@@ -358,7 +358,7 @@ def test_a_result_where_the_paper_has_none_and_the_reverse_have_a_sign_and_a_not
         "⇄: we have a result where the paper has none, or the reverse.",
         "The paper's “NA”: diverged.",
     } <= {*shown.notes}
-    assert r"$\rightleftharpoons$" in tex(shown)
+    assert r"$\rightleftarrows$" in tex(shown)
 
 
 def test_rows_of_another_depth_say_which_and_a_count_that_seeds_share_has_no_spread(tmp_path):

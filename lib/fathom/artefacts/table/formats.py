@@ -1,45 +1,48 @@
 """A table's files: csv with every digit, and md, tex and html for reading; and the terminal."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
+from unicodedata import normalize
 
 from fathom.artefacts.rendering import environment, markdown_text, write_csv
 from fathom.artefacts.table.comparison import AGAINST, ComparedTable
 from fathom.artefacts.table.differences import numbers_by_seed
 from fathom.artefacts.table.view import BlockView, CellView, RowView, TableView, our_text
+from fathom.io.errors import brief
 from fathom.io.files import write_text
 from fathom.results.tree import SEEDS
 
+# In text these are commands of LaTeX, or print other characters.
 _TEX = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "{}$&#%_"},
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
-    # In text these print other characters.
     **{character: f"${character}$" for character in "<>|"},
     # A bracket that begins a row is read as the line break's argument.
     "[": "{[}",
     "]": "{]}",
-    "±": r"$\pm$",
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
-    "⇄": r"$\rightleftharpoons$",
     "–": "--",
     "§": r"\S{}",
     "·": r"$\cdot$",
     "½": r"$\frac{1}{2}$",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "Σ": r"$\Sigma$",
-    "Δ": r"$\Delta$",
+    # Greek letters that LaTeX has as Latin ones alone.
+    **{
+        greek: rf"$\mathrm{{{latin}}}$"
+        for greek, latin in zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True)
+    },
 }
+# Latin letters of LaTeX's encoding T1, and what else pdfLaTeX prints as it is.
+_LETTERS = "À-ÖØ-öø-ĥĨ-ķĹ-ľŁ-ňŊ-ťŨ-žȘ-ț"
+_PRINTED = re.compile(rf"[\n -~¡-¿–—‘’“”„…‰‹›€™{_LETTERS}]")
 AVERAGE, DECIMALS = "avg", 2
 GAP = 2  # characters between two columns of the terminal
 
@@ -111,7 +114,12 @@ def tex(table: TableView) -> str:
     """Return a table as a LaTeX table environment, to be included by a document."""
     templates = environment(brackets="<>")
     templates.filters |= {"tex": _tex, "tex_cell": _tex_cell}
-    return templates.get_template("table.tex").render(table=table)
+    text = templates.get_template("table.tex").render(table=table)
+    if others := sorted({each for each in text if not _PRINTED.match(each)}):
+        names = (each if each.isprintable() else f"U+{ord(each):04X}" for each in others)
+        needs = "XeLaTeX or LuaLaTeX, and a font that has them"
+        text = f"% pdfLaTeX has no {brief(' '.join(names))}: this table needs {needs}.\n{text}"
+    return text
 
 
 def terminal(block: BlockView, width: int) -> tuple[list[tuple[str, str]], bool]:
@@ -229,8 +237,27 @@ def _markdown_grid(block: BlockView) -> str:
 
 
 def _tex(text: str) -> str:
-    """Return text on one line in which no character is a command of LaTeX."""
-    return "".join(_TEX.get(character, character) for character in " ".join(text.split()))
+    """Return text on one line in which no character is a command of LaTeX.
+
+    Symbols of LaTeX and amssymb are in math; what pdfLaTeX does not have stays.
+    """
+    return normalize("NFC", " ".join(text.split())).translate(_tex_codes())
+
+
+@cache
+def _tex_codes() -> dict[int, str]:
+    """Return LaTeX for characters that pdfLaTeX does not print as they are."""
+    # The library pylatexenc also gives commands that no package defines, such as allequal.
+    from docutils.utils.math.unichar2tex import uni2tex_table
+
+    # These are letters of text, or need an argument.
+    other = re.compile(rf"[{_LETTERS}]|.\\(sqrt|\w+brace )")
+    symbols = {
+        code: f"${symbol.strip()}$"
+        for code, symbol in uni2tex_table.items()
+        if not other.match(f"{chr(code)}{symbol}")
+    }
+    return symbols | str.maketrans(_TEX)
 
 
 def _tex_cell(cell: CellView) -> str:
