@@ -14,9 +14,9 @@ from torch import nn
 
 from fathom.io import locks
 from fathom.io.files import read_json
-from fathom.io.signals import Stopped
+from fathom.io.signals import Stopped, raised
 from fathom.results.run_state import read_state
-from fathom.train import session
+from fathom.train import ranks, session
 from fathom.train.batches.held_out import ordered
 from fathom.train.loop import Training, TrainPaths
 from fathom.train.outcomes import validate
@@ -224,6 +224,31 @@ def test_what_another_program_left_in_the_shell_is_refused_in_one_line(monkeypat
         monkeypatch.setenv(name, value)
     with refused(f"WORLD_SIZE is '{left['WORLD_SIZE']}'", remedy="run `unset WORLD_SIZE`"):
         Ranks.join(torch.device("cpu"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_process_that_waits_for_others_says_so_and_hears_signals(rank, number):
+    """torch waits half an hour in compiled code, and only KILL ended it."""
+    said = FORK.Queue()
+
+    def wait_for_ever():
+        ranks._SILENT, ranks.say = 1, said.put
+        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29617"}
+        try:
+            with raised():
+                join({"RANK": str(rank), "WORLD_SIZE": "2", **place})
+        except Stopped as stopped:
+            said.put(stopped.number)
+
+    process = FORK.Process(target=wait_for_ever, daemon=True)
+    process.start()
+    line = f"fathom: process {rank} waits for process {1 - rank}, at 127.0.0.1:29617"
+    assert said.get(timeout=60) == line
+    os.kill(process.pid, number)
+    assert said.get(timeout=60) == number
+    process.join(60)
+    assert process.exitcode == 0
 
 
 @pytest.mark.parametrize("alone", [{}, {"WORLD_SIZE": ""}, {"WORLD_SIZE": "1"}])

@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
+from threading import Thread
 
 import torch
 import torch.distributed as dist
@@ -11,6 +14,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from fathom.io.errors import FathomError, brief
+from fathom.io.screen import say
 
 
 class PeerLost(FathomError):
@@ -24,6 +28,7 @@ class PeerLost(FathomError):
 
 # What torchrun sets for each process, and torch reads.
 _LAUNCHER = ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")
+_SILENT = 60  # seconds without a word about processes that do not come
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,8 @@ class Ranks:
         if world == 1:
             return cls(0, 1)
         if not dist.is_initialized():
-            with detecting_lost_peers():
-                # Numbers of the host go another way: the host must not wait for the device.
-                backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
-                dist.init_process_group(backend)
+            # Numbers of the host go another way: the host must not wait for the device.
+            _begin("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo", world)
         return cls(dist.get_rank(), world)
 
     @property
@@ -89,6 +92,33 @@ def _world() -> int:
             remedy = "run `unset WORLD_SIZE`, or start the processes with torchrun"
             raise FathomError(what, "the environment", remedy)
     return int(given["WORLD_SIZE"])
+
+
+def _begin(backend: str, world: int) -> None:
+    """Begin the process group, and say after a minute which processes have not come.
+
+    torch waits in compiled code, where no signal is heard: so another thread calls it.
+    """
+    begun: Future[None] = Future()
+
+    def begin() -> None:
+        try:
+            dist.init_process_group(backend)
+            begun.set_result(None)
+        except Exception as error:  # noqa: BLE001
+            begun.set_exception(error)
+
+    Thread(target=begin, daemon=True).start()
+    # In slices: a signal that comes just before a wait is heard only after it.
+    for second in count(1):
+        if wait([begun], 1).done:
+            break
+        if second == _SILENT:
+            rank, host, port = (os.environ[name] for name in _LAUNCHER[1:])
+            others = ", ".join(str(other) for other in range(world) if str(other) != rank)
+            say(f"fathom: process {rank} waits for process {brief(others)}, at {host}:{port}")
+    with detecting_lost_peers():
+        begun.result()
 
 
 @contextmanager
