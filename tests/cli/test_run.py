@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.small_disk import small_disk
+
 ROOT = Path(__file__).parents[2]
 TABLE, ROW = "latent_depth_table5", "latent_depth_table5: LL-D, 12/24"
 BASE, GATED = "latent_depth/m2o_diverse_12_12", "latent_depth/m2o_diverse_ll_d_12_24"
@@ -67,6 +69,31 @@ def test_words_in_any_order_start_the_command_of_snakemake_that_says_the_same(st
     command = started(*typed)
     assert "--logger fathom" in shlex.join(command)
     assert parsed(command) == parsed(shlex.split(same))
+
+
+HOMES = {
+    "without room": lambda folder: folder / "disk",
+    "a file": lambda folder: folder / "file",
+    "where nobody writes": lambda folder: Path("/proc/nobody"),
+}
+
+
+@pytest.mark.parametrize("home", HOMES.values(), ids=HOMES)
+def test_a_home_without_room_for_caches_is_left_alone(call, monkeypatch, tmp_path, home):
+    """Snakemake ended in a traceback, before it read the Snakefile."""
+    (tmp_path / "file").touch()
+    with small_disk(tmp_path / "disk") as disk:
+        disk.fill(leave=2**19)
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setenv("HOME", str(home(tmp_path)))
+        for name in ("XDG_CACHE_HOME", "MPLCONFIGDIR"):
+            monkeypatch.setenv(name, "")
+        monkeypatch.setattr(os, "execvp", lambda *_: None)
+        answer = call("run", TABLE)
+    said = answer.err.splitlines()[1:]
+    caches = str(ROOT / ".snakemake" / "caches")
+    assert [line.startswith(f"fathom: caches are in {caches}: ") for line in said] == [True]
+    assert [os.environ[name] for name in ("XDG_CACHE_HOME", "MPLCONFIGDIR")] == [caches] * 2
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ from fathom.io.errors import FathomError, closest, unknown
 from fathom.io.screen import say
 
 _STEPS = "clone the project, or make each step: fathom fetch, prepare, subwords, encode, train"
+_CACHES = 2**20  # bytes that caches need
 WORKFLOW, LOGGER = Path("workflow") / "Snakefile", "fathom"
 
 Target = Annotated[
@@ -102,12 +104,27 @@ def run(
     words += ["--logger", LOGGER] if find_spec(f"snakemake_logger_plugin_{LOGGER}") else []
     words += [*targets[first:], *(["--config", *given] if given else [])]
     say(shlex.join(words))
+    _give_caches_room()
     beside = Path(sys.executable).with_name(words[0])
     try:
         os.execvp(beside if beside.exists() else words[0], words)
     except FileNotFoundError:
         remedy = "run `make environment`, and add .venv/bin to PATH"
         raise FathomError("no such command", words[0], remedy) from None
+
+
+def _give_caches_room() -> None:
+    """Name a folder here for caches of Snakemake and matplotlib where the home has no room."""
+    try:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        caches.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=caches) as probe:
+            probe.write(bytes(_CACHES))
+            probe.flush()
+    except (OSError, RuntimeError) as error:
+        here = Path(".snakemake").absolute() / "caches"
+        os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here)
+        say(f"fathom: caches are in {here}: {getattr(error, 'strerror', error)} in the home")
 
 
 def _asked(project: Project, texts: list[str]) -> tuple[list[str], str]:
