@@ -8,6 +8,9 @@ from itertools import combinations, product
 import matplotlib
 import numpy as np
 import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib.font_manager import fontManager
 from matplotlib.path import Path
 from pandas import DataFrame, concat, read_csv
 
@@ -600,6 +603,58 @@ def test_a_full_disk_is_raised_as_such_and_leaves_the_figure_of_before(tmp_path)
         assert caught.value.filename == str(disk.folder / "one.pdf")
         assert [path.name for path in disk.folder.iterdir()] == ["one.pdf"]
         assert (disk.folder / "one.pdf").read_bytes() == b"old"
+
+
+@pytest.fixture
+def font_with(tmp_path):
+    """A function that installs a font with some letters, until the test ends."""
+    before = list(fontManager.ttflist)
+
+    def install(name, letters):
+        pen = TTGlyphPen(None)
+        for point in ((0, 0), (0, 900), (900, 900)):
+            (pen.lineTo if point != (0, 0) else pen.moveTo)(point)
+        pen.closePath()
+        glyphs = {".notdef": pen.glyph()} | {
+            f"letter{at}": pen.glyph() for at in range(len(letters))
+        }
+        font = FontBuilder(1000)
+        font.setupGlyphOrder([*glyphs])
+        font.setupCharacterMap({ord(each): f"letter{at}" for at, each in enumerate(letters)})
+        font.setupGlyf(glyphs)
+        font.setupHorizontalMetrics(dict.fromkeys(glyphs, (1000, 0)))
+        font.setupHorizontalHeader(ascent=900, descent=-100)
+        font.setupNameTable({"familyName": name, "styleName": "Regular", "psName": name})
+        font.setupOS2()
+        font.setupPost()
+        font.save(tmp_path / f"{name}.ttf")
+        fontManager.addfont(tmp_path / f"{name}.ttf")
+
+    yield install
+    fontManager.ttflist[:] = before
+
+
+def titled(title):
+    """Return the bytes of a PDF of an empty panel with a title."""
+    with drawing.styled():
+        made, (axes,) = drawing.panels(1)
+        axes.set_title(title)
+        return drawing.rendered(made, "pdf")
+
+
+@pytest.mark.filterwarnings("error")
+def test_letters_that_the_figures_font_lacks_come_from_an_installed_one_or_are_said_once(
+    font_with, capfd
+):
+    """matplotlib drew boxes, and warned with paths, once for each letter and size."""
+    assert b"ownfont" not in titled("plain λ → ✓")
+    font_with("ownfont", "汉字")
+    assert b"ownfont" in titled("汉字")
+    assert not "".join(capfd.readouterr())
+    for _ in range(2):
+        titled("ह 汉")
+    no_font = "no font here has ह: figures show boxes; install one that does, such as Noto Sans"
+    assert "".join(capfd.readouterr()) == f"fathom: {no_font}\n"
 
 
 def test_a_figure_of_runs_that_were_not_trained_can_be_drawn(own_project, tmp_path):

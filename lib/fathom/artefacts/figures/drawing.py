@@ -8,7 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
+from warnings import catch_warnings, filterwarnings
 
+from fathom.artefacts.figures import fonts
 from fathom.artefacts.figures.inputs import Inputs
 from fathom.artefacts.table.sources import other_text
 from fathom.artefacts.table.view import label
@@ -250,14 +252,24 @@ def rendered(drawing: "Drawing", suffix: str) -> bytes:
     Its text is printed as it is: `$` begins a formula in the axes' own numbers alone.
     """
     from matplotlib.text import Text
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
 
     axes = [axis for panel in drawing.axes for axis in (panel.xaxis, panel.yaxis)]
+    named = (FixedFormatter, FuncFormatter)
+    axes = [axis for axis in axes if not isinstance(axis.get_major_formatter(), named)]
     numbers = {label for axis in axes for label in axis.get_ticklabels(which="both")}
-    for text in drawing.findobj(Text):
+    texts = cast("list[Text]", drawing.findobj(Text))
+    letters = frozenset().union(*(text.get_text() for text in texts))
+    for text in texts:
         if text not in numbers:
             text.set_parse_math(False)
+        own = text.get_fontfamily()[0]
+        text.set_fontfamily([own, *fonts.others(letters, own)])
     content = BytesIO()
-    drawing.savefig(content, format=suffix, metadata=_METADATA[suffix])
+    with catch_warnings():
+        # `fonts` has said it in one line.
+        filterwarnings("ignore", "Glyph .* missing from font")
+        drawing.savefig(content, format=suffix, metadata=_METADATA[suffix])
     return content.getvalue()
 
 
