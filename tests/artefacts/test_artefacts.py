@@ -127,7 +127,7 @@ def test_what_is_missing_is_refused_with_both_commands(artefacts, paper, name, m
     assert missing in caught.value.what
     target = f"{paper}_{name}"
     results = artefacts.paths.results
-    assert f"snakemake {target} --config scale=tiny results={results}`" in caught.value.remedy
+    assert f"fathom run {target} --scale tiny --results {results}`" in caught.value.remedy
     draw = f"fathom {verb} {target} --scale tiny --results {results} --partial"
     assert draw in caught.value.remedy
 

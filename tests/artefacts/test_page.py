@@ -447,7 +447,7 @@ def test_what_did_not_run_is_a_line_with_its_command_and_the_papers_numbers_fold
     assert not document.all("table", "grid")
     for name, table in tables.items():
         part = document.named(name)
-        assert part.all("code")[0].text.startswith(f"snakemake {paper.name}_{name} --config")
+        assert part.all("code")[0].text.startswith(f"fathom run {paper.name}_{name} --scale")
         printed = [item for item in table.cells if item.reported and item.reported.value]
         texts = [cell.text for folded in part.all("details") for cell in folded.all("td")]
         assert len([*filter(None, texts)]) >= len(printed)

@@ -255,7 +255,7 @@ def test_without_results_a_table_is_a_line_with_its_command_and_hours(project, c
     assert page.all("table", "grid") == []
     line = page.named("table1").all("p", "making")[0].text
     assert re.fullmatch(
-        r"2 trainings left, .+ as estimated for one h200: snakemake sample_table1 --config .+", line
+        r"2 trainings left, .+ as estimated for one h200: fathom run sample_table1 --scale .+", line
     )
     assert "What ran Nothing of 2 runs" in page.all("header")[0].text
 

@@ -52,7 +52,7 @@ def new(call, tmp_path, monkeypatch):
 def test_a_new_study_is_valid_and_compares_the_runs_that_are_named(new, tmp_path):
     answer = new("mine", "--like", "uneven", "--like", "deep/gated", "--data", "pair")
     assert answer.code == 0, answer
-    assert "snakemake mine --config papers=mine" in answer.err
+    assert "next: fathom run mine\n" in answer.err
     project = with_study(tmp_path / "mine")
     table = project.papers["mine"].tables["table1"]
     assert rows_of(project, "mine") == {"uneven": "mine/uneven", "gated": "mine/gated"}
@@ -178,7 +178,7 @@ def test_two_files_of_text_become_a_valid_study_and_prepared_text(adopt, prepare
     assert "mine: fra: my.fr:4: fra “la phrase 0” = eng “Sentence 0”\n" in answer.err
     assert "split by the hash of eng: 330 train, 40 valid, 30 test" in answer.err
     assert "mine/datasets/mine.yaml, config/config.yaml\nnext: " in answer.err
-    assert "next: snakemake mine --config papers=mine" in answer.err
+    assert "next: fathom run mine\n" in answer.err
     assert "\ntitle: uneven on mine\n" in (tmp_path / "mine" / "study.yaml").read_text()
     assert call("validate").code == 0
     # `translate` took the row of the study, which is called after the paper's run.

@@ -2,11 +2,16 @@
 
 import contextlib
 import os
+import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from snakemake.cli import parse_args
 
+from fathom.io.files import write_text
 from tests.support.small_disk import small_disk
 
 ROOT = Path(__file__).parents[2]
@@ -57,8 +62,6 @@ def started(call, monkeypatch):
 
 def parsed(words):
     """Return what Snakemake reads in a command, but for the logger and what is equal to itself."""
-    from snakemake.cli import parse_args
-
     with contextlib.chdir(ROOT):
         _, args = parse_args(words[1:])
     return {**vars(args), "logger": None, "max_jobs_per_timespan": None}
@@ -69,6 +72,52 @@ def test_words_in_any_order_start_the_command_of_snakemake_that_says_the_same(st
     command = started(*typed)
     assert "--logger fathom" in shlex.join(command)
     assert parsed(command) == parsed(shlex.split(same))
+
+
+PRINTING = [
+    f"plan {TABLE} --scale tiny",
+    "plan latent_depth_table9 --profile slurm --results mine",
+    f"table {TABLE} --scale tiny",
+    "figure latent_depth_figure4 --scale tiny",
+    "status --scale tiny",
+    f"train {BASE} --scale tiny",
+    f"translate {BASE} --scale tiny --results mine",
+    f"show {BASE} --scale tiny",
+    "compare --scale tiny",
+    f"gates {GATED} --scale tiny --seed 2",
+    f"verify {BASE} --scale tiny",
+    "list artefacts --scale tiny",
+]
+
+
+def test_what_is_printed_as_the_next_command_works_outside_of_a_clone(call, monkeypatch, tmp_path):
+    """`snakemake …` found no Snakefile there, and `fathom run` no profile."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FATHOM_PROJECT", raising=False)
+    write_text(tmp_path / "mine" / "sources" / "by_hand" / "ted_orig.zip", "")
+    answers = [call(*words.split()) for words in PRINTING]
+    text = "\n".join(answer.out + answer.err for answer in answers)
+    printed = {*re.findall(r"`(fathom [^`]*)`|next: (.*)|; (fathom run .*)$", text, re.MULTILINE)}
+    commands = {shlex.join(shlex.split("".join(one))) for one in printed}
+    starts = sorted(command for command in commands if command.startswith("fathom run "))
+    assert {"fathom run compare --scale tiny", f"fathom run {GATED} --scale tiny --seeds 2-2"} <= {
+        *starts
+    }
+    on_slurm = "--scale paper --results mine --profile slurm"
+    assert f"fathom run latent_depth_table9 {on_slurm}" in starts
+    assert not [command for command in commands if not command.startswith("fathom ")]
+    started = []
+    monkeypatch.setattr(os, "execvp", lambda _, words: started.append(words))
+    for command in commands:
+        answer = call(*shlex.split(command)[1:])
+        assert "no such option" not in answer.err
+        assert answer.code == 0, answer
+    for words in started:
+        _, args = parse_args(words[1:])
+        assert Path(args.snakefile).is_file()
+    words = [Path(sys.executable).with_name("snakemake"), *started[0][1:], "--dry-run"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 HOMES = {

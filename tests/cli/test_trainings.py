@@ -142,7 +142,8 @@ def test_a_plan_says_which_start_is_refused_and_what_to_begin_with(call, monkeyp
     assert "a start is refused: gpu_hours: all asks for" in refused
     assert "or begin with latent_depth_table9" in refused
     allowed = call("plan", "latent_depth_table9", *results).err
-    assert allowed == "next: snakemake --profile slurm latent_depth_table9\n"
+    start = f"fathom run latent_depth_table9 --scale paper --results {tmp_path} --profile slurm"
+    assert allowed == f"next: {start}\n"
 
 
 @pytest.mark.parametrize("name", ["sample.html", "sample/table1.csv", "compare.csv"])
@@ -296,7 +297,7 @@ def test_status_counts_what_learned_and_says_the_time_that_it_took(record, call)
     *_, learned, time = answer.lines
     assert learned == "1 of 1 trainings learned: 0.9 nats per token below the unigram baseline."
     assert time.startswith("time: 1 trainings took ")
-    following = "next: snakemake all --config scale=small, or your text: fathom adopt\n"
+    following = "next: fathom run all --scale small, or your text: fathom adopt\n"
     assert answer.err == f"nothing is drawn in results/small yet\n{following}"
     ended = json.loads(call("status", "--json").out)["ended"][f"sample/{RUN} seed 1"]
     assert (ended["outcome"], round(ended["nats_below_unigram"], 6)) == ("finished", 0.92)

@@ -157,8 +157,7 @@ def finish(project: Project, name: str, verb: str, written: list[Path], first: s
     report(f"{verb} {', '.join(map(str, written))}")
     if hint:
         report(hint)
-    shown = f"papers={name}" if papers == [name] else f"'papers=[{','.join(papers)}]'"
-    suggest(f"snakemake {name} --config {shown}")
+    suggest(f"fathom run {name}")
 
 
 def _study(project: Project, like: list[str] | None, dataset: str, subwords: str = "") -> str:

@@ -98,7 +98,10 @@ def run(
         if not (project.root / WORKFLOW).is_file():
             raise FathomError("only a clone has the workflow", str(project.root), _STEPS)
         words += ["--snakefile", str(project.root / WORKFLOW)]
-    words += ["--profile", profile] if profile else []
+    if profile:
+        # Snakemake looks in the working folder, and in the home.
+        is_here = Path(profile).exists() or not file.is_file()
+        words += ["--profile", profile if is_here else str(file.parent)]
     words += [f"--{'jobs' if submits else 'cores'}", str(jobs)] if jobs else []
     words += ["--dry-run"] if dry_run else []
     words += ["--logger", LOGGER] if find_spec(f"snakemake_logger_plugin_{LOGGER}") else []

@@ -1,5 +1,6 @@
 """The verbs of trainings: plan, what they cost; status, how they go and what they came to."""
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -136,20 +137,21 @@ def plan(
     print_columns(_HEADINGS, ([title, *_cells(sums)] for title, sums in groups.items()))
     print(*sizes.lines(target), *left_out(targets, target), sep="\n")
     if profile:
-        _suggest_start(sizes, profile, target)
+        start = f"{paths.target(target, seeds)} --profile {shlex.quote(profile)}"
+        _suggest_start(sizes, target, start)
     else:
         suggest(paths.target(target, seeds))
 
 
-def _suggest_start(sizes: "Sizes", profile: str, target: str) -> None:
-    """Name the start with a profile, or say why it would be refused."""
+def _suggest_start(sizes: "Sizes", target: str, start: str) -> None:
+    """Name the command that starts jobs, or say why it would be refused."""
     try:
         sizes.refuse_hours(target)
         sizes.refuse_disk(target)
     except FathomError as refusal:
         report(f"a start is refused: {refusal}")
     else:
-        suggest(f"snakemake --profile {profile} {target}")
+        suggest(start)
 
 
 def _sums(trainings: "Collection[Planned]", others: "Iterable[DeviceJob]") -> dict[str, Any]:

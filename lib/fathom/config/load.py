@@ -19,8 +19,8 @@ from fathom.io.screen import say
 PROFILE_VARIABLE = "SNAKEMAKE_PROFILE"
 # Returns what is to be added to the findings of config/.
 Check = Callable[[Project, list[FathomError]], Iterable[FathomError]]
-# The folder whose config/ is part of the package; in a clone a link to the clone's.
-PACKAGED = Path(__file__).resolve().parents[1] / "packaged"
+# The folder whose config/ is part of the package; in a clone that is a link, and this the clone.
+PACKAGED = (Path(__file__).parents[1] / "packaged" / "config").resolve().parent
 
 
 def project_root(here: Path) -> Path:

@@ -51,15 +51,12 @@ class Paths:
 
     def run_command(self, name: str, seed: int = 1) -> str:
         """Return what a user types to make a training with its text, from what is there on."""
-        words = ["run", name, "--scale", self.scale]
-        return self.fathom(*words, *([] if seed == 1 else ["--seeds", f"{seed}-{seed}"]))
+        return self.target(name, None if seed == 1 else f"{seed}-{seed}")
 
     def target(self, name: str, seeds: str | None = None) -> str:
-        """Return what a user types to make Snakemake's target; `seeds` as `seeds=` takes them."""
-        switches = [f"scale={self.scale}"]
-        switches += [] if self.results == Path("results") else [f"results={self.results}"]
-        switches += [] if seeds is None else [f"seeds={seeds}"]
-        return shlex.join(["snakemake", name, "--config", *switches])
+        """Return what a user types, in a clone or elsewhere, to make a target of the workflow."""
+        words = ["run", name, "--scale", self.scale]
+        return self.fathom(*words, *([] if seeds is None else ["--seeds", seeds]))
 
     @property
     def searched(self) -> str:

@@ -76,7 +76,7 @@ def one_seed(text: str | int) -> int:
     """Return the seed of one training."""
     if _SEED.fullmatch(str(text)) and int(text) < SEED_LIMIT:
         return int(text)
-    remedy = f"write one number below {SEED_LIMIT}; `snakemake … --config seeds=1,2` trains several"
+    remedy = f"write one number below {SEED_LIMIT}; `fathom run … --seeds 1,2` trains several"
     raise FathomError(f"'{brief(text)}' is not a seed", "--seed", remedy)
 
 

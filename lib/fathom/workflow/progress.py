@@ -225,6 +225,7 @@ class Overview:
                 label = name if seed == 1 else f"{name} seed {seed}"
                 self._trained[spec.paper][label] = self._progresses.of(spec, seed, awaited)
         self._cells = _verdicts(artefacts.paths.compare, papers)
+        self._to_compare = paths.target("compare")
         # A study has no printed cells.
         self._compared = not all(map(artefacts.project.files.is_study, papers))
 
@@ -245,7 +246,7 @@ class Overview:
                     lines += [f"    {line}" for line in progress.last_lines]
             lines.append(f"{paper}: {self._summary(paper)}")
         if self._compared:
-            counted = _counted(self._cells) or "not compared yet; snakemake compare"
+            counted = _counted(self._cells) or f"not compared yet; {self._to_compare}"
             lines.append(f"cells: {counted}")
         lines += [f"{job.title}: {job}" for job in self._progresses.other_jobs]
         if others := self._progresses.other_trainings:
