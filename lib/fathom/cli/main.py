@@ -19,6 +19,8 @@ from fathom.io.signals import Pending, Stopped, ignore_others, raised
 
 # The pages that print the test of what a plugin's module promises.
 _PAGES = {"methods": "docs/adding_a_method.md", "metrics": "docs/adding_a_metric.md"}
+# matplotlib reads these when it is imported, and ends in a traceback if a user's own are wrong.
+_DRAWING = {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
 
 
 def main() -> None:
@@ -43,6 +45,7 @@ def main() -> None:
 
 
 def _run(signal: Pending) -> None:
+    os.environ.update(_DRAWING)
     # A terminal without a letter shows its code.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

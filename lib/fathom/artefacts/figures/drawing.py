@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from logging import ERROR, getLogger
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, cast
@@ -119,6 +120,8 @@ def style(dark: bool = False) -> "dict[RcKeyType, Any]":
 @contextmanager
 def styled(dark: bool = False, **further: Any) -> Iterator[None]:
     """Draw with the settings of `style` and further ones alone, not with a user's matplotlibrc."""
+    # Of a home where it has no room for its caches it warns when it is imported.
+    getLogger("matplotlib").setLevel(ERROR)
     from matplotlib.style import context
 
     with context({**style(dark), **further}, after_reset=True):
