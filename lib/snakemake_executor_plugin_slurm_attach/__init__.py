@@ -19,7 +19,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings
 
 from . import preflight
 from .desk import Desk
-from .request import ExecutorSettings, Request
+from .request import SINGLETON, ExecutorSettings, Request
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
 common_settings = CommonSettings(
@@ -40,12 +40,20 @@ class Executor(RemoteExecutor):
         self.settings: ExecutorSettings = workflow.executor_settings
         folder = self.settings.folder or os.environ.get("SLURM_ATTACH_FOLDER")
         folder = Path(folder or ".snakemake/slurm-attach").absolute()
-        self.desk = Desk(folder, self.settings.poll, lambda text: logger.info(_marked(text)))
         jobs = [job for job in workflow.dag.needrun_jobs() if not job.is_local]
         requests = [Request.of(job, self.settings) for job in jobs]
+        problems, is_single = preflight.check(requests, folder)
         # Before the base class starts its thread, which a refusal would leave behind.
-        if problems := preflight.check(requests):
+        if problems:
             sys.exit("\n".join(map(_marked, ["nothing was submitted", *problems])))
+
+        def say(text: str) -> None:
+            logger.info(_marked(text))
+
+        poll, timeout = self.settings.poll, self.settings.timeout
+        self.desk = Desk(folder, poll, say, timeout, is_single)
+        if not is_single:
+            say(f"Slurm refuses {SINGLETON}: jobs of two starts that make the same run may meet")
         super().__init__(workflow, logger)
         self.next_seconds_between_status_checks = TICK
 
@@ -70,12 +78,12 @@ class Executor(RemoteExecutor):
             if at_desk.number:
                 info.external_jobid = str(at_desk.number)
             if at_desk.verdict:
-                # Snakemake shows the log of a rule; what else a job prints is long.
-                shown = [] if info.job.log else [str(at_desk.lines)]
-                message = _marked(f"{at_desk.verdict}; its lines: {at_desk.lines}\n")
-                self.report_job_error(
-                    info, msg=message, aux_logs=list(filter(os.path.exists, shown))
-                )
+                lines = [path for path in [at_desk.lines] if path.exists()]
+                where = "".join(f"; its lines: {path}" for path in lines)
+                # What it prints is long: it is shown where its rule's log has nothing of it.
+                shown = [] if any(map(at_desk.is_newer, info.job.log)) else [*map(str, lines)]
+                message = _marked(f"{at_desk.verdict}{where}\n")
+                self.report_job_error(info, msg=message, aux_logs=shown)
             elif at_desk.verdict is not None:
                 self.report_job_success(info)
             else:

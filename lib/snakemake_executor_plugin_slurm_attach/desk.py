@@ -8,9 +8,7 @@ sees both cancels it.
 import json
 import os
 import platform
-import shlex
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -21,21 +19,26 @@ from typing import Any
 
 from . import slurm
 from .request import Request
-from .runner import LIMIT, SIGNAL, STUCK, TOO_SHORT, version
+from .runner import FULL, FULL_CODE, LIMIT, SIGNAL, STUCK, TOO_SHORT, version
 
 # What a start tells others: a file for each.
 HEADS = "heads"
 # A job is lost when so many lists lacked it, for so long (seconds).
 MISSES, LOST_AFTER = 3, 120.0
 LOST = "Slurm no longer knows it, and it left no end marker"
-# Why a submission is tried again without end, by its answer's kind.
-FOR_NOW = {"limit": "the cluster takes no more jobs now", "lost": "Slurm did not answer"}
-# Submissions that are refused for a reason that nobody knows; attempts of a job that preemption or
-# a node ended before it saved.
-REFUSALS, ATTEMPTS = 3, 20
+# Why a submission is tried again without end, by its answer's kind; "" is of words nobody knows.
+FOR_NOW = {
+    "later": "the cluster takes no more jobs now",
+    "lost": "Slurm did not answer",
+    "": "Slurm does not take a job now",
+}
+# Lists that did not come, after which single jobs are asked for; attempts of a job that preemption,
+# a node or a disk ended before it saved.
+SILENCES, ATTEMPTS = 3, 20
 # Seconds of submissions in one look; after which Slurm knows why a job got a signal; the longest
-# pause after a limit or a silence; for which end markers are kept.
-LOOK, SOON, LONGEST, KEPT = 10.0, 3.0, 600.0, 14 * 86_400.0
+# pause after a refusal or a silence; the shortest time that squeue has; for which end markers are
+# kept.
+LOOK, SOON, LONGEST, TIMEOUT, KEPT = 10.0, 3.0, 600.0, 60.0, 14 * 86_400.0
 # This module is imported before Snakemake looks for outputs.
 BEGAN = time.time()
 
@@ -54,6 +57,8 @@ class Job:
     cure: str | None = None  # what a person must do before it starts
     verdict: str | None = None  # None while it goes on, empty if it ended well, or why it failed
     asked: float = 0.0  # when it was submitted without an answer
+    newest: int = 0  # the newest job of its name before that
+    heard: float = 0.0  # when it was asked for alone
     refused: int = 0
     misses: int = 0
     since: float = 0.0  # of the first miss, or of the reason
@@ -73,10 +78,15 @@ class Job:
         except (OSError, ValueError):
             return None
 
+    def is_newer(self, path: str) -> bool:
+        """Return whether a file has changed since its last submission."""
+        saved, began = version(path), version(str(self.home / "number"))
+        return bool(saved and began) and saved[1] >= began[1]
+
     def shown(self) -> dict[str, Any]:
         """Return what other programs may know of it."""
         keys = ("number", "state", "reason", "cure")
-        outputs, lines = self.request.outputs, str(self.lines)
+        outputs, lines = self.request.outputs, str(self.lines) if self.number else ""
         said = {key: getattr(self, key) for key in keys} | {"failed": self.verdict or None}
         return said | {"title": str(self.request), "outputs": outputs, "lines": lines}
 
@@ -88,10 +98,20 @@ class Desk:
         folder: of what is known of jobs.
         poll: seconds between two questions to squeue.
         say: prints a line.
+        timeout: seconds that squeue may take; by default a poll, and TIMEOUT at least.
+        is_single: whether Slurm takes the dependency that keeps two jobs of a name apart.
     """
 
-    def __init__(self, folder: Path, poll: float, say: Callable[[str], None]) -> None:
-        self.folder, self.poll, self.say = folder, poll, say
+    def __init__(
+        self,
+        folder: Path,
+        poll: float,
+        say: Callable[[str], None],
+        timeout: float | None = None,
+        is_single: bool = True,
+    ) -> None:
+        self.folder, self.poll, self.say, self.is_single = folder, poll, say, is_single
+        self.timeout = timeout or max(poll, TIMEOUT)
         self.ended = folder / "ended"
         self.ended.mkdir(parents=True, exist_ok=True)
         self.jobs: list[Job] = []
@@ -99,8 +119,11 @@ class Desk:
         self._lock = threading.Lock()
         self._closed = False
         self._rows: list[slurm.Row] | None = None  # squeue's list, None while Slurm is silent
-        self._listed = self._submit_at = 0.0
-        self._look, self._pause = float("inf"), poll  # the time of the next list before a poll
+        self._silences = 0  # lists in a row that did not come
+        self._listed = 0.0
+        self._look = float("inf")  # the time of the next list before a poll
+        # Until when no job of a queue is submitted, and the last pause; at None of all queues.
+        self._held: dict[tuple[str, ...] | None, tuple[float, float]] = {}
         self._rung: int | None = None
         self._told: set[str] = set()
         self._shown = ""
@@ -122,32 +145,37 @@ class Desk:
         if any(job.number for job in jobs) and self._is_rung():
             for job in filter(_is_placed, jobs):
                 self._conclude(job, None)
-        is_due = now >= min(self._listed + self.poll, self._look)
-        if is_due and any(_is_placed(job) or now >= self._submit_at for job in jobs):
+        due = [job for job in jobs if _waits(job) and not self._is_held(job, now)]
+        placed = list(filter(_is_placed, jobs))
+        if now >= min(self._listed + self.poll, self._look) and (placed or due):
             self.ask(now)
-            for job in filter(_is_placed, jobs):
-                self._watch(job, now)
-        if now >= self._submit_at:
-            self._submit(list(filter(_waits, jobs)), now)
+            if self._silences >= SILENCES:
+                self._watch_alone(placed, now)
+            else:
+                for job in placed:
+                    self._watch(job, self._rows, now)
+        if due:
+            self._submit(due, now)
         over = [job for job in jobs if job.verdict is not None]
         with self._lock:
             self.jobs = [job for job in self.jobs if job.verdict is None]
         if over:
             # Below a limit of jobs there is room again.
-            self._submit_at, self._pause = 0.0, self.poll
+            self._held.clear()
         self._failed |= {job.request.name: job.shown() for job in over if job.verdict}
         self.show()
 
     def ask(self, now: float) -> None:
         """Ask squeue."""
         self._listed, self._look = now, float("inf")
-        self._rows = slurm.rows()
-        if self._rows is None:
-            count = sum(map(_waits, self.jobs))
-            what = "Slurm does not answer, and is asked again until it does"
-            self.tell("silent", f"{what}; {count} jobs wait here")
-        else:
+        self._rows = slurm.rows(self.timeout)
+        if self._rows is not None:
+            self._silences = 0
             self._told.discard("silent")
+            return
+        self._silences += 1
+        what = "Slurm does not answer, and is asked again until it does"
+        self.tell("silent", f"{what}; {self._waiting} jobs wait here")
 
     def cancel(self) -> None:
         """Cancel all jobs, and submit no more."""
@@ -170,69 +198,86 @@ class Desk:
             self._told.add(what)
             self.say(text)
 
+    @property
+    def _waiting(self) -> int:
+        return sum(map(_waits, self.jobs))
+
     # Submission
 
-    def _submit(self, waiting: list[Job], now: float) -> None:
-        """Find or submit the jobs, until Slurm takes no more of them now."""
-        # A job that is there already needs no room.
-        for at, job in enumerate(sorted(waiting, key=lambda job: not self._rows_of(job)[1])):
+    def _hold(self, queue: tuple[str, ...] | None, now: float) -> None:
+        """Submit no job of a queue for a while, each time longer."""
+        pause = min(2 * self._held.get(queue, (0.0, self.poll / 2))[1], LONGEST)
+        self._held[queue] = now + pause, pause
+
+    def _is_held(self, job: Job, now: float) -> bool:
+        untils = (self._held.get(queue, (0.0, 0.0))[0] for queue in (None, job.request.queue))
+        return now < max(untils)
+
+    def _submit(self, due: list[Job], now: float) -> None:
+        """Find or submit jobs, those first that are there, which need no room."""
+        # Then those that were refused least often: one for its own sake must not hold the others.
+        order = {id(job): (not self._rows_of(job, self._rows)[1], job.refused) for job in due}
+        for job in sorted(due, key=lambda job: order[id(job)]):
             if self._closed or time.time() > now + LOOK:
                 return
-            if not self._place(job, len(waiting) - at):
-                self._submit_at = now + self._pause
-                self._pause = min(2 * self._pause, LONGEST)
-                return
-            self._pause = self.poll
-        self._told -= FOR_NOW.keys()
+            if not self._is_held(job, now):
+                self._place(job, now)
+        if not self._waiting:
+            self._told.clear()
 
-    def _place(self, job: Job, count: int) -> bool:
-        """Find a job, or submit it; return whether Slurm may take another one of `count` now."""
-        if job.asked > self._listed:
-            # Whether it was accepted is not in a list from before.
-            self._look = min(self._look, job.asked + SOON)
-            return True
-        number = self._live(job)
+    def _place(self, job: Job, now: float) -> None:
+        """Find a job, or submit it, or hold its queue."""
+        # Whether it was accepted is not in a list from before.
+        number = None if job.asked > self._listed else self._number_of(job)
         if number is None:
-            return False
-        if number:
+            self._hold(None, now)
+        elif number:
             self._follow(job, number)
             self.say(f"{job.request}: taken over, still job {number}")
-            return True
-        if self._is_made(job):
+        elif self._is_made(job):
             job.verdict = ""
-            return True
-        self._prepare(job)
-        answer = slurm.submit(*self._words(job))
+        else:
+            self._prepare(job)
+            self._take(job, slurm.submit(*job.request.words(job.home, self.is_single)), now)
+
+    def _take(self, job: Job, answer: slurm.Answer, now: float) -> None:
+        """Follow a job that was accepted; hold the queue of one that was not."""
         if answer.code == 0:
             self._follow(job, number := int(answer.text))
             self.say(f"{job.request}: submitted as job {number}")
+            for queue in (None, job.request.queue):
+                self._held.pop(queue, None)
             if self._closed:
                 slurm.cancel(number)
-            return True
+            return
         job.reason = answer.reason
-        job.asked = 0.0 if answer.kind == "limit" else time.time()
-        if what := FOR_NOW.get(answer.kind):
-            text = f"{what} ({answer.reason}); {count} jobs wait here, and are tried again"
-            self.tell(answer.kind, text)
-            return False
         job.refused += 1
-        if answer.kind == "final" or job.refused >= REFUSALS:
-            job.verdict = f"Slurm refuses the job ({answer.reason})"
-        return True
+        if answer.kind == "final":
+            job.verdict = f"{job.request}: Slurm refuses the job ({answer.reason})"
+            return
+        job.asked = 0.0 if answer.kind == "later" else time.time()
+        text = f"{FOR_NOW[answer.kind]} ({answer.reason}); {self._waiting} jobs wait here"
+        self.tell(answer.reason, f"{text}, and are tried again")
+        self._hold(None if answer.kind == "lost" else job.request.queue, now)
 
-    def _live(self, job: Job) -> int | None:
-        """Return the number of the job of this name that lives, 0 for none, None for silence."""
-        if self._rows is None:
+    def _number_of(self, job: Job) -> int | None:
+        """Return the number of a job's job on Slurm, 0 for none, None for silence."""
+        is_silent, is_asked = self._rows is None, job.asked > 0
+        if is_silent and (is_asked or self._silences < SILENCES):
             return None
-        same, live = self._rows_of(job)
-        if live:
-            return live[0].number
-        # A Slurm that has just started lists nothing.
+        same, live = self._rows_of(job, self._rows)
+        # Of an answer that was lost also a job that has ended since.
+        if found := live or [row for row in same if is_asked and row.number > job.newest]:
+            return found[0].number
         last = job.last
-        if last is None or last in [row.number for row in same]:
+        if not is_asked:
+            job.newest = max([last or 0, *(row.number for row in same)])
+        if not is_silent and last in (None, *(row.number for row in same)):
             return 0
-        lives = slurm.is_live(last, job.request.name)
-        return None if lives is None else lives and last
+        # A Slurm that has just started lists nothing, and squeue may be too slow for this cluster.
+        rows = slurm.row_of(last or 1)
+        _, live = self._rows_of(job, rows)
+        return None if rows is None else live[0].number if live else 0
 
     def _is_made(self, job: Job) -> bool:
         """Return whether a job of an earlier start has ended well since this start began.
@@ -255,24 +300,6 @@ class Desk:
         text = job.request.for_runner(self.ended, job.script.absolute().parent)
         (job.home / "request.json").write_text(text, encoding="utf-8")
         (job.home / "stuck").unlink(missing_ok=True)
-
-    def _words(self, job: Job) -> list[str]:
-        """Return sbatch's words for a job."""
-        request = job.request
-        options = request.options
-        if not any(word.startswith(("--dependency", "-d")) for word in options):
-            options = ["--dependency=singleton", *options]
-        if request.resumes:
-            options.append(f"--signal=B:USR1@{request.settings.margin}")
-        runner = (sys.executable, "-ISu", str(Path(__file__).with_name("runner.py")), str(job.home))
-        return [
-            *("--requeue", "--open-mode=append", f"--job-name={request.name}"),
-            f"--comment={request.rule} {request.first}",
-            f"--output={str(job.home).replace('%', '%%')}/%j.out",
-            *options,
-            # Signals that come before Python can take them must not end the job.
-            f"--wrap=trap '' TERM USR1; exec {shlex.join(runner)}",
-        ]
 
     def _follow(self, job: Job, number: int) -> None:
         """Watch a job under its number."""
@@ -298,12 +325,15 @@ class Desk:
         # Numbers come again on a new cluster.
         return marker if marker.get("name") == job.request.name else {}
 
-    def _rows_of(self, job: Job) -> tuple[list[slurm.Row], list[slurm.Row]]:
+    def _rows_of(
+        self, job: Job, rows: list[slurm.Row] | None
+    ) -> tuple[list[slurm.Row], list[slurm.Row]]:
         """Return a job's rows, and those of them that have not ended, by state and marker."""
-        rows = [row for row in self._rows or () if row.name == job.request.name]
-        live = [row for row in rows if row.is_live]
+        name = job.request.name
+        same = [row for row in rows or () if row.number == job.number or row.is_of(name)]
+        live = [row for row in same if row.is_live]
         ends = [self._marker(row.number, job).get("why", SIGNAL) for row in live]
-        return rows, [row for row, why in zip(live, ends, strict=True) if why == SIGNAL]
+        return same, [row for row, why in zip(live, ends, strict=True) if why == SIGNAL]
 
     def _conclude(self, job: Job, row: slurm.Row | None) -> bool:
         """Conclude from a job's end marker, or else from Slurm's final word; return whether so."""
@@ -312,7 +342,9 @@ class Desk:
         if marker and marker["code"] == 0:
             job.verdict = ""
         elif why == LIMIT:
-            self._again(job, "its time limit")
+            self._again(job, "its time limit", STUCK)
+        elif why == FULL:
+            self._again(job, FULL)
         elif why and why != SIGNAL:
             self._fail(job, why)
         elif row is None or row.is_live:
@@ -322,15 +354,37 @@ class Desk:
             return False
         elif row.state == "COMPLETED":
             job.verdict = ""
-        elif row.state in slurm.NOT_ITS_FAULT or (row.state == "TIMEOUT" and job.request.resumes):
+        elif row.state in slurm.NOT_ITS_FAULT:
             self._again(job, row.state)
+        elif row.state == "TIMEOUT" and job.request.resumes:
+            self._again(job, row.state, STUCK)
         else:
-            self._fail(job, f"{row.state} ({row.reason})".removesuffix(" (None)"))
+            self._blame(job, row)
         return True
 
-    def _watch(self, job: Job, now: float) -> None:
-        """Conclude from squeue's list; from its silence nothing but what end markers say."""
-        same, live = self._rows_of(job)
+    def _blame(self, job: Job, row: slurm.Row) -> None:
+        """Conclude why a job has failed that could leave no marker."""
+        said = "".join(each.comment for each in slurm.row_of(row.number) or ())
+        if f"ExitCode={FULL_CODE}:" in said:
+            self._again(job, FULL)
+            return
+        why = f"{row.state} ({row.reason})".removesuffix(" (None)")
+        if row.state == "FAILED" and not job.lines.exists():
+            why += f"; it has printed nothing: nodes must see {job.home}, under this name"
+        self._fail(job, why)
+
+    def _watch_alone(self, jobs: list[Job], now: float) -> None:
+        """Ask for single jobs, in turn, where squeue is too slow for the whole list."""
+        for job in sorted(jobs, key=lambda job: job.heard):
+            rows = slurm.row_of(job.number or 0)
+            if rows is None or time.time() > now + LOOK:
+                return
+            job.heard = now
+            self._watch(job, rows, now)
+
+    def _watch(self, job: Job, rows: list[slurm.Row] | None, now: float) -> None:
+        """Conclude from Slurm's list; from its silence nothing but what end markers say."""
+        same, live = self._rows_of(job, rows)
         number = job.number or 0
         if live:
             # By its name first: of two jobs another start may have cancelled this one.
@@ -341,7 +395,7 @@ class Desk:
                 self.say(f"{job.request}: job {job.number} stays, its double is cancelled")
             self._note(job, live[0], now)
         elif not self._conclude(job, next((row for row in same if row.number == number), None)):
-            if self._rows is not None:
+            if rows is not None:
                 self._miss(job, now)
         elif job.verdict and any(row.state == "COMPLETED" for row in same if row.number < number):
             # This was the double of a job that has ended meanwhile.
@@ -352,11 +406,14 @@ class Desk:
         job.since = job.since if job.misses else now
         job.misses += 1
         if job.misses >= MISSES and now - job.since >= LOST_AFTER:
-            if slurm.is_live(job.number or 0, job.request.name) is not False:
+            rows = slurm.row_of(job.number or 0)
+            if rows is None or any(row.is_live and row.is_of(job.request.name) for row in rows):
                 job.misses = 0
             elif not self._conclude(job, None):
-                is_stopped = self._marker(job.number, job).get("why") == SIGNAL
-                self._fail(job, "ended by a signal" if is_stopped else LOST)
+                if self._marker(job.number, job).get("why") == SIGNAL:
+                    self._fail(job, "ended by a signal")
+                else:
+                    self._again(job, LOST)
 
     def _note(self, job: Job, row: slurm.Row, now: float) -> None:
         """Keep what Slurm says of a job that lives, and say what a person must do."""
@@ -367,15 +424,25 @@ class Desk:
             self.say(f"{job.request}: job {row.number} waits for you ({row.reason}): {cure}")
         job.misses, job.state, job.reason, job.cure = 0, row.state, row.reason, cure
 
-    def _again(self, job: Job, why: str) -> None:
-        """Have a job continue as a new one, as long as its attempts leave newer saves."""
+    def _again(self, job: Job, why: str, most: int = ATTEMPTS) -> None:
+        """Have a job continue as a new one, as long as its attempts leave newer saves.
+
+        Args:
+            why: what ended it.
+            most: attempts without a newer save.
+        """
         save = version(job.request.resumes)
         job.stuck = 0 if save not in (None, job.save) else job.stuck + 1
-        if job.stuck >= (ATTEMPTS if why in slurm.NOT_ITS_FAULT else STUCK):
-            self._fail(job, f"{why}, {job.stuck} times without a newer save; {TOO_SHORT}")
+        if job.stuck >= most or (why in (LOST, FULL) and not job.request.resumes):
+            remedy = f"; {TOO_SHORT}" if most == STUCK else ""
+            times = f", {job.stuck} times without a newer save" if job.request.resumes else ""
+            self._fail(job, f"{why}{times}{remedy}")
             return
         self.say(f"{job.request}: job {job.number} ended by {why}; it is continued")
-        job.number, job.state, self._submit_at = None, "", 0.0
+        job.number, job.state = None, ""
+        self._held.clear()
+        if why == FULL:
+            self._hold(job.request.queue, time.time())
 
     def _fail(self, job: Job, why: str) -> None:
         job.verdict = f"{job.request}: job {job.number} failed: {why}"

@@ -2,7 +2,8 @@
 
 `sbatch --test-only` accepts a time above a partition's limit, with which a job waits for ever. And
 it refuses as a wrong configuration what would only wait, while nodes are down. So numbers are
-compared with sinfo's, and its answer counts where all nodes are up.
+compared with sinfo's, and its answer counts where all nodes are up. It is asked with all words of
+the submission.
 """
 
 import difflib
@@ -17,10 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import slurm
-from .request import NOT_FOUND, Request, count_gpus
+from .request import SINGLETON, Request, count_gpus
 
 _UP = ("idle", "mixed", "allocated", "completing", "planned")
 _TIME = re.compile(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)")
+# The place of what nobody has written.
+_ALWAYS = "of every job"
 _FIELDS = "%P|%l|%m|%c|%G|%D|%T"
 
 
@@ -33,21 +36,36 @@ class Partition:
     up: int = 0  # nodes that are up
 
 
-def check(requests: list[Request]) -> list[str]:
-    """Return why jobs would be refused or never start: a line for each reason, with its rules."""
+def check(requests: list[Request], folder: Path) -> tuple[list[str], bool]:
+    """Return why jobs would be refused or never start, and whether Slurm takes SINGLETON.
+
+    There is a line for each reason, with its rules. `folder` has the folders of jobs.
+    """
     if not requests:
-        return []
+        return [], True
     if missing := [name for name in slurm.COMMANDS if shutil.which(name) is None]:
-        return [f"no `{missing[0]}` on the search path; start on a login node of the cluster"]
+        what = f"no `{missing[0]}` on the search path; start on a login node of the cluster"
+        return [what], True
     listed, default = partitions()
     if not listed:
-        return ["Slurm does not answer; start again when `sinfo` works here"]
+        return ["Slurm does not answer; start again when `sinfo` works here"], True
     problems: defaultdict[str, set[str]] = defaultdict(set)
-    for ask, asked in ((_does_not_fit, requests), (_refused, _largest(requests))):
-        for request in () if problems else asked:
-            if problem := ask(request, listed, default):
-                problems[problem].add(request.rule)
-    return [f"{', '.join(sorted(rules))}: {text}" for text, rules in problems.items()]
+    for request in requests:
+        if problem := _does_not_fit(request, listed, default):
+            problems[problem].add(request.rule)
+    is_single = True
+    for request in () if problems else _largest(requests):
+        used = [listed[name] for name in request.partitions or [default]]
+        are_up = all(partition.up == len(partition.nodes) for partition in used)
+        words = request.words(folder / request.name, is_single)
+        problem = _refused(request, words, are_up)
+        if problem and SINGLETON in words:
+            words.remove(SINGLETON)
+            without = _refused(request, words, are_up)
+            problem, is_single = without and problem, bool(without)
+        if problem:
+            problems[problem].add(request.rule)
+    return [f"{', '.join(sorted(rules))}: {text}" for text, rules in problems.items()], is_single
 
 
 def partitions() -> tuple[Mapping[str, Partition], str]:
@@ -78,11 +96,8 @@ def minutes(limit: str) -> float:
 
 def _does_not_fit(request: Request, listed: Mapping[str, Partition], default: str) -> str | None:
     """Return what no partition of a job has, with the remedy."""
-    for name, near in request.misspelt():
-        return f"no resource '{name}' ({_place(request, name)}); nearest valid name: '{near}'"
-    for key, word in request.asked:
-        if NOT_FOUND.match(word):
-            return f"no start finds a job with `{word}` ({_place(request, key)}); leave it out"
+    for key, what, remedy in request.refused():
+        return f"{what} ({_place(request, key)}); {remedy}"
     if "{" in (request.resumes or ""):
         return "Snakemake fills no wildcards into the resource `resumes`; make it a function"
     total = 0 if request.resources.get("gres") else int(request.resources.get("gpu") or 0)
@@ -107,7 +122,7 @@ def _exceeds(request: Request, partition: Partition, name: str) -> str | None:
         ("gres" if request.resources.get("gres") else "gpu", request.gpus, gpus, "GPUs on a node"),
         ("mem_mb", request.memory, memory, "MB on a node"),
         ("threads", request.threads, cores, "cores on a node"),
-        ("gpu_cores", request.cores, cores, "cores on a node"),
+        ("cpus_per_gpu", request.cores, cores, "cores on a node"),
     )
     for key, amount, most, unit in limits:
         if amount > most:
@@ -120,28 +135,34 @@ def _largest(requests: list[Request]) -> Iterable[Request]:
     """Return of all jobs that differ in time, memory and cores alone the largest."""
     groups: dict[tuple[str, ...], Request] = {}
     for request in sorted(requests, key=lambda each: (each.minutes, each.memory, each.cores)):
-        key = tuple(w for w in request.options if not w.startswith(("--time", "--mem", "--cpus-")))
-        groups[key] = request
+        key = [w for _, w in request.asked if not w.startswith(("--time", "--mem", "--cpus-"))]
+        groups[*key, str(bool(request.resumes))] = request
     return groups.values()
 
 
-def _refused(request: Request, listed: Mapping[str, Partition], default: str) -> str | None:
-    """Return why Slurm refuses a job, in its words, and where all that it asks for is written."""
-    answer = slurm.ask("sbatch", "--test-only", *request.options, "--wrap", "true")
-    used = [listed[name] for name in request.partitions or [default]]
-    are_down = any(partition.up < len(partition.nodes) for partition in used)
-    may_wait = "node configuration" in answer.message and are_down
-    if answer.code == 0 or may_wait or answer.kind in ("limit", "lost"):
+def _refused(request: Request, words: list[str], are_up: bool) -> str | None:
+    """Return why Slurm refuses a job, in its words, and where all that it asks for is written.
+
+    Args:
+        words: those of its submission.
+        are_up: whether all nodes of its partitions are.
+    """
+    answer = slurm.ask("sbatch", "--test-only", *words)
+    may_wait = "node configuration" in answer.message and not are_up
+    if answer.code == 0 or may_wait or answer.kind in ("later", "lost"):
         return None
     places: defaultdict[str, list[str]] = defaultdict(list)
     for key, option in request.asked:
         places[_place(request, key)].append(option)
+    places[_ALWAYS] += [SINGLETON] * (SINGLETON in words)
     asked = (f"{' '.join(options)} ({place})" for place, options in places.items())
     return f"Slurm refuses a job: {answer.reason}: {', '.join(asked)}"
 
 
 def _place(request: Request, key: str) -> str:
     """Return where a value was written: the command line, a profile's file, or the job's rule."""
+    if key in ("nodes", "ntasks-per-node") and not request.resources.get(key):
+        return _ALWAYS
     if not request.resources.get(key):
         is_other = key == "partition" and request.gpus and request.settings.gpu_partition
         key = {"gres": "gpu"}.get(key, f"gpu_{key}" if is_other else key)

@@ -3,10 +3,13 @@
 import difflib
 import hashlib
 import json
+import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
@@ -15,14 +18,28 @@ from snakemake_interface_executor_plugins.settings import ExecutorSettingsBase
 
 # The names of all jobs begin with it.
 PREFIX = "sa-"
+# Slurm never runs two jobs of a name and user at a time.
+SINGLETON = "--dependency=singleton"
+MEMORY, GPU_AS = ("per-node", "per-cpu", "none"), ("gres", "gpus", "gpus-per-node")
 # Options with which sbatch makes jobs that no start finds by name and number.
-NOT_FOUND = re.compile(r"--(array|clusters?|job-name|wait)\b(?!-)|-[aJMW]")
+_NOT_FOUND = r"--(array|clusters?|job-name|wait)|-[aJMW]"
+# Those that are written for every job, with the remedy where a user's word names them too.
+_WRITTEN = {
+    r"--(nodes|ntasks(-per-node)?)|-[Nn]": "set the resource `nodes`: a node has one task",
+    r"--(gres|gpus(-per-\w+)?)|-G": "set the resource `gpu` or `gres`, and the option `gpu-as`",
+    r"--mem(-per-\w+)?": "set the resource `mem_mb`, and the option `memory`",
+    r"--time|-t": "set the resource `runtime`",
+    r"--cpus-per-(task|gpu)|-c": "set threads, or the resource `cpus_per_gpu`",
+    r"--partition|-p": "set the option or the resource `partition`",
+    r"--(output|error|open-mode|signal|wrap)|-[oe]": "leave it out",
+}
 _GPUS = re.compile(r"gpu(?::[^:,()]+)?:(\d+)")
-# sbatch's options for what a resource, or else a setting, of that name says.
-_OPTIONS = {key: key for key in ("account", "qos", "constraint", "reservation", "nodes")}
-_OPTIONS |= {"runtime": "time", "cpus_per_gpu": "cpus-per-gpu", "partition": "partition"}
-_OPTIONS |= {"gres": "gres", "threads": "cpus-per-task", "mem_mb": "mem"}
-_OTHER = ("gpu", "extra", "resumes")
+# Resources, or else settings, with the names of sbatch's options, that say where a job waits.
+_WHERE = ("account", "qos", "constraint", "reservation", "partition")
+# The resources by which sbatch's other options are known.
+_KEYS = {"time": "runtime", "cpus-per-task": "threads", "mem": "mem_mb", "mem-per-cpu": "mem_mb"}
+_KEYS |= {"gpus": "gpu", "gpus-per-node": "gpu"}
+_KNOWN = (*_WHERE, *_KEYS.values(), "nodes", "gres", "cpus_per_gpu", "extra", "resumes")
 # Snakemake adds these by itself.
 _FOREIGN = ("mem", "mem_mib", "disk", "disk_mb", "disk_mib", "tmpdir")
 
@@ -47,10 +64,12 @@ class ExecutorSettings(ExecutorSettingsBase):
     extra: Optional[str] = _option("More options of sbatch, as a shell reads them.")
     gpu_extra: Optional[str] = _option("The same for jobs with a GPU.")
     gpu: Optional[str] = _option("The kind of GPU, such as h200.")
-    gpu_cores: int = _option("Cores for each GPU of a node.", 4)
+    gpu_as: str = _option(f"How GPUs are asked for: {', '.join(GPU_AS)}.", "gres")
     gpu_mem_mb: int = _option("MB of memory for each GPU of a node after its first.", 0)
+    memory: str = _option(f"How memory is asked for: {', '.join(MEMORY)}.", "per-node")
     margin: int = _option("Seconds before its time limit at which a job is warned.", 120)
     poll: int = _option("Seconds between two questions to squeue.", 30)
+    timeout: Optional[int] = _option("Seconds that squeue may take. By default poll, at least 60.")
     variables: str = _option(
         "How the variables begin by which a job knows its stop file, end, nodes and devices.",
         "SLURM_ATTACH_",
@@ -89,7 +108,7 @@ class Request:
             settings=settings,
         )
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The job's name on the cluster, by which each start finds it."""
         key = hashlib.sha256(self.first.encode()).hexdigest()[:10]
@@ -101,8 +120,8 @@ class Request:
 
     @property
     def first(self) -> str:
-        """Its first output; where it has none, what a person reads."""
-        return self.outputs[0] if self.outputs else str(self)
+        """Its first output, by whatever link its folder is named; without one, what people read."""
+        return min(map(os.path.realpath, self.outputs), default=str(self))
 
     @property
     def resumes(self) -> str | None:
@@ -143,7 +162,7 @@ class Request:
     @property
     def cores(self) -> int:
         """Cores of each node."""
-        return max(self.threads, self.gpus * self.settings.gpu_cores)
+        return max(self.threads, self.gpus * int(self.resources.get("cpus_per_gpu") or 0))
 
     @property
     def memory(self) -> int:
@@ -152,32 +171,76 @@ class Request:
         return first and first + max(self.gpus - 1, 0) * self.settings.gpu_mem_mb
 
     @property
-    def asked(self) -> list[tuple[str, str]]:
-        """All options by which sbatch knows what the job asks for, with the keys that say it."""
-        settings, resources = self.settings, self.resources
-        given = {key: resources.get(key) or getattr(settings, key, None) for key in _OPTIONS}
-        given |= {"nodes": self.nodes if self.nodes > 1 else 0, "gres": self.gres}
-        given |= {"partition": ",".join(self.partitions), "mem_mb": self.memory}
-        given["threads"] = 0 if given["cpus_per_gpu"] else self.cores
-        asked = [(key, f"--{_OPTIONS[key]}={value}") for key, value in given.items() if value]
-        asked += [("nodes", "--ntasks-per-node=1")] if self.nodes > 1 else []
-        texts = [("extra", settings.extra), ("extra", resources.get("extra"))]
-        if self.gpus:
-            texts.insert(1, ("gpu_extra", settings.gpu_extra))
-        return asked + [(key, word) for key, text in texts for word in shlex.split(str(text or ""))]
+    def queue(self) -> tuple[str, ...]:
+        """What says where it waits: Slurm may take jobs of one queue, and none of another."""
+        return tuple(word for key, word in self.asked if key in _WHERE)
 
     @property
-    def options(self) -> list[str]:
-        """The options alone."""
-        return [option for _, option in self.asked]
+    def asked(self) -> list[tuple[str, str]]:
+        """What sbatch is told that the job needs, with the keys that say it."""
+        settings, kind = self.settings, f"{self.settings.gpu}:" if self.settings.gpu else ""
+        given = {key: self.resources.get(key) or getattr(settings, key, None) for key in _WHERE}
+        given |= {"partition": ",".join(self.partitions)}
+        given |= {"time": self.minutes, "nodes": self.nodes, "ntasks-per-node": 1}
+        is_gres = settings.gpu_as == "gres" or self.resources.get("gres") or not self.gpus
+        # `--gpus` counts those of all nodes.
+        count = self.gpus * (self.nodes if settings.gpu_as == "gpus" else 1)
+        given |= {"gres": self.gres} if is_gres else {settings.gpu_as: f"{kind}{count}"}
+        given |= {"cpus-per-task": self.cores}
+        if settings.memory == "per-node":
+            given |= {"mem": self.memory}
+        elif settings.memory == "per-cpu":
+            given |= {"mem-per-cpu": -(-self.memory // self.cores)}
+        asked = [(_KEYS.get(key, key), f"--{key}={value}") for key, value in given.items() if value]
+        return [*asked, *self.extra]
 
-    def misspelt(self) -> Iterator[tuple[str, str]]:
-        """Yield resources that nobody reads, whose name is nearly that of a known resource."""
-        known = (*_OPTIONS, *_OTHER)
+    @property
+    def extra(self) -> list[tuple[str, str]]:
+        """The user's own words for sbatch, with their keys."""
+        texts = {"extra": self.settings.extra, "gpu_extra": self.gpus and self.settings.gpu_extra}
+        given = [*texts.items(), ("extra", self.resources.get("extra"))]
+        return [(key, word) for key, text in given for word in shlex.split(str(text or ""))]
+
+    def words(self, home: Path, is_single: bool = True) -> list[str]:
+        """Return all that sbatch is told, by whoever calls it.
+
+        Args:
+            home: the folder of the job.
+            is_single: whether Slurm takes SINGLETON.
+        """
+        options = [word for _, word in self.asked]
+        if is_single and not any(re.match("--dependency|-d", word) for word in options):
+            options.append(SINGLETON)
+        if self.resumes:
+            options.append(f"--signal=B:USR1@{self.settings.margin}")
+        runner = (sys.executable, "-ISu", str(Path(__file__).with_name("runner.py")), str(home))
+        return [
+            *("--requeue", "--open-mode=append", f"--job-name={self.name}"),
+            # By it the job is found also where a site, or the user, gives it another name.
+            f"--comment={self.name} {self.first}",
+            f"--output={str(home).replace('%', '%%')}/%j.out",
+            *options,
+            # Signals that come before Python can take them must not end the job.
+            f"--wrap=trap '' TERM USR1; exec {shlex.join(runner)}",
+        ]
+
+    def refused(self) -> Iterator[tuple[str, str, str]]:
+        """Yield keys, what is wrong with what they say, and the remedy."""
+        for key, valid in (("memory", MEMORY), ("gpu_as", GPU_AS)):
+            if (value := getattr(self.settings, key)) not in valid:
+                near = difflib.get_close_matches(value, valid, 1, 0)[0]
+                yield key, f"'{value}' is not known", f"nearest valid name: '{near}'"
+        for key, word in self.extra:
+            option = re.match(r"--[^=]+|-\w|", word)[0]
+            if re.fullmatch(_NOT_FOUND, option):
+                yield key, f"no start finds a job with `{word}`", "leave it out"
+            for written, remedy in _WRITTEN.items():
+                if re.fullmatch(written, option):
+                    yield key, f"`{word}` contradicts what is written for every job", remedy
         for name in self.resources:
-            near = difflib.get_close_matches(name.removeprefix("slurm_"), known, 1, 0.8)
-            if near and name not in (*known, *_FOREIGN):
-                yield name, near[0]
+            near = difflib.get_close_matches(name.removeprefix("slurm_"), _KNOWN, 1, 0.8)
+            if near and name not in (*_KNOWN, *_FOREIGN):
+                yield name, f"no resource '{name}'", f"nearest valid name: '{near[0]}'"
 
     def for_runner(self, ended: Path, waited_for: Path) -> str:
         """Return what the job's runner reads.

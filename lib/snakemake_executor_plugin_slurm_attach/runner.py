@@ -7,6 +7,7 @@ after, or whichever attempt or double did it.
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -18,6 +19,10 @@ from pathlib import Path
 
 # Why the work must stop: the first word of its stop file, and of its marker.
 LIMIT, SIGNAL = "limit", "signal"
+# Why it has ended where its disk had no room, and its exit code where not even a marker had.
+FULL, FULL_CODE = "the disk is full", errno.ENOSPC
+# Bytes that a save needs at least, without which a disk that has room for a marker is full.
+ROOM = 2**20
 # Attempts without a newer save, after which a job is not continued.
 STUCK = 2
 TOO_SHORT = "the time limit is too short for one save: raise `runtime`"
@@ -26,6 +31,7 @@ REQUEUED = 85
 # Seconds before the next attempt at a requeue: Slurm may be away.
 PAUSES = (1, 5, 15, 30, 0)
 # Snakemake's words for the end of the work; its exit code is always 1.
+_FULL = re.compile("No space left on device|Disk quota exceeded")
 _CODE = re.compile(r"' returned non-zero exit status (\d+)|' died with <Signals\.\w+: (\d+)>")
 
 
@@ -37,7 +43,7 @@ class Runner:
         self.asked = json.loads((home / "request.json").read_text(encoding="utf-8"))
         self.marker = Path(self.asked["ended"], f"{self.number}.json")
         self.stop, self.lines = home / "stop", home / f"{self.number}.out"
-        self.group, self.why = 0, ""
+        self.group, self.why, self.is_done = 0, "", False
         signal.signal(signal.SIGUSR1, lambda *_: self.warn())
         # Slurm sends TERM to every process of a job: it is not passed on, since a second one would
         # end the work before it has saved.
@@ -65,9 +71,11 @@ class Runner:
 
     def note(self, why: str) -> None:
         """Leave why the work must stop, which it reads also where no signal reaches it."""
-        if not self.why:
-            self.why = why
-            self.stop.write_text(f"{why}\n")
+        self.why = self.why or why
+        # Where a disk is full, the next look tries again.
+        with contextlib.suppress(OSError):
+            if not self.stop.exists():
+                self.stop.write_text(f"{self.why}\n")
 
     def warn(self) -> None:
         """Have the work save and end, if it can resume."""
@@ -112,6 +120,8 @@ class Runner:
         while child.poll() is None or _lives(self.group):
             if self.end and time.time() > self.end - self.asked["margin"]:
                 self.warn()
+            if self.why:
+                self.note(self.why)
             time.sleep(0.3)
         return child.returncode
 
@@ -143,17 +153,33 @@ class Runner:
             text = self.lines.read_bytes()[begins:][-20_000:].decode("utf-8", "replace")
             for status, number in _CODE.findall(text):
                 code = int(status) if status else 128 + int(number)
+            if _FULL.search(text):
+                return FULL
         killed = code == 128 + signal.SIGKILL
         return f"exit code {code}" + ("; out of memory? raise `mem_mb`" if killed else "")
 
     def _leave(self, code: int, why: str = "") -> int:
         """Leave the marker, as the last act; the time of its folder is the bell of all starts."""
+        self.is_done = code == 0
         part = self.marker.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(bytes(0 if self.is_done else ROOM))
         said = {"name": self.asked["name"], "code": code, "why": why, "time": time.time()}
         part.write_text(json.dumps(said), encoding="utf-8")
         part.replace(self.marker)
         print(f"slurm-attach: job {self.number} ends with {code} {why}", flush=True)  # noqa: T201
         return code
+
+
+def main(home: Path) -> int:
+    """Run an attempt, and return the exit code of the job."""
+    runner = Runner(home)
+    try:
+        return runner.run()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        # Not even a marker has room: Slurm knows by the code alone.
+        return 0 if runner.is_done else FULL_CODE
 
 
 def version(path: str | None) -> tuple[int, int] | None:
@@ -174,4 +200,4 @@ def _lives(group: int) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(Runner(Path(sys.argv[1])).run())
+    sys.exit(main(Path(sys.argv[1])))

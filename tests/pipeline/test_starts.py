@@ -130,7 +130,7 @@ SITE = "site={max_gpus: 8, gpus_per_node: 4, training_hours: 1, cores_per_gpu: 3
     ("words", "asked"),
     [
         (ROW, ("threads: 4", "gpu=1", "nodes=1", "runtime=104")),
-        ((*ROW, "scale=tiny"), ("threads: 4", "gpu=1", "runtime=31")),
+        ((*ROW, "scale=tiny"), ("threads: 4", "gpu=1", "cpus_per_gpu=4", "runtime=31")),
         # What a command line gives drops nothing else.
         ((*ROW, "--set-resources", "train_run:runtime=240"), ("gpu=1", "runtime=240")),
         ((*ROW, "--default-resources", "partition=long"), ("gpu=1", "partition=long")),
@@ -198,8 +198,8 @@ def test_both_profiles_of_the_page_on_clusters_are_complete_and_start(fresh, tmp
     # What the executor makes of it.
     _, arguments = parse_args(["--profile", str(tmp_path)])
     settings = ExecutorPluginRegistry().get_plugin("slurm-attach").get_settings(arguments)
-    options = Request("train_run", "x", ("/x",), {"gpu": 1}, cores, settings).options
-    assert {*words} < {*options}
+    options = Request("train_run", "x", ("/x",), {"gpu": 1}, cores, settings).asked
+    assert {*words} < {word for _, word in options}
     # Nothing is missing that the shipped profile has.
     shipped, default = (
         yaml.safe_load((fresh.folder / "profiles" / each / "config.yaml").read_text("utf-8"))

@@ -22,22 +22,33 @@ class Toy:
     """What Slurm knows and answers, and what it was asked."""
 
     jobs: dict[int, Row] = field(default_factory=dict)
-    silent: bool = False
+    silent: bool = False  # squeue
+    deaf: bool = False  # scontrol and sbatch
+    unlisted: dict[int, Row] = field(default_factory=dict)  # what scontrol alone knows
     refusals: list[Answer] = field(default_factory=list)  # of the next submissions, in their order
     most: int = 10**6  # jobs in the queue
-    lives: bool | None = False  # what scontrol answers of a job that squeue left out
     now: float = 1e9
     asked: int = 0  # how often squeue was asked
     submitted: list[tuple[str, ...]] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     numbers: itertools.count = field(default_factory=lambda: itertools.count(7))
 
-    def rows(self):
+    def rows(self, seconds):
         self.asked += 1
         return None if self.silent else sorted(self.jobs.values(), key=lambda row: row.number)
 
+    def row_of(self, number):
+        known = self.jobs | self.unlisted
+        return None if self.deaf else [known[number]] if number in known else []
+
+    def hide(self):
+        """Leave all jobs out of the list."""
+        self.unlisted, self.jobs = self.jobs, {}
+
     def submit(self, *words):
         self.submitted.append(words)
+        if self.deaf:
+            return Answer(1, message="Unable to contact slurm controller (connect failure)")
         if self.refusals:
             return self.refusals.pop(0)
         if sum(row.is_live for row in self.jobs.values()) >= self.most:
@@ -64,9 +75,8 @@ class Toy:
 def toy(monkeypatch):
     """The Slurm of the test."""
     made = Toy()
-    for name in ("rows", "submit", "cancel"):
+    for name in ("rows", "row_of", "submit", "cancel"):
         monkeypatch.setattr(slurm, name, getattr(made, name))
-    monkeypatch.setattr(slurm, "is_live", lambda *_: made.lives)
     monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: made.now))
     monkeypatch.setattr(module, "BEGAN", made.now)
     return made

@@ -8,9 +8,23 @@ import sys
 import pytest
 
 from snakemake_executor_plugin_slurm_attach import slurm
-from snakemake_executor_plugin_slurm_attach.desk import ATTEMPTS, LONGEST, LOST_AFTER, SOON
-from snakemake_executor_plugin_slurm_attach.runner import LIMIT, SIGNAL, STUCK, TOO_SHORT
-from snakemake_executor_plugin_slurm_attach.slurm import NOT_ITS_FAULT, Answer
+from snakemake_executor_plugin_slurm_attach.desk import (
+    ATTEMPTS,
+    LONGEST,
+    LOST,
+    LOST_AFTER,
+    SILENCES,
+    SOON,
+)
+from snakemake_executor_plugin_slurm_attach.runner import (
+    FULL,
+    FULL_CODE,
+    LIMIT,
+    SIGNAL,
+    STUCK,
+    TOO_SHORT,
+)
+from snakemake_executor_plugin_slurm_attach.slurm import NOT_ITS_FAULT, Answer, Row
 from tests.slurm_attach.conftest import POLL
 
 OPERATIONS = {"open", "os.listdir", "os.scandir", "os.rename", "os.remove"}
@@ -96,7 +110,7 @@ def test_a_job_without_a_newer_save_is_not_continued_for_ever(start, state, most
             start.toy.become(job.number, state)
         start.wait(POLL + 2)
     assert len(start.toy.submitted) == most
-    assert TOO_SHORT in job.verdict
+    assert (TOO_SHORT in job.verdict) == (state == "TIMEOUT")
 
 
 def test_a_job_that_cannot_resume_fails_at_its_limit(start):
@@ -104,13 +118,39 @@ def test_a_job_that_cannot_resume_fails_at_its_limit(start):
     start.toy.become(job.number, "TIMEOUT", "TimeLimit")
     start.wait(POLL + 2)
     assert job.verdict == "train_run x.1: job 7 failed: TIMEOUT (TimeLimit)"
-    assert not any("--signal" in word for word in start.toy.submitted[0])
 
 
-def test_a_training_is_warned_of_its_limit_by_a_signal_to_its_batch_shell(start):
-    """Without B: Slurm sends it to steps alone, and a job without srun has none."""
-    job = submitted(start)
-    assert f"--signal=B:USR1@{job.request.settings.margin}" in start.toy.submitted[0]
+@pytest.mark.parametrize("by", ["marker", "code"])
+@pytest.mark.parametrize("resumes", [True, False])
+def test_a_job_whose_disk_was_full_is_continued_after_a_pause_or_fails_by_that_name(
+    start, by, resumes
+):
+    """It failed as NonZeroExitCode, with empty lines."""
+    job = submitted(start, **({} if resumes else {"resumes": None}))
+    if by == "marker":
+        start.ends(job, 1, FULL)
+    code = FULL_CODE if by == "code" else 1
+    start.toy.jobs[7] = Row(7, job.request.name, "FAILED", "NonZeroExitCode", f"ExitCode={code}:0 ")
+    start.wait(POLL + 2)
+    assert (FULL in (job.verdict or "")) == (not resumes)
+    start.wait(2 * POLL)
+    assert job.number == (8 if resumes else 7)
+    assert any(f"ended by {FULL}; it is continued" in line for line in start.lines) == resumes
+
+
+def test_a_job_that_printed_nothing_fails_with_the_folder_that_its_node_must_see(start):
+    """JobLaunchFailure named lines that cannot exist."""
+    jobs = [submitted(start), start.add(2)]
+    start.wait()
+    jobs[1].lines.write_text("ModuleNotFoundError")
+    for job in jobs:
+        start.toy.become(job.number, "FAILED", "JobLaunchFailure")
+    start.wait(POLL + 2)
+    assert (
+        f"(JobLaunchFailure); it has printed nothing: nodes must see {jobs[0].home}"
+        in jobs[0].verdict
+    )
+    assert jobs[1].verdict.endswith("(JobLaunchFailure)")
 
 
 def test_a_job_that_slurm_runs_again_under_its_number_is_waited_for(start):
@@ -147,17 +187,40 @@ def test_a_marker_of_another_cluster_with_the_same_number_says_nothing(start):
     assert job.verdict is None
 
 
-@pytest.mark.parametrize(("lives", "is_lost"), [(True, False), (None, False), (False, True)])
+@pytest.mark.parametrize("resumes", [True, False])
 def test_a_job_is_lost_after_several_lists_and_minutes_and_asked_for_by_number_first(
-    start, lives, is_lost
+    start, resumes
 ):
-    job = submitted(start)
-    start.toy.jobs.clear()
-    start.toy.lives = lives
-    start.wait(LOST_AFTER - 2)
-    assert job.verdict is None
-    start.wait(LOST_AFTER)
-    assert ("no longer knows it" in (job.verdict or "")) == is_lost
+    """A slurmctld that was started without its state fails no training."""
+    job = submitted(start, **({} if resumes else {"resumes": None}))
+    start.toy.hide()
+    for start.toy.deaf in (False, True):
+        start.wait(2 * LOST_AFTER)
+        assert (job.number, job.verdict) == (7, None)
+    start.toy.deaf, start.toy.unlisted = False, {}
+    start.wait(2 * LOST_AFTER)
+    assert (job.number, LOST in (job.verdict or "")) == ((8, False) if resumes else (7, True))
+
+
+def test_a_job_that_was_renamed_is_known_by_its_number_its_comment_or_its_output(begin, tmp_path):
+    """It trained on, was called lost, and the next start submitted it again."""
+    job = submitted(first := begin())
+    name = job.request.name
+    for comment in (f"{name} /r", f"mine StdOut=/r/{name}/7.out Power="):
+        first.toy.jobs[7] = Row(7, "renamed", "RUNNING", "None", "mine")
+        first.toy.unlisted[7] = Row(7, "renamed", "RUNNING", "None", comment)
+        first.wait(3 * LOST_AFTER)
+        assert (job.number, job.verdict, job.misses) == (7, None, 0)
+        late = (second := begin()).add()
+        if "StdOut" in comment:
+            # A list has no output: scontrol is asked for the number that the first start left.
+            second.toy.hide()
+            second.toy.unlisted = {7: Row(7, "renamed", "RUNNING", "None", comment)}
+        else:
+            (late.home / "number").unlink()
+            second.toy.jobs[7] = second.toy.unlisted.pop(7)
+        second.wait()
+        assert (late.number, len(second.toy.submitted)) == (7, 1)
 
 
 def test_misses_are_counted_in_a_row_and_silence_is_none(start):
@@ -165,12 +228,31 @@ def test_misses_are_counted_in_a_row_and_silence_is_none(start):
     row = start.toy.jobs.pop(7)
     start.wait(2 * POLL)
     assert job.misses == 2
-    start.toy.silent = True
+    start.toy.silent = start.toy.deaf = True
     start.wait(LOST_AFTER)
     assert (job.misses, job.verdict) == (2, None)
-    start.toy.silent, start.toy.jobs[7] = False, row
+    start.toy.silent = start.toy.deaf = False
+    start.toy.jobs[7] = row
     start.wait(POLL + 2)
     assert job.misses == 0
+
+
+def test_where_squeue_is_too_slow_single_jobs_are_asked_for_and_others_submitted(start):
+    """Nothing was ever submitted on a cluster whose squeue took 25 seconds."""
+    start.toy.silent = True
+    jobs = [start.add(seed) for seed in range(3)]
+    start.wait(POLL * (2**SILENCES) + 5)
+    assert [job.number for job in jobs] == [7, 8, 9]
+    start.toy.become(8, "FAILED")
+    start.toy.become(9, "PENDING", "JobHeldUser")
+    start.wait(POLL + 2)
+    assert "FAILED" in jobs[1].verdict
+    assert jobs[2].cure == "scontrol release 9"
+    # One whose answer is lost may be there: it waits for a list.
+    start.toy.refusals = [TIMED_OUT]
+    late = start.add(4)
+    start.wait(2 * LONGEST)
+    assert (late.number, len(start.toy.submitted)) == (None, 4)
 
 
 def test_one_that_is_forgotten_after_a_signal_is_said_to_have_been_stopped(start):
@@ -197,19 +279,22 @@ def test_a_job_of_an_earlier_start_is_taken_over(begin):
     assert job.verdict == ""
 
 
-@pytest.mark.parametrize(("lives", "submissions"), [(True, 1), (None, 1), (False, 2)])
+@pytest.mark.parametrize(
+    ("hidden", "deaf", "number"), [(True, False, 7), (True, True, None), (False, False, 8)]
+)
 def test_the_last_number_is_asked_for_where_a_slurm_that_has_just_started_lists_nothing(
-    begin, lives, submissions
+    begin, hidden, deaf, number
 ):
     first = begin()
     submitted(first)
-    first.toy.jobs.clear()
-    first.toy.lives = lives
+    first.toy.hide()
+    first.toy.unlisted = first.toy.unlisted if hidden else {}
+    first.toy.deaf = deaf
     second = begin()
     job = second.add()
     second.wait(POLL)
-    assert len(second.toy.submitted) == submissions
-    assert job.number == {True: 7, None: None, False: 8}[lives]
+    assert job.number == number
+    assert len(second.toy.submitted) == (2 if number == 8 else 1)
 
 
 def test_of_two_jobs_of_a_name_the_first_stays_and_both_starts_follow_it(begin, toy):
@@ -219,8 +304,10 @@ def test_of_two_jobs_of_a_name_the_first_stays_and_both_starts_follow_it(begin, 
     for start in starts:
         start.desk.ask(toy.now)
     jobs = [start.add() for start in starts]
-    for start in starts:
-        start.wait()
+    starts[0].wait()
+    # Nor did the second find its number.
+    (jobs[0].home / "number").unlink()
+    starts[1].wait()
     assert sorted(toy.jobs) == [7, 8]
     assert all("--dependency=singleton" in words for words in toy.submitted)
     toy.become(7, "RUNNING")
@@ -294,13 +381,13 @@ def test_a_job_that_comes_between_two_lists_is_submitted_at_once(start):
 
 def test_a_silent_slurm_is_waited_for_without_end(start):
     """It was given up after 248 seconds."""
-    start.toy.silent = True
+    start.toy.silent = start.toy.deaf = True
     job = start.add()
     start.wait(7200)
     assert (job.verdict, start.toy.submitted) == (None, [])
     assert len(start.lines) == 1
     assert start.toy.asked <= 5 + 7200 / LONGEST
-    start.toy.silent = False
+    start.toy.silent = start.toy.deaf = False
     start.wait(LONGEST)
     assert job.number == 7
 
@@ -312,36 +399,70 @@ def test_an_sbatch_that_never_answers_is_tried_again_with_longer_pauses(start):
     assert (len(start.toy.submitted), len(start.lines)) == (8, 1)
     assert "3 jobs wait here" in start.lines[0]
     start.wait(20)
-    assert [job.number for job in jobs] == [7, 8, 9]
-
-
-@pytest.mark.parametrize(("is_there", "submissions"), [(True, 1), (False, 2)])
-def test_a_job_whose_answer_was_lost_is_found_by_name_or_submitted_again(
-    start, is_there, submissions
-):
-    start.desk.ask(start.toy.now)
-    start.toy.refusals = [TIMED_OUT]
-    job = start.add()
-    start.wait()
-    if is_there:
-        start.toy.accept(job.request.name, "RUNNING")
-    start.wait(POLL + 2)
-    assert (job.number, len(start.toy.submitted)) == (7, submissions)
+    assert {job.number for job in jobs} == {7, 8, 9}
 
 
 @pytest.mark.parametrize(
-    ("message", "times"),
-    [("invalid partition specified: x", 1), ("Requested node configuration is not available", 1),
-     ("nobody knows this", 3)],
-)  # fmt: skip
-def test_a_refusal_fails_the_job_alone(start, message, times):
-    start.toy.refusals = [Answer(1, message=f"sbatch: error: {message}")] * times
+    ("state", "submissions"), [("RUNNING", 1), ("COMPLETED", 1), (None, 2), ("older", 2)]
+)
+def test_a_job_whose_answer_was_lost_is_found_by_name_or_submitted_again(start, state, submissions):
+    """One that had ended before a list came was run again."""
+    start.toy.refusals = [TIMED_OUT]
     job = start.add()
-    start.wait(times * POLL)
-    assert message in job.verdict
+    if state == "older":
+        start.toy.accept(job.request.name, "COMPLETED")
+    start.wait()
+    start.toy.silent = True
+    if state in ("RUNNING", "COMPLETED"):
+        start.toy.accept(job.request.name, state)
+    start.wait(3 * POLL)
+    start.toy.silent = False
+    start.wait(8 * POLL)
+    assert (job.number, len(start.toy.submitted)) == (8 if state == "older" else 7, submissions)
+    assert job.verdict == ("" if state == "COMPLETED" else None)
+
+
+def test_a_final_refusal_fails_the_job_alone(start):
+    start.toy.refusals = [Answer(1, message="sbatch: error: invalid partition specified: x")]
+    job = start.add()
+    start.wait()
+    assert job.verdict == "train_run x.1: Slurm refuses the job (invalid partition specified: x)"
     other = start.add(2)
     start.wait(2)
     assert other.number
+
+
+@pytest.mark.parametrize("words", ["Required partition not available (inactive or drain)", "what?"])
+def test_all_other_words_of_a_queue_hold_its_jobs_alone_and_are_said_once(start, words):
+    """A partition that was drained for half a minute failed 8 of 11 trainings."""
+    start.toy.refusals = [Answer(1, message=f"sbatch: error: {words}")] * 9
+    jobs = [start.add(seed, partition="gpu") for seed in range(3)]
+    start.wait(2)
+    other = start.add(9, partition="cpu")
+    start.toy.refusals, later = [], start.toy.refusals
+    start.wait(2)
+    assert (other.number, len(start.toy.submitted)) == (7, 2)
+    start.toy.refusals = later
+    start.wait(POLL * (1 + 2 + 4 + 8 + 16) + 3 * LONGEST)
+    assert (len(start.toy.submitted), [line for line in start.lines if words in line]) == (
+        10,
+        [start.lines[0]],
+    )
+    assert "3 jobs wait here, and are tried again" in start.lines[0]
+    start.wait(LONGEST)
+    assert all(job.number for job in jobs)
+
+
+def test_a_job_that_is_refused_for_its_own_sake_does_not_hold_the_others_for_ever(
+    start, monkeypatch
+):
+    submit = start.toy.submit
+    bad = Answer(1, message="sbatch: error: nobody knows this")
+    answer = lambda *words: bad if "x.0" in str(words) else submit(*words)  # noqa: E731
+    monkeypatch.setattr(slurm, "submit", answer)
+    jobs = [start.add(seed) for seed in range(4)]
+    start.wait(POLL + 2)
+    assert [job.number for job in jobs] == [None, 7, 8, 9]
 
 
 def test_a_job_that_has_ended_since_the_start_began_is_not_run_again(begin):

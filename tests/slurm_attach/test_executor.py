@@ -1,6 +1,7 @@
 """What Snakemake asks of the executor, and what it is told."""
 
 import asyncio
+import os
 import threading
 from types import SimpleNamespace
 
@@ -46,16 +47,28 @@ def test_jobs_that_end_are_reported_and_the_others_are_kept(executor, start):
     assert executor.reported == [(infos[0], None, None)]
 
 
-@pytest.mark.parametrize(("log", "shown"), [((), True), (("a.log",), False)])
-def test_what_a_failed_job_printed_is_shown_where_its_rule_has_no_log(executor, start, log, shown):
-    """All lines of the Snakemake inside the job came before the log of its rule."""
-    info = submitted(start, log=log)
+@pytest.mark.parametrize(
+    ("log", "lines", "shown"),
+    [(None, True, True), ("new", True, False), ("old", True, True), ("none", True, True),
+     (None, False, False)],
+)  # fmt: skip
+def test_what_a_failed_job_printed_is_shown_where_the_log_of_its_rule_has_nothing_of_it(
+    executor, start, tmp_path, log, lines, shown
+):
+    """A job that failed before its rule's shell had no reason, a refused one None.out."""
+    path = tmp_path / "a.log"
+    info = submitted(start, log=(str(path),) if log else ())
     job = info.aux["job"]
-    job.lines.write_text("its lines")
+    if log in ("new", "old"):
+        path.touch()
+        os.utime(path, (1, 1) if log == "old" else None)
+    if lines:
+        job.lines.write_text("its lines")
     start.ends(job, 3, "exit code 3")
     assert look(executor, info) == []
     [(_, message, logs)] = executor.reported
-    assert message.startswith("slurm-attach: train_run x.1: job 7 failed: exit code 3; its lines: ")
+    where = f"; its lines: {job.lines}" * lines
+    assert message == f"slurm-attach: train_run x.1: job 7 failed: exit code 3{where}\n"
     assert logs == ([str(job.lines)] if shown else [])
 
 
@@ -80,7 +93,7 @@ def test_all_jobs_are_cancelled_while_some_of_them_are_looked_at(executor, start
 
 
 def test_a_refusal_leaves_no_thread_behind(toy, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(preflight, "check", lambda _: ["train_run: a reason"])
+    monkeypatch.setattr(preflight, "check", lambda *_: (["train_run: a reason"], True))
     workflow = SimpleNamespace(
         executor_settings=ExecutorSettings(folder=str(tmp_path)),
         dag=SimpleNamespace(needrun_jobs=lambda: iter(())),

@@ -2,10 +2,12 @@
 
 import math
 import sys
+from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_slurm_attach.preflight import check, minutes, partitions
+from snakemake_executor_plugin_slurm_attach import preflight
+from snakemake_executor_plugin_slurm_attach.preflight import minutes, partitions
 from snakemake_executor_plugin_slurm_attach.request import ExecutorSettings, Request
 from snakemake_executor_plugin_slurm_attach.slurm import COMMANDS
 
@@ -27,6 +29,11 @@ def request(rule="train_run", settings=None, **given):
     return Request(rule, "x", ("/r/x",), given, 1, ExecutorSettings(**(settings or {})))
 
 
+def check(requests):
+    """Return the lines of the refusal."""
+    return preflight.check(requests, Path("/jobs"))[0]
+
+
 def refused(*requests):
     """Return the line of the refusal."""
     [line] = check(list(requests))
@@ -39,7 +46,9 @@ def test_where_all_is_well_nothing_is_printed_and_slurm_is_asked_once_for_each_k
     assert check([request(gpu=1, gres="gpu:2", nodes=3)]) == []
     asked = calls("sbatch")
     assert len(asked) == 3
-    assert any(" ".join(requests[-1].options) in line for line in asked)
+    # With all words of the submission.
+    words = requests[-1].words(Path("/jobs") / requests[-1].name)
+    assert f"sbatch --test-only {' '.join(words)}" in asked
 
 
 @pytest.mark.parametrize(
@@ -50,11 +59,30 @@ def test_where_all_is_well_nothing_is_printed_and_slurm_is_asked_once_for_each_k
         ({"gpu": 8}, ("8 GPUs", "4", "`gpu`")),
         ({"gres": "gpu:h200:8"}, ("8 GPUs", "4", "`gres`")),
         ({"nodes": 4}, ("4 nodes", "3", "`nodes`")),
-        ({"gpu": 4, "settings": {"gpu_cores": 9}}, ("36 cores", "32", "`gpu_cores`")),
+        ({"gpu": 4, "cpus_per_gpu": 9}, ("36 cores", "32", "`cpus_per_gpu`")),
         ({"gpu": 3, "nodes": 2}, ("2 nodes cannot share 3 GPUs",)),
         ({"partition": "maim"}, ("no partition 'maim' (a resource of the rule)", "'main'")),
         ({"resumes": "r/{run}/last.pt"}, ("no wildcards", "`resumes`", "function")),
-        ({"settings": {"extra": "--mem=9 --job-name=x"}}, ("`--job-name=x`", "-attach-extra")),
+        ({"settings": {"extra": "--tmp=9 --job-name=x"}}, ("`--job-name=x`", "-attach-extra")),
+        *(
+            ({"extra": word}, (f"`{word}` contradicts", "(a resource of the rule)", remedy))
+            for word, remedy in {
+                "--nodes=1": "`nodes`",
+                "-N2": "`nodes`",
+                "--ntasks=2": "`nodes`",
+                "--gres=gpu:1": "`gpu-as`",
+                "--gpus-per-node=1": "`gpu-as`",
+                "--mem-per-cpu=9": "option `memory`",
+                "--mem=9": "option `memory`",
+                "--time=9": "`runtime`",
+                "-c9": "threads",
+                "--partition=long": "`partition`",
+            }.items()
+        ),
+        (
+            {"settings": {"memory": "per-gpu"}},
+            ("'per-gpu' is not known", "-attach-memory", "'per-"),
+        ),
         *(
             ({"extra": word}, (f"no start finds a job with `{word}` (a resource of",))
             for word in ("--array=1-3", "-J", "--clusters=a", "--wait")
@@ -99,13 +127,14 @@ default-resources: [account=bad, qos=high]
          "`runtime` of the command line"),
         ({"runtime": 2000}, ("--set-resources", "other:runtime=2000"), "`runtime` in {profile}"),
         ({"mem_mb": 9000}, (), "a resource of the rule"),
-        ({"gpu": 4, "settings": {"gpu_cores": 9}}, (),
-         "`slurm-attach-gpu-cores` of the profile, or its default"),
+        ({"settings": {"gpu_as": "gpu"}}, (),
+         "`slurm-attach-gpu-as` of the profile, or its default"),
         # In Slurm's words, with all that was asked for, by its place.
         ({"account": "bad"}, (), "--account=bad (`account` in {profile})"),
         ({"account": "bad"}, ("account=bad",), "--account=bad (`account` of the command line)"),
         ({"settings": {"extra": "--reservation=nope"}, "constraint": "x", "mem_mb": 9}, (),
          "--constraint=x --cpus-per-task=1 --mem=9 (a resource of the rule), "
+         "--nodes=1 --ntasks-per-node=1 --dependency=singleton (of every job), "
          "--reservation=nope (`slurm-attach-extra` in {profile})"),
     ],
 )  # fmt: skip
@@ -160,9 +189,30 @@ def test_a_configuration_is_refused_only_where_all_nodes_are_up(answers):
     assert check([request(gpu=4)]) == []
 
 
-def test_a_limit_of_jobs_in_the_queue_refuses_nothing(answers):
-    answers("sbatch", code=1, message="sbatch: error: AssocMaxSubmitJobLimit")
-    assert check([request()]) == []
+@pytest.mark.parametrize(
+    ("words", "is_refused"),
+    [
+        ("sbatch: error: AssocMaxSubmitJobLimit", False),
+        ("allocation failure: Required partition not available (inactive or drain)", False),
+        ("Could not establish a configuration source", False),
+        ("sbatch: error: the partition cpu is for other jobs", True),
+    ],
+)
+def test_what_slurm_will_take_later_refuses_nothing(answers, words, is_refused):
+    answers("sbatch", code=1, message=words)
+    assert bool(check([request()])) == is_refused
+
+
+def test_where_slurm_takes_no_singleton_jobs_are_submitted_without_it(answers, calls):
+    """It was tested with other words than were submitted, and each job failed."""
+    answers(
+        "sbatch", script='[[ "$*" != *singleton* ]] || { echo "error: no dependency" >&2; exit 1; }'
+    )
+    assert preflight.check([request(), request(gpu=1)], Path("/jobs")) == ([], False)
+    answers("sbatch", code=1, message="error: nothing")
+    problems, is_single = preflight.check([request()], Path("/jobs"))
+    assert is_single
+    assert "--dependency=singleton" in problems[0]
 
 
 def test_without_slurm_one_message_names_what_is_missing(monkeypatch):

@@ -13,7 +13,14 @@ import pytest
 from snakemake_executor_plugin_slurm_attach import runner
 from snakemake_executor_plugin_slurm_attach.desk import Desk
 from snakemake_executor_plugin_slurm_attach.request import ExecutorSettings, Request
-from snakemake_executor_plugin_slurm_attach.runner import LIMIT, REQUEUED, SIGNAL, TOO_SHORT
+from snakemake_executor_plugin_slurm_attach.runner import (
+    FULL,
+    FULL_CODE,
+    LIMIT,
+    REQUEUED,
+    SIGNAL,
+    TOO_SHORT,
+)
 from tests.slurm.cluster import wait
 
 
@@ -32,12 +39,20 @@ class Attempt:
         desk._prepare(job)
         self.home, self.marker_file = job.home, desk.ended / "7.json"
 
-    def start(self, work, **variables):
+    def patched(self, work, patch):
+        """Start an attempt whose batch script is changed."""
+        begin = (
+            f"import sys; sys.path.insert(0, {str(Path(runner.__file__).parent)!r}); import runner"
+        )
+        script = f"{begin}\n{patch}\nsys.exit(runner.main(runner.Path({str(self.home)!r})))"
+        return self.start(work, ("-c", script))
+
+    def start(self, work, script=("-ISu", runner.__file__), **variables):
         """Start the batch script with a job's work."""
         (self.home / "script.sh").write_text(work.format(save=self.save, output=self.output))
         with open(self.home / "7.out", "a") as lines:
             return subprocess.Popen(
-                [sys.executable, "-ISu", runner.__file__, self.home],
+                [sys.executable, *script, self.home],
                 env=os.environ | {"SLURM_JOB_ID": "7"} | variables,
                 stdout=lines,
                 stderr=lines,
@@ -89,6 +104,7 @@ def test_the_code_of_the_work_is_the_jobs_and_its_marker_says_so(attempt):
         ("Command 'set -eu; fathom train' returned non-zero exit status 4.", "exit code 4"),
         ("Command 'x' returned non-zero exit status 137.", "exit code 137; out of memory? raise"),
         ("Command 'x' died with <Signals.SIGKILL: 9>.", "exit code 137; out of memory? raise"),
+        ("OSError: [Errno 28] No space left on device: 'last.pt'", FULL),
     ],
 )
 def test_the_end_of_the_work_is_known_from_snakemakes_words_of_this_attempt(attempt, line, why):
@@ -136,13 +152,42 @@ def test_two_attempts_without_a_newer_save_end_the_job(attempt, calls):
 
 def test_where_slurm_does_not_requeue_the_start_is_left_to_submit_it_again(attempt, answers):
     answers("scontrol", code=1, message="Access/permission denied")
-    fast = "import sys; sys.path.insert(0, {!r}); import runner; runner.PAUSES = (0, 0)\n"
-    fast += "from pathlib import Path; sys.exit(runner.Runner(Path({!r})).run())"
-    (attempt.home / "script.sh").write_text(STOPS.format(save=attempt.save))
-    words = fast.format(str(Path(runner.__file__).parent), str(attempt.home))
-    done = subprocess.run([sys.executable, "-c", words], env=os.environ | {"SLURM_JOB_ID": "7"})
-    assert done.returncode == 143
+    assert attempt.patched(STOPS, "runner.PAUSES = (0, 0)").wait(60) == 143
     assert attempt.marker == (143, LIMIT)
+
+
+NO_ROOM = """
+def full(path, data):
+    if data or {}:
+        raise OSError(28, "No space left on device")
+runner.Path.write_bytes = full
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "even_for_a_marker", "code", "marker"),
+    [("exit 3\n", True, FULL_CODE, None), ("exit 3\n", False, FULL_CODE, None),
+     ("exit 0\n", True, 0, None), ("exit 0\n", False, 0, (0, ""))],
+)  # fmt: skip
+def test_a_full_disk_is_the_code_of_a_job_that_failed_and_none_that_has_ended_well(
+    attempt, work, even_for_a_marker, code, marker
+):
+    """The batch script ended with a traceback."""
+    assert attempt.patched(work, NO_ROOM.format(even_for_a_marker)).wait(60) == code
+    assert attempt.marker == marker
+    assert "Traceback" not in (attempt.home / "7.out").read_text()
+
+
+def test_a_stop_that_no_disk_has_room_for_still_reaches_the_work(attempt):
+    """It ended the batch script, and so the training without a save."""
+    refuses = "text = runner.Path.write_text\ndef full(path, said, **given):\n"
+    refuses += "    if path.name != 'stop': return text(path, said, **given)\n"
+    refuses += "    raise OSError(28, 'x')\nrunner.Path.write_text = full"
+    started = attempt.patched(STOPPABLE, refuses)
+    wait(attempt.save.exists, "the work has begun")
+    started.send_signal(signal.SIGUSR1)
+    assert started.wait(60) == REQUEUED
+    assert Path(f"{attempt.save}.got").read_text() == "TERM\n"
 
 
 def test_a_job_that_cannot_resume_is_not_warned_and_not_continued(tmp_path, answers):

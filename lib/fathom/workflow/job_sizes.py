@@ -42,15 +42,17 @@ class Request:
 
     gpus: int  # of all nodes
     nodes: int
-    cores: int  # of each node
+    cores: int  # of each node, as many for each of its GPUs
     memory_mb: int  # of a node's first process
     minutes: int
 
     @property
     def resources(self) -> dict[str, int]:
         """The resources of its rule, by Snakemake's names."""
+        # A command line may ask for other GPUs; each has its cores.
+        cores = {"cpus_per_gpu": self.cores * self.nodes // self.gpus} if self.gpus else {}
         memory = {"mem_mb": self.memory_mb, "runtime": self.minutes}
-        return {"gpu": self.gpus, "nodes": self.nodes} | memory
+        return {"gpu": self.gpus, "nodes": self.nodes} | cores | memory
 
 
 def request(spec: Spec, rule: str, site: Site, hours: float, shared: int = 0) -> Request:
