@@ -81,7 +81,7 @@ class Job:
     def is_newer(self, path: str) -> bool:
         """Return whether a file has changed since its last submission."""
         saved, began = version(path), version(str(self.home / "number"))
-        return bool(saved and began) and saved[1] >= began[1]
+        return saved is not None and began is not None and saved[1] >= began[1]
 
     def shown(self) -> dict[str, Any]:
         """Return what other programs may know of it."""
@@ -216,8 +216,9 @@ class Desk:
     def _submit(self, due: list[Job], now: float) -> None:
         """Find or submit jobs, those first that are there, which need no room."""
         # Then those that were refused least often: one for its own sake must not hold the others.
-        order = {id(job): (not self._rows_of(job, self._rows)[1], job.refused) for job in due}
-        for job in sorted(due, key=lambda job: order[id(job)]):
+        for job in sorted(
+            due, key=lambda job: (not self._rows_of(job, self._rows)[1], job.refused)
+        ):
             if self._closed or time.time() > now + LOOK:
                 return
             if not self._is_held(job, now):
@@ -227,8 +228,10 @@ class Desk:
 
     def _place(self, job: Job, now: float) -> None:
         """Find a job, or submit it, or hold its queue."""
-        # Whether it was accepted is not in a list from before.
-        number = None if job.asked > self._listed else self._number_of(job)
+        if job.asked > self._listed:
+            # Whether it was accepted is not in a list from before.
+            return
+        number = self._number_of(job)
         if number is None:
             self._hold(None, now)
         elif number:
@@ -330,7 +333,7 @@ class Desk:
     ) -> tuple[list[slurm.Row], list[slurm.Row]]:
         """Return a job's rows, and those of them that have not ended, by state and marker."""
         name = job.request.name
-        same = [row for row in rows or () if row.number == job.number or row.is_of(name)]
+        same = [row for row in rows or () if row.number == job.number or name in row.names]
         live = [row for row in same if row.is_live]
         ends = [self._marker(row.number, job).get("why", SIGNAL) for row in live]
         return same, [row for row, why in zip(live, ends, strict=True) if why == SIGNAL]
@@ -407,7 +410,7 @@ class Desk:
         job.misses += 1
         if job.misses >= MISSES and now - job.since >= LOST_AFTER:
             rows = slurm.row_of(job.number or 0)
-            if rows is None or any(row.is_live and row.is_of(job.request.name) for row in rows):
+            if rows is None or any(row.is_live and job.request.name in row.names for row in rows):
                 job.misses = 0
             elif not self._conclude(job, None):
                 if self._marker(job.number, job).get("why") == SIGNAL:
@@ -425,12 +428,7 @@ class Desk:
         job.misses, job.state, job.reason, job.cure = 0, row.state, row.reason, cure
 
     def _again(self, job: Job, why: str, most: int = ATTEMPTS) -> None:
-        """Have a job continue as a new one, as long as its attempts leave newer saves.
-
-        Args:
-            why: what ended it.
-            most: attempts without a newer save.
-        """
+        """Have a job continue as a new one, but for so many attempts without a newer save."""
         save = version(job.request.resumes)
         job.stuck = 0 if save not in (None, job.save) else job.stuck + 1
         if job.stuck >= most or (why in (LOST, FULL) and not job.request.resumes):

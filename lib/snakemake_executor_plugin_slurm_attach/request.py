@@ -170,7 +170,7 @@ class Request:
         first = int(self.resources.get("mem_mb") or 0)
         return first and first + max(self.gpus - 1, 0) * self.settings.gpu_mem_mb
 
-    @property
+    @cached_property
     def queue(self) -> tuple[str, ...]:
         """What says where it waits: Slurm may take jobs of one queue, and none of another."""
         return tuple(word for key, word in self.asked if key in _WHERE)
@@ -231,7 +231,7 @@ class Request:
                 near = difflib.get_close_matches(value, valid, 1, 0)[0]
                 yield key, f"'{value}' is not known", f"nearest valid name: '{near}'"
         for key, word in self.extra:
-            option = re.match(r"--[^=]+|-\w|", word)[0]
+            option = word.partition("=")[0] if word.startswith("--") else word[:2]
             if re.fullmatch(_NOT_FOUND, option):
                 yield key, f"no start finds a job with `{word}`", "leave it out"
             for written, remedy in _WRITTEN.items():

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import cached_property
 
 COMMANDS = ("sbatch", "squeue", "scontrol", "scancel", "sinfo")
 # The job did nothing wrong; another attempt may go well.
@@ -93,9 +94,10 @@ class Row:
     reason: str
     comment: str = ""  # or all that scontrol says of it, its comment and its StdOut among it
 
-    def is_of(self, name: str) -> bool:
-        """Whether it was submitted under a name; sites and users rename jobs."""
-        return name in re.split(r"[\s=/]", f"{self.name} {self.comment}")
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Words, one of which it was submitted under; sites and users rename jobs."""
+        return frozenset(re.split(r"[\s=/]", f"{self.name} {self.comment}"))
 
     @property
     def is_live(self) -> bool:
@@ -158,8 +160,8 @@ def row_of(number: int) -> list[Row] | None:
     answer = ask("scontrol", "--oneliner", "show", "job", str(number))
     said = dict(re.findall(r"\b(JobName|JobState|Reason)=(\S+)", answer.text))
     if answer.code == 0 and "JobState" in said:
-        words = (said.get(key, "") for key in ("JobName", "JobState", "Reason"))
-        return [Row(number, *words, answer.text)]
+        name, reason = said.get("JobName", ""), said.get("Reason", "")
+        return [Row(number, name, said["JobState"], reason, answer.text)]
     return [] if "invalid job id" in answer.message.lower() else None
 
 
