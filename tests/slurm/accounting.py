@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.slurm.cluster import Cluster, end, free_ports, wait
+from tests.slurm.cluster import USER, Cluster, end, free_ports, wait
 
 NEEDED = ("mariadbd", "mariadb-install-db", "slurmdbd", "sacctmgr")
 ACCOUNT = "good"
@@ -80,8 +80,9 @@ class Accounting:
         add = ("sacctmgr", "-i", "add", "qos", QOS, *LIMITS)
         wait(lambda: call(*add, check=False), "the limits of users")
         call("sacctmgr", "-i", "add", "account", ACCOUNT, "Description=x", "Organization=x")
-        call("sacctmgr", "-i", "add", "user", "root", f"Account={ACCOUNT}")
-        call("sacctmgr", "-i", "modify", "user", "root", "set", f"qos+={QOS}")
+        for user in ("root", USER):
+            call("sacctmgr", "-i", "add", "user", user, f"Account={ACCOUNT}")
+            call("sacctmgr", "-i", "modify", "user", user, "set", f"qos+={QOS}")
 
     def start_accounting(self) -> None:
         """Start slurmdbd."""

@@ -1,6 +1,7 @@
 """A Slurm on this machine: munge, slurmctld, two slurmd with stand-ins for GPUs.
 
 It needs root, and Debian's slurm-wlm and munge. Everything is in one folder, found by SLURM_CONF.
+Whoever starts jobs is an ordinary user of Debian, whose home has a blank and a percent sign.
 The daemons are ended by the process numbers that they leave.
 """
 
@@ -12,12 +13,15 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 NODES = ("n1", "n2")
+USER = "games"
 GPUS = 4
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch")
 # Seconds after which a command, or a wait for a state, is given up.
@@ -85,7 +89,22 @@ def missing() -> str | None:
     if os.geteuid() != 0:
         return "tests of Slurm start its daemons and need root"
     absent = [name for name in NEEDED if shutil.which(name) is None]
-    return f"no {absent[0]}: apt-get install slurm-wlm munge" if absent else None
+    if absent:
+        return f"no {absent[0]}: apt-get install slurm-wlm munge"
+    return None if python() else f"the user {USER} can run no Python {sys.version_info[:2]}"
+
+
+@cache
+def python() -> str | None:
+    """Return a Python like this one that the user can run, which pyenv of root is not."""
+    for path in (sys.executable, f"/usr/bin/python3.{sys.version_info[1]}"):
+        words = ("timeout", str(COMMAND), path, "-c", "")
+        if (
+            subprocess.run(words, user=USER, group=USER, extra_groups=[], check=False).returncode
+            == 0
+        ):
+            return path
+    return None
 
 
 def wait(condition: Callable[[], object], what: str, seconds: float = LONGEST) -> None:
@@ -104,14 +123,28 @@ class Cluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a command of Slurm needs."""
-        return os.environ | {"SLURM_CONF": str(self.folder / "slurm.conf")}
+        """What a command of Slurm needs, and its user's Python."""
+        packages = ":".join(path for path in sys.path if path.endswith("site-packages"))
+        given = {"SLURM_CONF": str(self.folder / "slurm.conf"), "HOME": str(self.home)}
+        return os.environ | given | {"PYTHONPATH": packages, "USER": USER}
 
-    def call(self, *words: str, check: bool = True) -> str:
-        """Run a command of Slurm and return what it printed."""
+    @property
+    def home(self) -> Path:
+        """The folder of the user."""
+        return self.folder / "al ice" / "50% off"
+
+    def give(self, folder: Path) -> None:
+        """Give a folder, and all in it, to the user."""
+        subprocess.run(["chown", "-hR", f"{USER}:{USER}", str(folder)], check=True)
+
+    def call(self, *words: str, check: bool = True, user: str | None = None) -> str:
+        """Run a command of Slurm as root, or as a user; return what it printed."""
         done = subprocess.run(
             ["timeout", "-s", "KILL", str(COMMAND), *words],
             env=self.environment,
+            user=user,
+            group=user,
+            extra_groups=[] if user else None,
             capture_output=True,
             text=True,
             check=False,
@@ -124,6 +157,8 @@ class Cluster:
         for name in ("state", "log", "run", "munge", *(f"spool.{node}" for node in NODES)):
             (self.folder / name).mkdir(mode=0o755)
         self.folder.chmod(0o755)
+        self.home.mkdir(parents=True)
+        self.give(self.home)
         self._ports = free_ports(4)
         self.configure()
         key = self.folder / "munge.key"
@@ -192,7 +227,8 @@ class Cluster:
 
     def stop(self) -> None:
         """Cancel all jobs and end all daemons."""
-        self.call("scancel", "--user=root", check=False)
+        for user in ("root", USER):
+            self.call("scancel", f"--user={user}", check=False)
         wait(lambda: not self.jobs(), "no job left", 60)
         for name in ("slurmctld", *NODES):
             end(self.folder / "run" / f"{name}.pid")

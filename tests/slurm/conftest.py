@@ -1,10 +1,10 @@
 """One Slurm for all tests, and a copy of the project for each, with a stand-in for its command."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from fathom.config.load import load
 from fathom.config.paths import Paths
 from tests.pipeline.conftest import copy_of_the_project
 from tests.slurm import cluster as toy
-from tests.slurm.cluster import Cluster, wait
+from tests.slurm.cluster import USER, Cluster, wait
 from tests.support import stand_in
 from tests.support.own_project import TABLE, targets
 
@@ -54,6 +54,16 @@ def cluster():
             signal.signal(signal.SIGTERM, before)
 
 
+@pytest.fixture
+def tmp_path(cluster, request):
+    """A folder in the user's home; pytest's own is closed to others than root."""
+    folder = cluster.home / re.sub(r"\W+", "_", request.node.name)[:60]
+    folder.mkdir()
+    cluster.give(folder)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def base(tmp_path_factory):
     """A copy of the project with its stand-in, and all that a training needs."""
@@ -61,13 +71,13 @@ def base(tmp_path_factory):
     project = copy_of_the_project(folder)
     made = targets(Path("results"), row="6/6")
     files = stand_in.outputs(made, TABLE)
-    stand_in.install(folder, sys.executable, files)
+    stand_in.install(folder, toy.python(), files)
     from fathom.results.recipe import RECIPE
 
     command = folder / ".venv" / "bin" / "fathom"
     trainer = f"{ROOT}/tests/slurm/trainer.py"
     command.write_text(
-        TRAIN.format(python=sys.executable, trainer=trainer, recipe=RECIPE["training"])
+        TRAIN.format(python=toy.python(), trainer=trainer, recipe=RECIPE["training"])
     )
     project.run("snakemake", "--cores", "2", TARGET, "--until", "encode_text", *ROW)
     return folder
@@ -98,26 +108,20 @@ class Case:
     @property
     def environment(self) -> dict[str, str]:
         """Of heads."""
-        library = {"PYTHONPATH": str(self.folder / "lib")}
+        packages = self.cluster.environment["PYTHONPATH"]
+        library = {"PYTHONPATH": f"{self.folder / 'lib'}:{packages}"}
         output = {"TRIAL_OUTPUT": str(self.run / "training.json")}
         return self.cluster.environment | library | output | self.variables
 
-    def start(
-        self,
-        *words: str,
-        log: str = "head.log",
-        limit: int = LONGEST,
-        python: str = sys.executable,
-    ) -> subprocess.Popen:
+    def start(self, *words: str, log: str = "head.log", limit: int = LONGEST) -> subprocess.Popen:
         """Start a head.
 
         Args:
             words: for Snakemake; `--config` with its switches last.
             log: the file of what it prints, appended to.
             limit: seconds after which it is killed.
-            python: of the environment whose Snakemake it is.
         """
-        limited = ("timeout", "-s", "KILL", str(limit), python, "-m", "snakemake")
+        limited = ("timeout", "-s", "KILL", str(limit), toy.python(), "-m", "snakemake")
         with open(self.folder / log, "a") as stream:
             head = subprocess.Popen(
                 [*limited, "--profile", "slurm", *QUICK, *words],
@@ -125,6 +129,9 @@ class Case:
                 env=self.environment,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
+                user=USER,
+                group=USER,
+                extra_groups=[],
             )
         self.heads.append(head)
         return head
@@ -195,6 +202,7 @@ class Case:
 def copied(project: Path, folder: Path, cluster: Cluster) -> Iterator[Case]:
     """Copy a project; its heads and jobs are ended at the end."""
     shutil.copytree(project, folder, symlinks=True)
+    cluster.give(folder)
     made = Case(folder, cluster)
     try:
         yield made

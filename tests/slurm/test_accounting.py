@@ -8,6 +8,7 @@ import pytest
 
 from tests.slurm import accounting
 from tests.slurm.accounting import ACCOUNT, QOS, Accounting
+from tests.slurm.cluster import USER
 from tests.slurm.conftest import ROW, TARGET
 from tests.slurm.test_others import stand_in
 from tests.support.refused import says
@@ -53,7 +54,7 @@ def test_accounting_that_is_away_while_a_job_runs_fails_nothing(accounts, case):
 def test_the_limits_of_a_user_are_waited_for_and_called_nothing_else(accounts, case):
     """10 of 11 trainings failed at the first limit, and the second was reported as stuck."""
     given = (f"--account={ACCOUNT}", f"--qos={QOS}", "--output=/dev/null", "--wrap=sleep 600")
-    jobs = [accounts.cluster.call("sbatch", "--parsable", *given) for _ in range(3)]
+    jobs = [accounts.cluster.call("sbatch", "--parsable", *given, user=USER) for _ in range(3)]
     try:
         head = case.train(*OURS)
         case.wait(lambda: "the cluster takes no more jobs now" in case.printed(), "a limit")
@@ -105,8 +106,8 @@ def test_a_workflow_of_somebody_else_ends_well_on_a_nasty_site(accounts, case, t
     (case.folder / "theirs.smk").write_text(WORKFLOW)
     given = ("sbatch", "--parsable", "--output=/dev/null", "--mem=10", f"--account={ACCOUNT}")
     others = [
-        case.cluster.call(*given, "--wrap=sleep 600", ":", "-n1"),
-        case.cluster.call(*given, "--array=1-3%1", "--wrap=sleep 600"),
+        case.cluster.call(*given, "--wrap=sleep 600", ":", "-n1", user=USER),
+        case.cluster.call(*given, "--array=1-3%1", "--wrap=sleep 600", user=USER),
     ]
     words = ("-s", "theirs.smk", *OURS, "--slurm-attach-partition", "cpu", "all")
     try:

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from snakemake_executor_plugin_slurm_attach.runner import LIMIT
+from tests.slurm.test_others import stand_in
 from tests.support.refused import says
 
 pytestmark = pytest.mark.slurm
@@ -98,16 +99,10 @@ def test_slurm_that_is_away_while_the_job_ends_fails_nothing(case):
 
 
 def test_a_lost_answer_of_sbatch_submits_one_job(case, tmp_path):
-    stand_in = tmp_path / "bin" / "sbatch"
-    stand_in.parent.mkdir()
-    stand_in.write_text(
-        "#!/bin/sh\n"
-        'case "$*" in *--test-only*) exec /usr/bin/sbatch "$@";; esac\n'
-        '/usr/bin/sbatch "$@" > /dev/null\n'
-        'echo "sbatch: error: Socket timed out on send/recv operation" >&2\nexit 1\n'
-    )
-    stand_in.chmod(0o755)
-    case.variables["PATH"] = f"{stand_in.parent}:{case.environment['PATH']}"
+    body = 'case "$*" in *--test-only*) exec /usr/bin/sbatch "$@";; esac\n'
+    body += '/usr/bin/sbatch "$@" > /dev/null\n'
+    body += 'echo "sbatch: error: Socket timed out on send/recv operation" >&2\nexit 1\n'
+    stand_in(case, tmp_path, "sbatch", body)
     case.end(case.train())
     assert case.starts() == 1
 
@@ -158,3 +153,26 @@ def test_a_job_says_that_config_has_changed_while_it_waited(case):
     said = lines.read_text(encoding="utf-8")
     says("no run of scale tiny has this folder").check(said)
     says("config/ or lib/ has changed since this job was submitted: start again").check(said)
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--slurm-attach-memory=per-cpu", "--slurm-attach-gpu-as=gpus")]
+)
+def test_a_drained_partition_holds_its_jobs_and_a_renamed_job_is_never_lost(case, words):
+    """Trainings were lost for a drain of half a minute, and trained twice after a new name."""
+    gate = case.folder / "gate"
+    case.variables["TRIAL_GATE"] = str(gate)
+    update = ("scontrol", "update")
+    case.cluster.call(*update, "partitionname=main", "state=drain")
+    try:
+        head = case.train(*words)
+        case.wait(lambda: "takes no more jobs now (Required partition" in case.printed(), "held")
+    finally:
+        case.cluster.call(*update, "partitionname=main", "state=up")
+    case.wait_for_update(10)
+    case.cluster.call(*update, f"jobid={case.job()}", "name=mine")
+    case.kill(head)
+    head = case.train(*words)
+    case.wait(lambda: "taken over, still job" in case.printed(), "taken over")
+    gate.touch()
+    assert case.end(head).count("takes no more jobs now") == case.starts() == 1

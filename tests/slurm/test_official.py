@@ -7,7 +7,7 @@ import pytest
 from tests.slurm.conftest import ROOT, ROW, TARGET
 
 pytestmark = pytest.mark.slurm
-PYTHON = ROOT / ".venv-slurm_official" / "bin" / "python"
+PACKAGES = ".venv-slurm_official/lib/python3*/site-packages"
 DOCS = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 SECTION = DOCS.partition("## With the official executor\n")[2].partition("\n## ")[0]
 OPTIONS = re.search(r"snakemake --profile slurm (--executor slurm .*?) latent", SECTION)[1].split()
@@ -16,11 +16,11 @@ QUICK = ("--slurm-init-seconds-before-status-checks", "3", "--slurm-keep-success
 
 
 @pytest.fixture
-def srun(case, tmp_path):
+def srun(case):
     """The script of the docs: Slurm's settings are outside of /etc, as on some clusters."""
     [script] = re.findall(r"srun <<'END'\n(.*?)^    END$", SECTION, re.M | re.S)
     text = re.sub("^    ", "", script, flags=re.M)
-    path = tmp_path / "bin" / "srun"
+    path = case.folder / "bin" / "srun"
     path.parent.mkdir()
     conf = case.cluster.environment["SLURM_CONF"]
     path.write_text(text.replace("/path/of/slurm.conf", conf))
@@ -29,9 +29,10 @@ def srun(case, tmp_path):
 
 
 def test_the_row_of_a_table_is_made_by_the_official_executor(case, srun):
-    if not PYTHON.exists():
-        pytest.fail("the official executor is not installed: make test-slurm")
-    head = case.start(TARGET, *OPTIONS, *QUICK, *ROW, python=str(PYTHON))
+    packages = [*ROOT.glob(PACKAGES)]
+    assert packages, "the official executor is not installed: make test-slurm"
+    case.variables["PYTHONPATH"] = f"{packages[0]}:{case.environment['PYTHONPATH']}"
+    head = case.start(TARGET, *OPTIONS, *QUICK, *ROW)
     case.end(head)
     assert case.attempts()[-1] == "to 60 finished"
     # The jobs that our own executor submits, too; what computes in the start stays there.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.slurm.cluster import USER
 from tests.support.refused import says
 
 pytestmark = pytest.mark.slurm
@@ -11,7 +12,7 @@ BANNER = '#!/bin/sh\necho "Welcome; maintenance on Monday" >&2\n'
 def stand_in(case, folder, command, body=""):
     """Put a command before Slurm's, which it calls at its end."""
     path = folder / "bin" / command
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(mode=0o755, exist_ok=True)
     path.write_text(f'{BANNER}{body}exec /usr/bin/{command} "$@"\n')
     path.chmod(0o755)
     case.variables["PATH"] = f"{path.parent}:{case.cluster.environment['PATH']}"
@@ -23,8 +24,8 @@ def test_a_killed_heads_job_is_taken_over_beside_other_jobs_and_banners(case, tm
         stand_in(case, tmp_path, command)
     given = ("sbatch", "--parsable", "--output=/dev/null", "--mem=10")
     others = [
-        case.cluster.call(*given, "--wrap=sleep 600", ":", "-n1"),
-        case.cluster.call(*given, "--array=1-3%1", "--wrap=sleep 600"),
+        case.cluster.call(*given, "--wrap=sleep 600", ":", "-n1", user=USER),
+        case.cluster.call(*given, "--array=1-3%1", "--wrap=sleep 600", user=USER),
     ]
     gate = case.folder / "gate"
     case.variables["TRIAL_GATE"] = str(gate)

@@ -13,6 +13,7 @@ from fathom.io.files import read_json
 from fathom.io.records import read_record
 from fathom.results.run_state import read_state
 from tests.pipeline.conftest import PAPER, UPDATES, copy_of_the_project, shorten
+from tests.slurm.cluster import python
 from tests.slurm.conftest import LONGEST, ROW, RUN, TARGET, Case, copied
 from tests.support.refused import says
 from tests.support.states import require_equal, state
@@ -43,9 +44,10 @@ def wrap(case: Case, variable: str = "") -> None:
     """Let jobs call the real command by a script, whose torch a start does not see."""
     command = case.folder / ".venv" / "bin" / "fathom"
     command.parent.mkdir(parents=True, exist_ok=True)
-    real = Path(sys.executable).parent / "fathom"
-    command.write_text(f'#!/bin/sh\n{variable} exec {real} "$@"\n', encoding="utf-8")
+    begin = f'{python()} -c "from fathom.cli.main import main; main()"'
+    command.write_text(f'#!/bin/sh\n{variable} exec {begin} "$@"\n', encoding="utf-8")
     command.chmod(0o755)
+    case.cluster.give(case.folder)
 
 
 def test_a_job_whose_gpu_torch_does_not_see_is_refused_before_it_trains(text, cluster, tmp_path):
@@ -193,6 +195,7 @@ def test_a_table_is_made_though_its_first_process_is_killed(cluster, tmp_path):
     project = copy_of_the_project(tmp_path)
     shorten(project)
     case = Case(project.folder, cluster, {"OMP_NUM_THREADS": "1"})
+    wrap(case)
     runs = project.folder / "results" / "runs"
     # Torch sees none of this Slurm's GPUs, so a job that asked for one would be refused.
     words = (f"{PAPER.name}_table1", "--config", "log_every=5", "scale=tiny", "device=cpu")

@@ -104,7 +104,7 @@ def resources_of(rule):
     def of(name):
         return lambda wildcards: size_of(wildcards, rule).resources[name]
 
-    return {name: of(name) for name in ("gpu", "nodes", "mem_mb", "runtime")}
+    return {name: of(name) for name in ("gpu", "nodes", "cpus_per_gpu", "mem_mb", "runtime")}
 
 
 def cores_of(rule):

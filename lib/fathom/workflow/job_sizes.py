@@ -50,9 +50,9 @@ class Request:
     def resources(self) -> dict[str, int]:
         """The resources of its rule, by Snakemake's names."""
         # A command line may ask for other GPUs; each has its cores.
-        cores = {"cpus_per_gpu": self.cores * self.nodes // self.gpus} if self.gpus else {}
-        memory = {"mem_mb": self.memory_mb, "runtime": self.minutes}
-        return {"gpu": self.gpus, "nodes": self.nodes} | cores | memory
+        cores = self.cores * self.nodes // self.gpus if self.gpus else 0
+        devices = {"gpu": self.gpus, "nodes": self.nodes, "cpus_per_gpu": cores}
+        return devices | {"mem_mb": self.memory_mb, "runtime": self.minutes}
 
 
 def request(spec: Spec, rule: str, site: Site, hours: float, shared: int = 0) -> Request:
