@@ -89,6 +89,12 @@ def test_a_curve_has_all_recorded_points_and_its_moving_median(tmp_path, small):
     assert curve["smoothed"].tolist() == [3.5, 4.0, 5.5]
 
 
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend(tmp_path, small):
+    text = "kind: lines, series: nll.train, x: update, lines: {_a: small, b: deep}"
+    legend = axes_of(tmp_path, text, [small, run(tmp_path, "deep")])[0].get_legend()
+    assert words(legend.texts) == ["_a", "b (not run)"]
+
+
 def test_a_run_that_recorded_nothing_has_words_also_in_the_legend(tmp_path, small):
     deep = run(tmp_path, "deep")
     frame = numbers(tmp_path, CURVES, small, deep)

@@ -98,11 +98,15 @@ def draw(settings: Lines, frame: "DataFrame") -> "Drawing":
             panel.set_yscale("log")
         if part.reference is not None:
             panel.axhline(part.reference, color=drawing.ink(), linewidth=0.6)
+        # By itself a legend leaves out names that begin with _, as matplotlib's own ones do.
+        names = {line: str(line.get_label()) for line in panel.get_lines()}
+        names = {line: name for line, name in names.items() if not name.startswith("_child")}
         if part.line_by:
             # Curves of one run spread over the panel and leave no corner empty.
-            panel.legend(title=part.line_by, loc="center left", bbox_to_anchor=(1, 0.5))
+            place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+            panel.legend([*names], [*names.values()], title=part.line_by, **place)
         else:
-            panel.legend()
+            panel.legend([*names], [*names.values()])
     return figure
 
 
