@@ -195,7 +195,7 @@ def validate() -> None:
     from fathom.artefacts.check import beyond_config
 
     project = open_project(check=beyond_config)
-    refuse(project.files.missing.values())
+    refuse(project.files.absent.values())
     counts = {
         "papers": len(project.papers),
         "tables": sum(len(paper.tables) for paper in project.papers.values()),
@@ -248,11 +248,10 @@ def params(paper: Paper = None, table: Table = None, results: Results = None) ->
     Example: fathom params lamgd
     """
     from fathom.artefacts.parameters import printed_counts
-    from fathom.config.paper import find
 
     project, _ = open_scale(None, results, check=True)
     papers = papers_named(project, paper, "params")
-    chosen = find(project.papers, table, "table")[1] if table else None
+    chosen = project.find(table, "table")[1] if table else None
     without_sizes = []
     all_counts = [*printed_counts(project, without_sizes)]
     counts = [

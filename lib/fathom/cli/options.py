@@ -140,7 +140,7 @@ def papers_named(project: Project, name: str | None, verb: str) -> list[str]:
     if name is None:
         return [*project.papers]
     if name not in project.papers:
-        if fault := project.files.missing_for(name):
+        if fault := project.files.absent_for(name):
             raise fault
         raise FathomError(f"no paper '{name}'", verb, nearest(name, project.papers))
     return [name]

@@ -140,7 +140,7 @@ def _asked(project: Project, texts: list[str]) -> tuple[list[str], str]:
     targets = [text for text in texts if text in known or text.endswith("_row")]
     runs: list[str] = []
     for text in (text for text in texts if text not in targets):
-        if fault := project.files.missing_for(text):
+        if fault := project.files.absent_for(text):
             raise fault
         try:
             runs += project.run_names(text)

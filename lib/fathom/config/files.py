@@ -87,7 +87,7 @@ class ConfigFiles:
         config = root / "config"
         self.root = root
         self.folders: dict[str, Path] = {}  # the papers' folders by name
-        self.missing: dict[str, FathomError] = {}  # folders that a switch names in vain
+        self.absent: dict[str, FathomError] = {}  # folders that a switch names in vain
         self._paths: dict[str, dict[str, Path]] = {kind: {} for kind in KINDS}
         for kind in _ALONE:
             self._paths[kind][kind] = config / f"{kind}.yaml"
@@ -113,19 +113,19 @@ class ConfigFiles:
             first = self.folders.get(name)
             if not folder.is_dir():
                 remedy = "correct the path, or take it off the list"
-                self.missing[name] = FathomError("no such folder", f"{where} {folder}", remedy)
+                self.absent[name] = FathomError("no such folder", f"{where} {folder}", remedy)
             elif first is None:
                 self._include(name, folder)
             elif not first.samefile(folder):
                 what = f"the name '{name}' is taken by {self.name_of(first)}"
                 yield FathomError(what, f"{where} {folder}", "rename the folder")
 
-    def missing_for(self, text: str) -> FathomError | None:
+    def absent_for(self, text: str) -> FathomError | None:
         """Return which folder is not there that a run, table or paper is of, as a user names it."""
         return next(
             (
                 fault
-                for name, fault in self.missing.items()
+                for name, fault in self.absent.items()
                 if re.match(rf"{re.escape(name)}([/_]|$)", text)
             ),
             None,

@@ -214,7 +214,7 @@ class Inventory:
         name = full_name(paper, run)
         if self.has_run(name):
             return name
-        if fault := self.files.missing_for(name):
+        if fault := self.files.absent_for(name):
             raise fault
         owner = name.partition("/")[0]
         if owner in self.files.papers and owner not in self.runs_files:
@@ -225,7 +225,7 @@ class Inventory:
         """Return the full name of a run that a user names as `<paper>/<run>` or `<run>`."""
         if "/" in text and self.has_run(text):
             return text
-        if fault := self.files.missing_for(text):
+        if fault := self.files.absent_for(text):
             raise fault
         names = [name for name in self.readable if name.partition("/")[2] == text]
         if len(names) == 1:

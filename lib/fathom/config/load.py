@@ -72,7 +72,7 @@ def _site(profile: str | None, root: Path) -> list[Value]:
 
 def say_missing(project: Project) -> None:
     """Print each folder of papers that is not there, which stops only what needs it."""
-    for fault in project.files.missing.values():
+    for fault in project.files.absent.values():
         say(f"{printed(fault)}; the rest goes on without it")
 
 
@@ -113,7 +113,7 @@ def load(
 ) -> Project:
     """Read config/ under a folder.
 
-    A folder of `papers` that is not there stops nothing here: `project.files.missing` has it.
+    A folder of `papers` that is not there stops nothing here: `project.files.absent` has it.
 
     With `check`, what is wrong in each file alone is found first, or else what is wrong between
     files. Without it, a part is checked when it is first asked for.

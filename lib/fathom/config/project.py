@@ -105,7 +105,7 @@ class Project(Inventory):
             if artefact in getattr(paper, f"{other}s"):
                 remedy = f"draw it with `fathom {other} {target}`"
                 raise FathomError(f"a {other}, not a {verb}", target, remedy)
-        if fault := self.files.missing_for(target):
+        if fault := self.files.absent_for(target):
             raise fault
         names = [
             f"{name}_{each}" for name, of in self.papers.items() for each in getattr(of, f"{verb}s")

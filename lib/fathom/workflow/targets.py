@@ -69,7 +69,7 @@ class Targets(Needs):
 
     def unknown(self, target: str) -> FathomError:
         """Return the message about a mistyped target."""
-        missing = self.project.files.missing_for(target)
+        missing = self.project.files.absent_for(target)
         return missing or unknown("target", target, "command line", self.names)
 
     def artefact(self, target: str) -> Artefact:
