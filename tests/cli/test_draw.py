@@ -31,7 +31,7 @@ def verbs_use_it(monkeypatch):
 def test_missing_measurements_are_refused_and_nothing_is_written(tmp_path):
     results = tmp_path / "results"
     results.mkdir()
-    with pytest.raises(FathomError, match="train with `snakemake latent_depth_table5"):
+    with pytest.raises(FathomError, match="train with `fathom run latent_depth_table5"):
         draw.table("latent_depth_table5", scale="tiny", results=results)
     command = f"`fathom figure latent_depth_figure4 --scale tiny --results {results} --partial`"
     with pytest.raises(FathomError, match=re.escape(command)):

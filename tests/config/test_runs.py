@@ -329,5 +329,6 @@ def test_a_paper_that_a_clone_names_is_found_from_wherever_a_command_is_typed(ed
     runs = (PROJECT / "config" / RUNS).read_text(encoding="utf-8")
     edited(("beside/runs.yaml", None, runs))
     assert "beside" in load(folder, check=False, here=tmp_path).papers
-    here = shutil.copytree(folder / "config" / "beside", tmp_path / "config" / "beside")
-    assert load(folder, check=False, here=tmp_path).papers["beside"].folder == here
+    shutil.copytree(folder / "config" / "beside", tmp_path / "config" / "beside")
+    there = load(folder, check=False, here=tmp_path).papers["beside"].folder
+    assert there == folder / "config" / "beside"

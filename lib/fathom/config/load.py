@@ -50,7 +50,7 @@ def open_project(here: Path, check: bool | Check = False, profile: str | None = 
         say(f"fathom: {root}: not the code of this folder runs, but that in {package}; {remedy}")
     # In a job the start has checked config/, and its switches are complete.
     in_job = VARIABLE in os.environ
-    check = check and not in_job
+    check = not in_job and check
     site = [] if in_job else _site(profile, root)
     project = load(root, check, [*layers(root, here.resolve()), *site], here)
     if not check:
