@@ -160,6 +160,7 @@ def test_a_figure_is_drawn_again_when_a_sentence_below_it_changes(made, monkeypa
 def test_a_row_needs_its_own_runs(tmp_path):
     made = targets(tmp_path, row="12/12")
     assert made.names_of(f"{TABLE}_row") == ["latent_depth/m2o_diverse_12_12"]
+    assert len(made.all_results) > len(made.results("latent_depth/m2o_diverse_12_12"))
     assert all("m2o_diverse_12_12-" in str(path) for path in made.files(f"{TABLE}_row"))
 
 

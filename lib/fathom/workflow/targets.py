@@ -121,7 +121,7 @@ class Targets(Needs):
                 remedy = f"write {target}{ROW}" if by_row else "delete it"
                 raise FathomError(f"{each}={value} has no effect", target, remedy)
         if target == ALL:
-            return [name for name in self.built if name not in self.of_controls]
+            return self.names_of_all
         if target in (*READING, STATISTICS):
             return []
         if target in self.project.papers:
@@ -135,6 +135,11 @@ class Targets(Needs):
         for name in names:
             self._require_built(name)
         return names
+
+    @cached_property
+    def names_of_all(self) -> list[str]:
+        """The full names of the runs of `all`, those that are built."""
+        return [name for name in self.built if name not in self.of_controls]
 
     def _chosen(self, target: str, text: str) -> Iterable[str]:
         """Return the runs of a row, or those that `run` names: in full, in short or by patterns."""
@@ -273,7 +278,7 @@ class Targets(Needs):
     @cached_property
     def all_results(self) -> list[Path]:
         """The last files of the runs of `all`."""
-        return [path for name in self.names_of(ALL) for path in self.results(name)]
+        return [path for name in self.names_of_all for path in self.results(name)]
 
     @cached_property
     def all_results_hash(self) -> str:
