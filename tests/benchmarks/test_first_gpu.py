@@ -13,6 +13,7 @@ from benchmarks.first_gpu.__main__ import LIMITS, ROOT, needs, rows
 from benchmarks.peer.workload import Workload
 from fathom.data.tensors import load
 from fathom.train.environment import choose_device
+from tests.support.locks import locked, text
 
 FOLDER = ROOT / "benchmarks" / "first_gpu"
 CHAIN = """
@@ -30,8 +31,7 @@ measure(["a b"], HeldOut("eng", ["a b"]), metrics_of("eng"), "here")
 def test_a_run_trains_and_is_scored_with_torch_and_the_carried_packages_alone(tmp_path):
     EnvBuilder().create(tmp_path / "machine")
     (site,) = tmp_path.glob("machine/lib/python*/site-packages")
-    locked = (ROOT / "envs" / "torch.lock").read_text().splitlines()
-    names = [line.partition("==")[0] for line in locked if line[0].isalpha()]
+    names = locked(text("envs/torch_build.lock"))  # what torch needs besides CUDA
     for name in [*names, *(FOLDER / "packages.txt").read_text().split()]:
         package = distribution(name)
         for top in {file.parts[0] for file in package.files} - {"..", "__pycache__"}:
