@@ -138,7 +138,8 @@ def test_both_commands_have_the_folder_of_results_and_the_seeds(project, tmp_pat
         artefacts.require(*named(artefacts, "latent_depth", "table5"))
     folder = f"{tmp_path}/my results"
     remedy = caught.value.remedy
-    assert f"latent_depth_table5 --config scale=tiny 'results={folder}' seeds=5-5`" in remedy
+    options = f"--scale tiny --seeds 5-5 --results '{folder}'"
+    assert f"`fathom run latent_depth_table5 {options}`" in remedy
     assert f"--scale tiny --results '{folder}' --seeds 5-5 --partial" in remedy
 
 
