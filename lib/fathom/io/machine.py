@@ -59,14 +59,12 @@ def job_is_live(job: str) -> bool | None:
 
 
 def installed_torch(prefix: Path) -> str:
-    """Return the version of torch that a Python below a prefix imports; nothing if none is found.
+    """Return the version of torch below a prefix, as of a virtual environment; or nothing.
 
-    A cluster's module may put another one in front, on PYTHONPATH. Torch itself takes seconds to
-    import.
+    Torch itself takes seconds to import.
     """
-    in_front = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
-    places = [*in_front, *map(str, prefix.glob("lib*/python3*/site-packages"))]
-    return next((found.version for found in distributions(name="torch", path=places)), "")
+    places = map(str, prefix.glob("lib*/python3*/site-packages"))
+    return next((found.version for found in distributions(name="torch", path=[*places])), "")
 
 
 def processor() -> str:
