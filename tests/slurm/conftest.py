@@ -80,10 +80,6 @@ def base(tmp_path_factory):
         TRAIN.format(python=toy.python(), trainer=trainer, recipe=RECIPE["training"])
     )
     project.run("snakemake", "--cores", "2", TARGET, "--until", "encode_text", *ROW)
-    # The GPUs are stand-ins, and a start refuses them where it finds a torch for CPUs alone.
-    torch = folder / "lib" / "torch-2.13.0+cu130.dist-info"
-    torch.mkdir()
-    (torch / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0+cu130\n")
     return folder
 
 
