@@ -310,6 +310,8 @@ class Desk:
         job.misses = job.refused = 0
         job.state = job.reason = ""
         job.asked, job.cure = 0.0, None
+        # A job that another start submitted from its own folder has no home here yet.
+        job.home.mkdir(parents=True, exist_ok=True)
         (job.home / "number").write_text(str(number))
 
     # The end

@@ -89,7 +89,7 @@ def test_a_bare_start_makes_all_that_is_built_at_tiny_scale(fresh, tmp_path):
     printed = fresh.run("snakemake", "-n")
     made = targets(tmp_path)
     says("fathom: SCALE TINY").check(printed)
-    assert jobs(printed)["train_run"] == sum(len(made.seeds(name)) for name in made.built)
+    assert jobs(printed)["train_run"] == sum(len(made.seeds(name)) for name in made.names_of_all)
 
 
 def test_all_at_paper_scale_trains_every_run_with_its_seeds(fresh, tmp_path):
@@ -161,12 +161,12 @@ def test_a_cluster_computes_at_the_scale_of_its_site_and_asks_before_thousands_o
     assert len(lines) < 80
     table = [line for line in lines if line.startswith("  ") and "GPU-hours" in line]
     trainings = [line.split()[0] for line in table if " train_run " in line]
-    assert sum(map(int, trainings)) == 120
+    assert sum(map(int, trainings)) == 95
     assert all(any(line.startswith(f"fathom: {word}:") for line in lines) for word in MORE)
     # `fathom plan` says the same of such a start.
     plan = fresh.run("fathom", "plan", "all", "--profile", "slurm").split("\n")
     assert {*table} < {*plan}
-    assert "66 trainings are left out:" in plan
+    assert any(line.startswith("66 trainings are left out") for line in plan)
     refused = fresh.run(*PROFILE, "all", code=1).strip().split("\n")[-1]
     says("all asks for", where="gpu_hours", remedy="into slurm/site.yaml").check(refused)
     assert not (fresh.folder / "results" / "cluster").exists()
