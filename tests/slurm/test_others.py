@@ -51,7 +51,7 @@ def test_two_starts_that_both_looked_before_either_submitted_train_once(case, tm
     """Slurm holds the second job back, and the starts agree on the first."""
     blind = tmp_path / "blind"
     blind.touch()
-    body = f'[ -e {blind} ] && {{ echo "JOBID|NAME|STATE|REASON|COMMENT"; exit 0; }}\n'
+    body = f'[ -e "{blind}" ] && {{ echo "JOBID|NAME|STATE|REASON|COMMENT"; exit 0; }}\n'
     stand_in(case, tmp_path, "squeue", body)
     case.variables["TRIAL_UPDATES"] = "200"
     heads = []
